@@ -1,0 +1,1 @@
+"""The algorithm, without ROS: driven one step at a time, never blocking."""

@@ -1,0 +1,54 @@
+"""Observed transitions, counted per state and action as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+Pair = tuple[int, int]
+_NOTHING: Mapping[int, int] = {}
+
+
+class Counts:
+    """Transition counts of the pairs met so far; nothing is sized in advance.
+
+    sets: into how many disjoint sets the transitions of each pair are dealt in turn; number
+        ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
+    """
+
+    def __init__(self, sets: int = 1) -> None:
+        self.sets = sets
+        self._visits: dict[Pair, int] = {}
+        self._next: dict[Pair, dict[int, int]] = {}
+        self._dealt: dict[Pair, list[dict[int, int]]] = {}
+
+    def add(self, state: int, action: int, next_state: int) -> None:
+        """Count one execution of ``action`` in ``state`` that ended in ``next_state``."""
+        pair = (state, action)
+        number = self._visits.get(pair, 0)
+        self._visits[pair] = number + 1
+        _increment(self._next.setdefault(pair, {}), next_state)
+        if self.sets > 1:
+            dealt = self._dealt.get(pair)
+            if dealt is None:
+                dealt = self._dealt[pair] = [{} for _ in range(self.sets)]
+            _increment(dealt[number % self.sets], next_state)
+
+    def visits(self, state: int, action: int) -> int:
+        """Return ``N(s, a)``."""
+        return self._visits.get((state, action), 0)
+
+    def next_states(self, state: int, action: int) -> Mapping[int, int]:
+        """Return how often each next state followed ``action`` in ``state``."""
+        return self._next.get((state, action), _NOTHING)
+
+    def dealt(self, state: int, action: int) -> Iterable[Mapping[int, int]]:
+        """Return the ``sets`` disjoint parts of ``next_states``."""
+        return self._dealt.get((state, action)) or [_NOTHING] * self.sets
+
+    def as_dict(self) -> dict[Pair, dict[int, int]]:
+        """Return a copy: ``{(state, action): {next_state: count}}``."""
+        return {pair: dict(nexts) for pair, nexts in self._next.items()}
+
+
+def _increment(tally: dict[int, int], key: int) -> None:
+    tally[key] = tally.get(key, 0) + 1

@@ -1,0 +1,75 @@
+"""Policies and hypotheses are values."""
+
+import dataclasses
+
+import pytest
+
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.problem import RESET, Problem
+
+STATIONARY = Policy(7, 5, (0, 3), ((1, 2),))
+
+
+def test_a_stationary_policy_plays_the_same_at_each_step_until_the_horizon() -> None:
+    assert [STATIONARY.action(step, 3) for step in range(6)] == [2, 2, 2, 2, 2, RESET]
+
+
+def test_a_policy_plays_reset_in_states_it_does_not_know() -> None:
+    assert STATIONARY.action(0, 99) == RESET
+    assert not STATIONARY.covers(99) and STATIONARY.covers(3)
+
+
+def test_a_policy_may_depend_on_the_step() -> None:
+    policy = Policy(7, 2, (0,), ((1,), (0,)))
+    assert [policy.action(step, 0) for step in range(3)] == [1, 0, RESET]
+
+
+def test_confined_to_other_states_it_plays_reset_where_it_knew_nothing() -> None:
+    assert STATIONARY.on((3, 8, 0)) == Policy(7, 5, (3, 8, 0), ((2, RESET, 1),))
+    assert STATIONARY.on((0, 3)) is STATIONARY
+
+
+def test_a_policy_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        STATIONARY.target = 8  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(('arguments', 'text'), [
+    ((7, 0, (0,), ((1,),)), 'horizon is 0'),
+    ((7, 5, (0,), ((1,), (1,))), '2 rows'),
+    ((7, 5, (0, 1), ((1,),)), '1 actions in a row'),
+    ((7, 5, (0, 0), ((1, 1),)), 'listed twice'),
+])
+def test_a_policy_of_the_wrong_shape_is_refused(arguments: tuple, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        Policy(*arguments)
+
+
+def test_a_hypothesis_has_one_policy_for_each_of_its_states() -> None:
+    policies = (Policy(0, 5, (0, 7), ((RESET, 1),)), Policy(7, 5, (0, 7), ((1, 0),)))
+    hypothesis = Hypothesis(2, 3, 5, policies)
+    assert hypothesis.targets == (0, 7)
+    assert hypothesis.stamp == (2, 3)
+    assert hypothesis.policy_for(7) is policies[1]
+    with pytest.raises(KeyError):
+        hypothesis.policy_for(1)
+
+
+def test_a_hypothesis_of_policies_over_other_states_is_refused() -> None:
+    with pytest.raises(ValueError, match='covers'):
+        Hypothesis(1, 0, 5, (STATIONARY,))
+    with pytest.raises(ValueError, match='horizon'):
+        Hypothesis(1, 0, 6, (Policy(0, 5, (0,), ((RESET,),)),))
+
+
+@pytest.mark.parametrize(('arguments', 'text'), [
+    ((0, 4.0, 1.0, 0.1), 'actions is 0'),
+    ((2, 0.5, 1.0, 0.1), 'radius is 0.5'),
+    ((2, float('inf'), 1.0, 0.1), 'radius is inf'),
+    ((2, 4.0, 0.0, 0.1), 'epsilon is 0.0'),
+    ((2, 4.0, 1.0, 1.0), 'delta is 1.0'),
+    ((2, 4.0, 1.0, float('nan')), 'delta is nan'),
+])
+def test_a_problem_without_sense_is_refused(arguments: tuple, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        Problem(*arguments)
