@@ -1,0 +1,1 @@
+"""Simulated controlled Markov processes and what is true of them, without ROS."""

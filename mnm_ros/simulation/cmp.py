@@ -1,0 +1,110 @@
+"""Controlled Markov processes (CMPs): where an action may lead, and how likely.
+
+A CMP has a start state, finitely many actions besides RESET, and any number of states, even
+infinitely many: it is asked for one (state, action) pair at a time. RESET leads to the start
+state from everywhere (Lim & Auer 2012, section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from mnm_ros.core.problem import RESET
+
+Outcomes = tuple[tuple[int, float], ...]
+"""Distinct next states with their probabilities, all positive, summing to 1."""
+
+GRID_MOVES: Mapping[str, tuple[int, int]] = {
+    'east': (0, 1), 'west': (0, -1), 'south': (1, 0), 'north': (-1, 0)}
+"""Rows and columns by which each grid action moves; row 0 is the northern one."""
+
+
+class Cmp(Protocol):
+    """What simulation and ground truth need to know; implementations are immutable."""
+
+    @property
+    def start(self) -> int:
+        """Where RESET leads."""
+
+    @property
+    def actions(self) -> int:
+        """Number of actions without RESET; they are ``0 .. actions - 1``."""
+
+    def transitions(self, state: int, action: int) -> Outcomes:
+        """Return what ``action`` does in ``state``; ValueError if there is no such action."""
+
+
+class TableCmp:
+    """A CMP given by a table; a (state, action) without an entry stays put.
+
+    outcomes: per (state, action) the distinct next states and their positive probabilities.
+    """
+
+    def __init__(
+        self, start: int, actions: int, outcomes: Mapping[tuple[int, int], Outcomes],
+    ) -> None:
+        self.start = start
+        self.actions = actions
+        self._outcomes = dict(outcomes)
+
+    def transitions(self, state: int, action: int) -> Outcomes:
+        if action == RESET:
+            return ((self.start, 1.0),)
+        _check_action(action, self.actions)
+        return self._outcomes.get((state, action)) or ((state, 1.0),)
+
+
+class MoveCmp:
+    """A CMP in which each action is a rule that succeeds or else stays put.
+
+    moves: per action a function from a state to the state it moves to.
+    success: probability in [0, 1] that a move succeeds.
+    """
+
+    def __init__(
+        self, start: int, moves: Sequence[Callable[[int], int]], success: float,
+    ) -> None:
+        self.start = start
+        self.actions = len(moves)
+        self._moves = tuple(moves)
+        self._success = success
+
+    def transitions(self, state: int, action: int) -> Outcomes:
+        if action == RESET:
+            return ((self.start, 1.0),)
+        _check_action(action, self.actions)
+        moved = self._moves[action](state)
+        if moved == state or self._success == 0:
+            return ((state, 1.0),)
+        if self._success == 1:
+            return ((moved, 1.0),)
+        return (moved, self._success), (state, 1 - self._success)
+
+
+def grid_cmp(rows: Sequence[str], slip: float, actions: Sequence[str]) -> MoveCmp:
+    """Return a grid world; state ids are ``row * width + column``.
+
+    rows: strings of equal length, ``#`` a wall and ``S`` the start, exactly once.
+    slip: probability of staying put instead of moving. Blocked moves stay put too, and so
+        does every move of a robot inside a wall: only RESET frees it.
+    actions: the names in ``GRID_MOVES``, in the order in which the actions are numbered.
+    """
+    width = len(rows[0])
+    free = {
+        (row, column)
+        for row, cells in enumerate(rows) for column, cell in enumerate(cells) if cell != '#'}
+
+    def move(name: str) -> Callable[[int], int]:
+        down, right = GRID_MOVES[name]
+        neighbour = {
+            row * width + column: (row + down) * width + column + right
+            for row, column in free if (row + down, column + right) in free}
+        return lambda state: neighbour.get(state, state)
+
+    return MoveCmp(''.join(rows).index('S'), [move(name) for name in actions], 1 - slip)
+
+
+def _check_action(action: int, actions: int) -> None:
+    if not 0 <= action < actions:
+        raise ValueError(f'action is {action}, expected {RESET} (RESET) to {actions - 1}')

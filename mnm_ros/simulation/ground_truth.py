@@ -1,0 +1,208 @@
+"""What is true of a known CMP, and how far a hypothesis is from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.simulation.cmp import Cmp
+from mnm_ros.simulation.scenario import Scenario
+
+_TOLERANCE = 1 + 1e-9
+"""Keeps rounding from deciding about times that equal the limit."""
+
+
+def reachable_states(cmp: Cmp, radius: float) -> tuple[int, ...]:
+    """Return the incrementally reachable set, in the order in which the closure finds it.
+
+    Starting from home, every state is added that some policy on the states found so far
+    reaches within ``radius`` expected steps (Lim & Auer 2012, definition 4).
+    """
+    members = [cmp.start]
+    while True:
+        known = set(members)
+        border = dict.fromkeys(
+            state for member in members for action in range(cmp.actions)
+            for state, _ in cmp.transitions(member, action) if state not in known)
+        added = [
+            state for state in border if best_time(cmp, members, state) <= radius * _TOLERANCE]
+        if not added:
+            return tuple(members)
+        members += added
+
+
+def best_time(cmp: Cmp, members: Sequence[int], target: int) -> float:
+    """Return the least expected steps from home to ``target``; inf if it is never reached.
+
+    The policies compared play RESET outside ``members``, of which home is one. Found by policy
+    iteration, exact up to rounding.
+    """
+    if target == cmp.start:
+        return 0.0
+    cost, move, arrival = _stochastic_shortest_path(cmp, members, target)
+    home = [state for state in members if state != target].index(cmp.start)
+    choice = _some_way(move, arrival)
+    if choice is None:
+        return inf
+    rows = np.arange(len(choice))
+    best, total = inf, inf
+    while True:
+        try:
+            times = np.linalg.solve(np.eye(len(rows)) - move[choice, rows], cost[choice, rows])
+        except np.linalg.LinAlgError:  # arrivals too unlikely to tell from none
+            return best
+        if not times.sum() < total:
+            return best
+        best, total = float(times[home]), times.sum()
+        after = cost + move @ times
+        improved = after.argmin(axis=0)
+        # Only a real gain: a tie may hide a policy that never arrives.
+        gain = times - after[improved, rows] > 1e-12 * times
+        choice = np.where(gain, improved, choice)
+
+
+def _stochastic_shortest_path(
+    cmp: Cmp, members: Sequence[int], target: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the cost (A, n), the moves (A, n, n) and the arrivals (A, n), RESET last.
+
+    A next state that is neither a member nor the target counts as home, one RESET later.
+    """
+    states = [state for state in members if state != target]
+    index = {state: i for i, state in enumerate(states)}
+    actions = (*range(cmp.actions), RESET)
+    cost = np.ones((len(actions), len(states)))
+    move = np.zeros((len(actions), len(states), len(states)))
+    arrival = np.zeros_like(cost)
+    for i, state in enumerate(states):
+        for a, action in enumerate(actions):
+            for after, probability in cmp.transitions(state, action):
+                if after == target:
+                    arrival[a, i] += probability
+                elif after in index:
+                    move[a, i, index[after]] += probability
+                else:
+                    move[a, i, index[cmp.start]] += probability
+                    cost[a, i] += probability
+    return cost, move, arrival
+
+
+def _some_way(move: np.ndarray, arrival: np.ndarray) -> np.ndarray | None:
+    """Return per state an action such that the target is reached for sure, or None."""
+    choice = np.zeros(arrival.shape[1], dtype=int)
+    on_the_way = np.zeros(arrival.shape[1], dtype=bool)
+    while not on_the_way.all():
+        closer = arrival + move @ on_the_way
+        new = (closer.max(axis=0) > 0) & ~on_the_way
+        if not new.any():
+            return None
+        choice[new] = closer.argmax(axis=0)[new]
+        on_the_way |= new
+    return choice
+
+
+def expected_steps(cmp: Cmp, policy: Policy) -> float:
+    """Return the expected steps from home until ``policy.target`` is first reached.
+
+    Exact, for the published meaning of a policy: each attempt begins at home with step 0; in a
+    state that is not listed and after the horizon it costs one RESET to begin the next one. A
+    RESET that is listed is a step like any other. inf if no attempt can succeed.
+    """
+    if policy.target == cmp.start:
+        return 0.0
+    listed = set(policy.states)
+    steps = arrived = 0.0
+    here = {cmp.start: 1.0}
+    for step in range(policy.horizon):
+        there: dict[int, float] = {}
+        for state, weight in here.items():
+            if state not in listed:
+                continue
+            steps += weight
+            for after, probability in cmp.transitions(state, policy.action(step, state)):
+                if after == policy.target:
+                    arrived += weight * probability
+                else:
+                    there[after] = there.get(after, 0.0) + weight * probability
+        here = there
+    return (steps + 1 - arrived) / arrived if arrived else inf
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What keeps a hypothesis from being good enough.
+
+    missing: reachable states it does not know.
+    over_limit: targets whose policy takes too long, with the expected steps it takes.
+    """
+
+    missing: tuple[int, ...]
+    over_limit: tuple[tuple[int, float], ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing does."""
+        return not self.missing and not self.over_limit
+
+
+def judge(cmp: Cmp, hypothesis: Hypothesis | None, radius: float, slack: float) -> Verdict:
+    """Compare a hypothesis with the CMP in force; None knows nothing.
+
+    It must know every state reachable within ``radius`` and reach all that it knows within
+    ``(1 + slack) * radius`` expected steps. ValueError if a policy plays an unknown action.
+    """
+    return _verdict(cmp, reachable_states(cmp, radius), hypothesis, (1 + slack) * radius)
+
+
+def _verdict(
+    cmp: Cmp, reachable: Sequence[int], hypothesis: Hypothesis | None, limit: float,
+) -> Verdict:
+    policies = hypothesis.policies if hypothesis else ()
+    known = {policy.target for policy in policies}
+    times = ((policy.target, expected_steps(cmp, policy)) for policy in policies)
+    return Verdict(
+        tuple(state for state in reachable if state not in known),
+        tuple((target, time) for target, time in times if time > limit * _TOLERANCE))
+
+
+class ExplorationSteps:
+    """Counts the steps at which the hypothesis held is not good enough (Gajane et al. 2019).
+
+    total: such steps so far.
+    """
+
+    def __init__(self, scenario: Scenario, radius: float, slack: float) -> None:
+        self.total = 0
+        self._scenario = scenario
+        self._radius = radius
+        self._limit = (1 + slack) * radius
+        self._reachable: dict[int, tuple[int, ...]] = {}
+        self._hypothesis: Hypothesis | None = None
+        self._verdicts: dict[int, Verdict] = {}
+
+    def count(self, setting: int, hypothesis: Hypothesis | None) -> int:
+        """Add one step taken in ``setting`` while ``hypothesis`` was held; return the total."""
+        self.total += not self.verdict(setting, hypothesis).ok
+        return self.total
+
+    def verdict(self, setting: int, hypothesis: Hypothesis | None) -> Verdict:
+        """Return the verdict in a setting, worked out once per setting and hypothesis.
+
+        Two hypotheses with one stamp are told apart: an explorer that restarts counts anew.
+        """
+        if hypothesis is not self._hypothesis:
+            self._hypothesis = hypothesis
+            self._verdicts.clear()
+        verdict = self._verdicts.get(setting)
+        if verdict is None:
+            cmp = self._scenario.settings[setting].cmp
+            if setting not in self._reachable:
+                self._reachable[setting] = reachable_states(cmp, self._radius)
+            verdict = _verdict(cmp, self._reachable[setting], hypothesis, self._limit)
+            self._verdicts[setting] = verdict
+        return verdict

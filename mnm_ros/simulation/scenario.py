@@ -1,0 +1,238 @@
+"""Scenario files: the settings of a changing CMP, in the order in which they come.
+
+The format is described in ``docs`` under *Simulated CMP*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+import math
+import os
+from pathlib import Path
+import sys
+
+from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, Outcomes, TableCmp, grid_cmp
+from mnm_ros.simulation.generators import GENERATORS
+from mnm_ros.simulation.located_yaml import Entry, ScenarioError, read
+
+__all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']
+
+_KINDS = ('transitions', 'grid', 'generator')
+_Mapping = dict[str, tuple[Entry, Entry]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A CMP and the total number of steps after which the next one takes over, if any."""
+
+    cmp: Cmp
+    until: int | None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Settings, at least one, that share the start state and the actions.
+
+    actions: names, without RESET; their order numbers them.
+    """
+
+    name: str
+    actions: tuple[str, ...]
+    start: int
+    settings: tuple[Setting, ...]
+    path: Path
+
+
+def load(path_or_name: str) -> Scenario:
+    """Read a scenario file, given by its path or by the name of a shipped one.
+
+    Raises ScenarioError with the file, the line and what was expected there.
+    """
+    path = Path(path_or_name).expanduser()
+    if path.name == path_or_name and not (path.suffix and path.is_file()):
+        found = _shipped_files()
+        name = path.stem if path.suffix == '.yaml' else path_or_name
+        if name not in found:
+            raise ScenarioError(
+                f"no scenario is called '{path_or_name}', expected a path or one of "
+                f'{_listed(found)}')
+        path = found[name]
+    return _scenario(path, read(path))
+
+
+def shipped() -> tuple[str, ...]:
+    """Return the names of the scenarios that come with the package, sorted."""
+    return tuple(_shipped_files())
+
+
+def _shipped_files() -> dict[str, Path]:
+    for directory in _directories():
+        files = {path.stem: path for path in sorted(directory.glob('*.yaml'))}
+        if files:
+            return files
+    return {}
+
+
+def _directories() -> Iterator[Path]:
+    yield Path(__file__).resolve().parents[2] / 'config' / 'scenarios'
+    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    for prefix in (*filter(None, prefixes), sys.prefix):
+        yield Path(prefix, 'share', 'mnm_ros', 'config', 'scenarios')
+
+
+def _scenario(path: Path, root: Entry) -> Scenario:
+    top = _keys(root, 'a scenario', ('name', 'actions', 'start', 'settings'))
+    name = top['name'][1].text('the name of the scenario') if 'name' in top else path.stem
+    actions = _actions(_required(root, top, 'actions', 'a list of names'))
+    start = top['start'][1].integer('the start state') if 'start' in top else None
+    what = 'a list of at least one setting'
+    entries = _required(root, top, 'settings', what)
+    settings: list[Setting] = []
+    latest = 0
+    for entry in entries.sequence(what):
+        keys = _keys(entry, 'a setting', (*_KINDS, 'until'))
+        cmp = _cmp(entry, keys, actions, start)
+        start = cmp.start
+        until = _until(keys['until'][1], latest) if 'until' in keys else None
+        latest = until or latest
+        settings.append(Setting(cmp, until))
+    if not settings or start is None:
+        raise entries.error(f'found an empty list, expected {what}')
+    if settings[-1].until is not None:
+        raise keys['until'][0].error('no setting follows, expected no until on the last one')
+    return Scenario(name, actions, start, tuple(settings), path)
+
+
+def _actions(entry: Entry) -> tuple[str, ...]:
+    what = 'a list of at least one name'
+    names: list[str] = []
+    for item in entry.sequence(what):
+        name = item.text('the name of an action, in quotes if YAML takes it for something else')
+        if name.upper() == 'RESET':
+            raise item.error('RESET is always there, expected only the other actions')
+        if name in names:
+            raise item.error(f'action {name} appears twice, expected distinct names')
+        names.append(name)
+    if not names:
+        raise entry.error(f'found an empty list, expected {what}')
+    return tuple(names)
+
+
+def _until(entry: Entry, latest: int) -> int:
+    what = f'a number of steps, more than {latest}'
+    until = entry.integer(what)
+    if until <= latest:
+        raise entry.error(f'found {until}, expected {what}')
+    return until
+
+
+def _cmp(entry: Entry, keys: _Mapping, actions: tuple[str, ...], start: int | None) -> Cmp:
+    """Return the CMP of a setting; its start is ``start`` if there is one already."""
+    kinds = [kind for kind in keys if kind in _KINDS]
+    if len(kinds) != 1:
+        where = keys[kinds[1]][0] if kinds else entry
+        raise where.error(
+            f'found {" and ".join(kinds) or "none"}, expected one of {_listed(_KINDS)}')
+    value = keys[kinds[0]][1]
+    if kinds[0] == 'transitions':
+        if start is None:
+            raise value.error('start is missing, expected the start state beside the settings')
+        return _table(value, actions, start)
+    cmp = _grid(value, actions) if kinds[0] == 'grid' else _generated(value, actions)
+    if start is not None and cmp.start != start:
+        raise value.error(f'starts in state {cmp.start}, expected the start state {start}')
+    return cmp
+
+
+def _table(entry: Entry, actions: tuple[str, ...], start: int) -> TableCmp:
+    outcomes: dict[tuple[int, int], Outcomes] = {}
+    for state_key, by_action in entry.mapping('a mapping from states to actions').values():
+        state = state_key.integer('a state, an integer')
+        what = 'a mapping from actions to next states'
+        for action_key, distribution in by_action.mapping(what).values():
+            name = action_key.text('the name of an action')
+            if name not in actions:
+                raise action_key.error(
+                    f"unknown action '{name}', expected one of {_listed(actions)}")
+            outcomes[state, actions.index(name)] = _outcomes(
+                action_key, distribution, f'state {state}, action {name}')
+    return TableCmp(start, len(actions), outcomes)
+
+
+def _outcomes(key: Entry, entry: Entry, where: str) -> Outcomes:
+    outcomes = [
+        (state.integer('a next state, an integer'),
+         value.number(f'a probability between 0 and 1 ({where})', 0, 1))
+        for state, value in entry.mapping('a mapping from next states to probabilities').values()]
+    total = math.fsum(weight for _, weight in outcomes)
+    if abs(total - 1) > 1e-9:
+        raise key.error(
+            f'probabilities of {where} sum to {total:.12g}, expected 1 (within 1e-9)')
+    return tuple((state, weight / total) for state, weight in outcomes if weight > 0)
+
+
+def _grid(entry: Entry, actions: tuple[str, ...]) -> Cmp:
+    keys = _keys(entry, 'a grid', ('rows', 'slip'))
+    _same_names(entry, 'a grid', actions, tuple(GRID_MOVES))
+    rows_entry = _required(entry, keys, 'rows', 'a list of strings')
+    items = rows_entry.sequence('a list of strings')
+    rows = [item.text("a row of '.', '#' and 'S', in quotes") for item in items]
+    for item, row in zip(items, rows, strict=True):
+        unknown = set(row) - set('.#S')
+        if unknown:
+            raise item.error(f"found '{min(unknown)}' in row '{row}', expected '.', '#' or 'S'")
+        if len(row) != len(rows[0]):
+            raise item.error(
+                f"row '{row}' has {len(row)} cells, expected {len(rows[0])} as in the first")
+    starts = ''.join(rows).count('S')
+    if starts != 1:
+        raise rows_entry.error(f"found {starts} cells 'S', expected exactly 1")
+    slip = keys['slip'][1].number('a probability between 0 and 1', 0, 1) if 'slip' in keys else 0
+    return grid_cmp(rows, slip, actions)
+
+
+def _generated(entry: Entry, actions: tuple[str, ...]) -> Cmp:
+    keys = entry.mapping('a generator, a mapping with its name and parameters')
+    name_entry = _required(entry, keys, 'name', f'one of {_listed(GENERATORS)}')
+    name = name_entry.text('the name of a generator')
+    if name not in GENERATORS:
+        raise name_entry.error(
+            f"unknown generator '{name}', expected one of {_listed(GENERATORS)}")
+    generator = GENERATORS[name]
+    _keys(entry, f'generator {name}', ('name', *generator.parameters))
+    _same_names(entry, f'generator {name}', actions, generator.actions)
+    values = {}
+    for key, parameter in generator.parameters.items():
+        low, high = parameter.minimum, parameter.maximum
+        values[key] = parameter.default if key not in keys else keys[key][1].number(
+            f'a number between {low:g} and {high:g}', low, high)
+    rules = generator.build(**values)
+    return MoveCmp(rules.start, [rules.moves[action] for action in actions], rules.success)
+
+
+def _keys(entry: Entry, what: str, allowed: tuple[str, ...]) -> _Mapping:
+    """Return the mapping of an entry that has no other keys than those allowed."""
+    keys = entry.mapping(f'{what}, a mapping')
+    for name, (key, _) in keys.items():
+        if name not in allowed:
+            raise key.error(f"unknown key '{name}' in {what}, expected {_listed(allowed)}")
+    return keys
+
+
+def _required(entry: Entry, keys: _Mapping, name: str, what: str) -> Entry:
+    if name not in keys:
+        raise entry.error(f'{name} is missing, expected {what}')
+    return keys[name][1]
+
+
+def _same_names(
+    entry: Entry, what: str, actions: tuple[str, ...], expected: tuple[str, ...],
+) -> None:
+    if set(actions) != set(expected):
+        raise entry.error(
+            f'the actions are {_listed(actions)}, expected those of {what}: {_listed(expected)}')
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ', '.join(names)
