@@ -1,0 +1,73 @@
+"""The one interface between MNM and the algorithms that explore a CMP that does not change."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from mnm_ros.core.evaluation import Evaluation
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import Problem
+
+
+class BaseAlgorithm(ABC):
+    """One run of an autonomous-exploration algorithm in a stationary CMP.
+
+    Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
+    state has a policy then, and each policy needs at most ``(1 + eps) L`` expected steps.
+    It is driven one step at a time: ``observe(state after next_action())``. Just after its
+    creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
+    """
+
+    quantum: int
+    """Steps of one quantum outside policy evaluation, at least 1."""
+
+    episode_over: bool = False
+    """Whether the last step ended an episode of policy evaluation."""
+
+    @property
+    @abstractmethod
+    def finished(self) -> bool:
+        """Whether the output is final; there is no next action then."""
+
+    @property
+    @abstractmethod
+    def evaluating(self) -> bool:
+        """Whether a quantum is one episode of policy evaluation now."""
+
+    @abstractmethod
+    def step_bound(self, known: int) -> int:
+        """Return the steps a whole run stays below with high probability, ``known`` = |K|."""
+
+    @abstractmethod
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+
+    @abstractmethod
+    def observe(self, state: int) -> None:
+        """Take note of the state in which the last ``next_action`` ended."""
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """Forget where the robot is; what was learnt stays."""
+
+    @abstractmethod
+    def evaluation(self, known: int) -> Evaluation:
+        """Return one fresh policy evaluation for the checks of a hypothesis of that size."""
+
+    @property
+    @abstractmethod
+    def policies(self) -> tuple[Policy, ...]:
+        """The output so far, one policy per known state, home first."""
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """States met that are not known yet."""
+        return ()
+
+    def witness(self, state: int, action: int, next_state: int) -> None:
+        """Take note of a transition that somebody else caused; nothing by default."""
+
+
+BaseFactory = Callable[[Problem, int], BaseAlgorithm]
+"""Makes a fresh run from the problem (with the confidence of this run) and the home state."""

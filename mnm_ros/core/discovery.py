@@ -1,0 +1,208 @@
+"""Sampling every action of the known states, so that no reachable neighbour stays unseen."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+import heapq
+import math
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET, Problem
+
+
+class Discovery(ABC):
+    """Where to go and what to try during state discovery; adding a way is adding a class.
+
+    learns_everywhere: whether unknown states met outside state discovery become candidates.
+    """
+
+    learns_everywhere: bool
+
+    @abstractmethod
+    def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
+        """Set out to sample some known states; ``policy`` leads to the last of them.
+
+        known: ``K``, home first. states: those of it that lack samples, not empty.
+        """
+
+    @abstractmethod
+    def pending(self, known: Sequence[int]) -> tuple[int, ...]:
+        """Return the known states that still lack samples."""
+
+    @abstractmethod
+    def done(self) -> bool:
+        """Return whether the states of ``begin`` have all their samples."""
+
+    @abstractmethod
+    def action(self, here: int) -> int:
+        """Return the next action in ``here``; only while not ``done``."""
+
+    @abstractmethod
+    def observe(self, here: int, action: int, state: int) -> None:
+        """Take note of a step made for discovery."""
+
+    def witness(self, state: int) -> None:
+        """Take note of a transition from ``state`` that somebody else caused."""
+
+
+class PerVisitDiscovery(Discovery):
+    """State discovery as printed (Lim & Auer 2012, section 3.1).
+
+    Each action ``ceil(L log(8 A L |K|^2 / delta))`` times in the new state, each time on a new
+    way from home, restarted after ``horizon`` steps without arrival.
+    """
+
+    learns_everywhere = False
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._remaining: list[int] = []
+        self._attempt = 0
+
+    def quota(self, known: int) -> int:
+        """Return how often each action is executed in the state that makes ``|K|`` ``known``."""
+        problem = self._problem
+        return math.ceil(problem.radius * math.log(
+            8 * problem.all_actions * problem.radius * known ** 2 / problem.confidence))
+
+    def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
+        """Only the last state is new: it gets its full quota."""
+        quota = self.quota(len(known))
+        self._remaining = [a for a in range(self._problem.actions) for _ in range(quota)]
+        self._policy = policy
+        self._go_home = True
+
+    def pending(self, known: Sequence[int]) -> tuple[int, ...]:
+        """Nothing: each state is sampled once and for all when it becomes known."""
+        return ()
+
+    def done(self) -> bool:
+        """Return whether the quota is used up."""
+        return not self._remaining
+
+    def action(self, here: int) -> int:
+        """Home first, then the policy, then the sample."""
+        if self._go_home:
+            return RESET
+        if here == self._policy.target:
+            return self._remaining[-1]
+        return self._policy.action(self._attempt, here)
+
+    def observe(self, here: int, action: int, state: int) -> None:
+        """A sample, or the horizon, sends the robot home."""
+        if self._go_home:
+            self._go_home = False
+            self._attempt = 0
+        elif here == self._policy.target:
+            self._remaining.pop()
+            self._go_home = True
+        else:
+            self._attempt += 1
+            self._go_home = (self._attempt >= self._policy.horizon
+                             and state != self._policy.target)
+
+
+class OnTheWayDiscovery(Discovery):
+    """Every execution counts toward the quota, and what is near is sampled first.
+
+    A state of ``S_L->`` follows some pair (known state, action) with probability at least ``1/L``,
+    or its expected time would exceed ``L``. The missing state of lowest rank ``i <= |K| + 1``
+    (ranks as in ``kl_optimism``) thus stays unseen in ``n`` executions of one certain pair with
+    probability at most ``(1 - 1/L)^n``; with ``n >= log(i (i - 1) / budget) / -log(1 - 1/L)`` the
+    sum over the ranks is the budget. Which way the robot takes to a sample is a heuristic
+    without influence on this.
+
+    budget: the part of the confidence that discovery may use.
+    """
+
+    learns_everywhere = True
+
+    def __init__(self, problem: Problem, budget: float, counts: Counts) -> None:
+        self._problem = problem
+        self._budget = budget
+        self._counts = counts
+        self._open: dict[int, None] = {}
+        self._way: dict[int, int] = {}
+        self._since_sample = 0
+
+    def quota(self, known: int) -> int:
+        """Return how often each action has to be executed in each of ``known`` states."""
+        if self._problem.radius == 1:
+            return 1
+        return math.ceil(math.log(known * (known + 1) / self._budget)
+                         / -math.log1p(-1 / self._problem.radius))
+
+    def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
+        """Sample ``states`` up to the quota for the known states there are now."""
+        self._known = tuple(known)
+        self._quota = self.quota(len(known))
+        self._horizon = policy.horizon
+        self._open = {state: None for state in states if self._lacking(state) is not None}
+        self._find_ways()
+
+    def pending(self, known: Sequence[int]) -> tuple[int, ...]:
+        """Return the states below the quota, which grows with ``|K|``."""
+        quota = self.quota(len(known))
+        return tuple(
+            state for state in known
+            if any(self._counts.visits(state, a) < quota for a in range(self._problem.actions)))
+
+    def done(self) -> bool:
+        """Return whether no state is left to sample."""
+        return not self._open
+
+    def action(self, here: int) -> int:
+        """Sample here if anything is wanting here, else go where it is."""
+        if here in self._open:
+            action = self._lacking(here)
+            assert action is not None
+            return action
+        return self._way.get(here, RESET)
+
+    def observe(self, here: int, action: int, state: int) -> None:
+        """Look for new ways when a state is done, or when the present ones lead nowhere."""
+        self._since_sample = 0 if here in self._open else self._since_sample + 1
+        self.witness(here)
+        if self._since_sample > self._horizon:
+            self._since_sample = 0
+            self._find_ways()
+
+    def witness(self, state: int) -> None:
+        """A state with all its samples is no longer a place to go to."""
+        if state in self._open and self._lacking(state) is None:
+            del self._open[state]
+            self._find_ways()
+
+    def _lacking(self, state: int) -> int | None:
+        """Return the least executed action of ``state`` if it is below the quota."""
+        visits = [self._counts.visits(state, a) for a in range(self._problem.actions)]
+        least = min(visits)
+        return visits.index(least) if least < self._quota else None
+
+    def _find_ways(self) -> None:
+        """Point every known state to the nearest open one, by Dijkstra's algorithm.
+
+        An observed transition costs the executions that it takes on average.
+        """
+        arriving: dict[int, list[tuple[float, int, int]]] = {}
+        for state in self._known:
+            arriving.setdefault(self._known[0], []).append((1.0, state, RESET))
+            for action in range(self._problem.actions):
+                visits = self._counts.visits(state, action)
+                for following, count in self._counts.next_states(state, action).items():
+                    arriving.setdefault(following, []).append((visits / count, state, action))
+        self._way = {}
+        queue = [(0.0, state, RESET) for state in self._open]
+        settled: set[int] = set()
+        while queue:
+            cost, state, action = heapq.heappop(queue)
+            if state in settled:
+                continue
+            settled.add(state)
+            if cost:
+                self._way[state] = action
+            for more, before, step in arriving.get(state, ()):
+                if before not in settled:
+                    heapq.heappush(queue, (cost + more, before, step))

@@ -1,0 +1,132 @@
+"""Is a policy good enough? Tests that are fed with the episodes of one policy.
+
+With ``m`` the limit on expected steps and an episode of length ``len``, put
+``X = len + 1{failed} (1 + m)``. A policy that is restarted with a RESET after each failure has
+``tau = E[len] + P(failed) (1 + tau)``, hence ``tau <= m`` exactly when ``E[X] <= m``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+import math
+
+import numpy as np
+
+from mnm_ros.core.problem import Problem
+
+
+class Verdict(Enum):
+    """What an evaluation says so far."""
+
+    UNDECIDED = 'undecided'
+    GOOD = 'good'
+    BAD = 'bad'
+
+
+class Evaluation(ABC):
+    """The evaluation of one policy: record episodes until the verdict is no longer open."""
+
+    ends_outside: bool
+    """Whether an episode is over when it leaves the policy's states."""
+    continues: bool
+    """Whether it may go on if a new round chooses the same policy for the same target."""
+
+    def __init__(self) -> None:
+        self.played = 0
+        self._lengths = 0
+        self._failures = 0
+
+    def record(self, length: int, failed: bool) -> Verdict:
+        """Take note of an episode and return the verdict so far."""
+        self.played += 1
+        self._lengths += length
+        self._failures += failed
+        return self._judge(length, failed)
+
+    @property
+    def mean_steps(self) -> float:
+        """The plain estimate of ``tau`` from the episodes so far."""
+        succeeded = self.played - self._failures
+        return (self._lengths + self._failures) / succeeded if succeeded else math.inf
+
+    @abstractmethod
+    def _judge(self, length: int, failed: bool) -> Verdict:
+        """Return the verdict after one more episode."""
+
+
+class MonteCarloEvaluation(Evaluation):
+    """Policy evaluation as printed (Lim & Auer 2012, section 3.3): ``lambda`` episodes.
+
+    accuracy: the inner accuracy ``e``.
+    known: ``|K|``.
+    """
+
+    ends_outside = False
+    continues = False
+
+    def __init__(self, problem: Problem, accuracy: float, known: int) -> None:
+        super().__init__()
+        e = accuracy
+        self.episodes = math.ceil(6 / e ** 3 * math.log(16 * known ** 2 / problem.confidence))
+        self._radius = problem.radius
+        self._accuracy = e
+
+    def _judge(self, length: int, failed: bool) -> Verdict:
+        """Both means are divided by ``lambda``, not by the episodes so far, as printed."""
+        e = self._accuracy
+        steps = self._lengths / self.episodes + e * self._radius
+        failure = self._failures / self.episodes + e
+        if failure >= 1 or (steps + failure) / (1 - failure) > (1 + 8 * e) * self._radius:
+            return Verdict.BAD
+        return Verdict.GOOD if self.played >= self.episodes else Verdict.UNDECIDED
+
+
+class BettingEvaluation(Evaluation):
+    """An anytime-valid test of the bounded mean, by betting (Waudby-Smith & Ramdas 2024).
+
+    The capital ``mean over b of prod_j (1 + b (m - X_j))`` is a supermartingale while
+    ``E[X] > m``, so it ever reaches ``1 / level`` with probability at most ``level`` (Ville):
+    reaching it certifies ``tau <= accept``. The mirrored capital rejects: it reaches
+    ``1 / level`` with probability at most ``level`` if ``tau <= reject``.
+
+    horizon: the longest episode, in steps.
+    accept, reject: the limits on expected steps of the two tests.
+    level: error probability of each of the two tests.
+    most: episodes after which an open evaluation is given up as bad; 0 for never.
+    """
+
+    ends_outside = True
+    continues = True
+    _FRACTIONS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
+
+    def __init__(self, horizon: int, accept: float, reject: float, level: float,
+                 most: int = 0) -> None:
+        super().__init__()
+        self._accept = accept
+        self._reject = reject
+        self._threshold = -math.log(level)
+        # X lies in [0, horizon + 1 + m]: these are the largest bets that never go bankrupt.
+        self._accept_bets = self._FRACTIONS / (horizon + 1)
+        self._reject_bets = self._FRACTIONS / reject
+        self._accept_log = np.zeros(len(self._FRACTIONS))
+        self._reject_log = np.zeros(len(self._FRACTIONS))
+        self._most = most
+
+    def _judge(self, length: int, failed: bool) -> Verdict:
+        """Bet on one more episode, for and against the policy."""
+        gain = self._accept - (length + failed * (1 + self._accept))
+        loss = length + failed * (1 + self._reject) - self._reject
+        self._accept_log += np.log1p(self._accept_bets * gain)
+        self._reject_log += np.log1p(self._reject_bets * loss)
+        if _log_mean_exp(self._accept_log) >= self._threshold:
+            return Verdict.GOOD
+        if (_log_mean_exp(self._reject_log) >= self._threshold
+                or self.played == self._most):
+            return Verdict.BAD
+        return Verdict.UNDECIDED
+
+
+def _log_mean_exp(logs: np.ndarray) -> float:
+    top = logs.max()
+    return float(top + math.log(np.exp(logs - top).mean()))

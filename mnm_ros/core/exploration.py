@@ -1,0 +1,189 @@
+"""The exploration as an operator sees it: MNM, and everything that may keep it from going on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Union
+
+from mnm_ros.core.counts import Counts, Pair
+from mnm_ros.core.machine import Phased
+from mnm_ros.core.mnm import MnmPhase
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.presets import Settings, new_mnm
+
+
+class Phase(Enum):
+    """What the operator sees; a run under way shows the phase of MNM instead."""
+
+    WAITING_FOR_ROBOT = 'waiting_for_robot'
+    RUNNING = 'running'
+    PAUSED = 'paused'
+    FAULT = 'fault'
+    DONE = 'done'
+
+
+EXPLORATION_TRANSITIONS = (
+    ('robot_answered', Phase.WAITING_FOR_ROBOT, Phase.RUNNING),
+    ('robot_lost', Phase.RUNNING, Phase.WAITING_FOR_ROBOT),
+    ('pause', Phase.WAITING_FOR_ROBOT, Phase.PAUSED),
+    ('pause', Phase.RUNNING, Phase.PAUSED),
+    ('resume', Phase.PAUSED, Phase.WAITING_FOR_ROBOT),
+    ('fail', Phase.WAITING_FOR_ROBOT, Phase.FAULT),
+    ('fail', Phase.RUNNING, Phase.FAULT),
+    ('fail', Phase.PAUSED, Phase.FAULT),
+    ('finish', Phase.WAITING_FOR_ROBOT, Phase.DONE),
+    ('finish', Phase.RUNNING, Phase.DONE),
+    ('finish', Phase.PAUSED, Phase.DONE),
+)
+
+
+class Exploration(Phased):
+    """An exploration from the first RESET on, driven one step at a time.
+
+    settings: the problem and the parts. seed: of every random choice.
+    """
+
+    state: Phase
+
+    def __init__(self, settings: Settings, seed: int = 0) -> None:
+        self._mnm = new_mnm(settings, seed, self._decided)
+        self._counts = Counts()
+        self._here: int | None = None
+        self._news = 'waiting for the robot to come home'
+        self._reason = ''
+        self._last_change = ''
+        self.steps = 0
+        self._start_machine(EXPLORATION_TRANSITIONS, Phase.WAITING_FOR_ROBOT)
+
+    @property
+    def phase(self) -> str:
+        """The phase as published."""
+        if self.state is not Phase.RUNNING:
+            return str(self.state.value)
+        active = self._mnm.active
+        if self._mnm.state in (MnmPhase.HOMING, MnmPhase.BUILDING):
+            evaluating = active is not None and active.evaluating
+            return 'building/evaluation' if evaluating else 'building/discovery'
+        return str(self._mnm.state.value)
+
+    @property
+    def status(self) -> str:
+        """One sentence for people: what is going on, or why it stopped."""
+        return self._reason or self._news
+
+    @property
+    def hypothesis(self) -> Hypothesis | None:
+        """What is known; None before the first hypothesis."""
+        return self._mnm.hypothesis
+
+    @property
+    def under_revision(self) -> bool:
+        """Whether the hypothesis was refuted and the next one is still being built."""
+        return self._mnm.under_revision
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """States that the active run has met and does not know yet."""
+        return self._mnm.active.candidates if self._mnm.active is not None else ()
+
+    @property
+    def last_state(self) -> int | None:
+        """Where the robot was last seen."""
+        return self._here
+
+    @property
+    def counts(self) -> Mapping[Pair, Mapping[int, int]]:
+        """All transitions ever observed, RESET included."""
+        return self._counts.as_dict()
+
+    @property
+    def changes_noticed(self) -> int:
+        """Changes that led to a revision so far."""
+        return self._mnm.changes_noticed
+
+    @property
+    def changes_relearnt(self) -> int:
+        """Noticed changes after which the checks found nothing to revise any more."""
+        return self._mnm.changes_relearnt
+
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+        return self._mnm.next_action()
+
+    def observe(self, state: int) -> None:
+        """Count the transition by the last ``next_action`` to ``state``."""
+        if self._here is not None:
+            self._counts.add(self._here, self._mnm.next_action(), state)
+        self._here = state
+        self.steps += 1
+        self._mnm.observe(state)
+
+    def relocate(self, state: int) -> None:
+        """The robot was moved to ``state``: nothing is counted, the next action is RESET."""
+        self._here = state
+        self._mnm.interrupt()
+
+    def pause(self, reason: str) -> None:
+        """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
+        if self.state in (Phase.WAITING_FOR_ROBOT, Phase.RUNNING):
+            self._stop('pause', f'paused: {reason}')
+
+    def resume(self) -> None:
+        """Go on after ``pause``; the robot may be anywhere by now, so with a RESET."""
+        if self.state is Phase.PAUSED:
+            self._stop('resume', 'resumed, waiting for the robot')
+            self._here = None
+            self._mnm.interrupt()
+
+    def robot_lost(self, reason: str) -> None:
+        """The robot does not answer: nothing is learnt until it does."""
+        if self.state is Phase.RUNNING:
+            self._stop('robot_lost', f'waiting for the robot: {reason}')
+
+    def robot_answers(self) -> None:
+        """The robot answers (again)."""
+        if self.state is Phase.WAITING_FOR_ROBOT:
+            self._stop('robot_answered', '')
+
+    def fail(self, reason: str) -> None:
+        """Stop because of a fault; what was learnt stays published."""
+        if self.state not in (Phase.FAULT, Phase.DONE):
+            self._stop('fail', f'fault: {reason}')
+
+    def finish(self, reason: str) -> None:
+        """Stop for good; what was learnt stays published."""
+        if self.state not in (Phase.FAULT, Phase.DONE):
+            self._stop('finish', f'done: {reason}')
+
+    def diagnostics(self) -> dict[str, Union[str, int, float]]:
+        """Return the figures of the diagnostics message by name."""
+        mnm = self._mnm
+        building, checks = mnm.building, mnm.checks
+        runs = len(mnm.window)
+        return {
+            'round': mnm.round,
+            'phase': self.phase,
+            'quantum': building.schedule.quanta if building else 0,
+            'streams': len(building.streams) if building else 0,
+            'known': len(self.hypothesis.policies) if self.hypothesis else 0,
+            'frontier': len(self.candidates),
+            'steps': self.steps,
+            'check_steps': mnm.check_steps,
+            'check_window': checks.window if checks else 0,
+            'failures': (f'{sum(bool(run.cut_off or run.failed) for run in mnm.window)}'
+                         f' of {runs} check-runs'),
+            'failure_threshold': round(checks.threshold, 4) if checks else 0.0,
+            'last_change': self._last_change,
+            'changes_noticed': self.changes_noticed,
+            'changes_relearnt': self.changes_relearnt,
+        }
+
+    def _stop(self, trigger: str, reason: str) -> None:
+        self.trigger(trigger)
+        self._reason = reason
+
+    def _decided(self, sentence: str) -> None:
+        self._news = sentence
+        if self.steps:
+            self._last_change = f'step {self.steps}: {sentence}'

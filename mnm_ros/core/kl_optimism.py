@@ -1,0 +1,185 @@
+"""Optimism on a fixed function: planning in the most favourable plausible CMP.
+
+Why the promise holds. Order the states of ``S_L->`` as they become reachable, home first. If
+exploration stopped with one missing, take the first missing state ``s``, of rank ``i``; all
+earlier ones are in ``K``, so ``i <= |K| + 1``. By definition some fixed policy ``pi`` on those
+reaches ``s`` within ``L`` expected steps; let ``v`` be its expected steps to go, a fixed function
+of the state with ``v(s) = 0``. For the ``i - 1`` pairs ``(s', pi(s'))``, the transitions observed
+are independent draws whenever they were made, and
+
+    P(exists N: N KL_inf(P^_N, P v) > log(1/d) + log(N + 1)) <= d,
+
+because ``exp(N KL_inf)`` is at most ``N + 1`` times the capital of a uniform mixture of bets
+on ``v(s'') - P v`` (Ville; Cover's bound for one bet), for ever and at once. With
+``d = delta' / (i (i - 1)^2)`` the sum over all ranks and pairs is ``delta'``. Outside that event
+the plausible set of each of these pairs contains a distribution ``Q`` with ``Q v <= P v``; as
+the planner minimises over plausible sets and is monotone in ``v``, its value at home is at
+most ``v(s0) <= L``, and it does not stop. Neither the number of candidates nor of actions enters,
+and samples may come from anywhere and any time since the CMP last changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+
+import numpy as np
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.optimism import Optimism, Plan
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET, Problem
+
+_TOLERANCE = 1e-9
+_SWEEPS = 200
+_NEWTON_STEPS = 60
+
+
+class KlOptimism(Optimism):
+    """Least expected steps to a candidate over all CMPs within a KL ball of the counts.
+
+    budget: the part ``delta'`` of the confidence that this planner may use.
+    horizon: of the policies, in steps.
+    """
+
+    def __init__(self, problem: Problem, budget: float, horizon: int) -> None:
+        self._problem = problem
+        self._budget = budget
+        self._horizon = horizon
+        self._last_value: dict[int, float] = {}
+
+    def plan(self, counts: Counts, known: Sequence[int],
+             candidates: Sequence[int]) -> Plan | None:
+        """Return the first candidate within reach, those that looked nearest last time first."""
+        model = _Model(counts, known, self._problem.actions, self._budget)
+        for target in sorted(candidates, key=lambda s: self._last_value.get(s, 0.0)):
+            value, actions = model.solve(target)
+            self._last_value[target] = value
+            if value <= self._problem.radius:
+                return Plan(target, Policy(target, self._horizon, tuple(known), (actions,)))
+        return None
+
+
+class _Model:
+    """The counts of the known states as arrays, one row for each (state, action)."""
+
+    def __init__(self, counts: Counts, known: Sequence[int], actions: int,
+                 budget: float) -> None:
+        self._known = len(known)
+        self._actions = actions
+        self._column = {state: index for index, state in enumerate(known)}
+        rows = [counts.next_states(state, action)
+                for state in known for action in range(actions)]
+        for nexts in rows:
+            for state in nexts:
+                self._column.setdefault(state, len(self._column))
+        width = max(1, max(map(len, rows)))
+        self._next = np.zeros((len(rows), width), dtype=int)
+        tally = np.zeros((len(rows), width))
+        for row, nexts in enumerate(rows):
+            self._next[row, :len(nexts)] = [self._column[state] for state in nexts]
+            tally[row, :len(nexts)] = list(nexts.values())
+        visits = tally.sum(axis=1)
+        self._fractions = tally / np.maximum(1, visits)[:, None]
+        pairs = self._known ** 2 * (self._known + 1)
+        with np.errstate(divide='ignore'):
+            self._radius = (math.log(pairs / budget) + np.log1p(visits)) / visits
+
+    def solve(self, target: int) -> tuple[float, tuple[int, ...]]:
+        """Return the optimistic expected steps from home and the actions that take them.
+
+        Policy iteration over pairs of an action and a plausible distribution: the values
+        fall monotonically to the least fixed point.
+        """
+        known = self._known
+        values = np.full(len(self._column), 2.0)
+        values[:known] = 1.0
+        goal = self._column.get(target)
+        for _ in range(_SWEEPS):
+            if goal is not None:
+                values[goal] = 0.0
+            plausible, expected = _favourable(
+                self._fractions, values[self._next], self._radius)
+            steps = 1 + expected.reshape(known, self._actions)
+            best = steps.argmin(axis=1)
+            home = steps[0, best[0]]
+            resets = steps[np.arange(known), best] > 1 + home
+            resets[0] = False
+            before = values[:known].copy()
+            values[:known] = self._evaluate(best, resets, plausible, goal)
+            values[known:] = 1 + values[0]
+            if np.allclose(values[:known], before, rtol=_TOLERANCE, atol=0.0):
+                break
+        actions = tuple(
+            RESET if reset else int(action) for reset, action in zip(resets, best))
+        return float(values[0]), actions
+
+    def _evaluate(self, best: np.ndarray, resets: np.ndarray, plausible: np.ndarray,
+                  goal: int | None) -> np.ndarray:
+        """Return the expected steps of playing ``best`` under the ``plausible`` rows."""
+        known = self._known
+        states = np.arange(known)
+        chosen = states * self._actions + best
+        matrix = np.zeros((known, len(self._column)))
+        np.add.at(matrix, (states[:, None], self._next[chosen]), plausible[chosen])
+        matrix[resets] = 0.0
+        matrix[resets, 0] = 1.0
+        if goal is not None:
+            matrix[:, goal] = 0.0
+        away = matrix[:, known:].sum(axis=1)
+        inner = matrix[:, :known]
+        inner[:, 0] += away
+        return np.linalg.solve(np.eye(known) - inner, 1 + away)
+
+
+def _favourable(fractions: np.ndarray, values: np.ndarray,
+                radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
+
+    ``Q`` may also put mass on the target, where ``v`` is 0. The minimiser is
+    ``Q = eta P^ / (v + xi)``: with ``xi = 0`` while some mass is left over for the target, else
+    with the ``xi`` at which the divergence is met (Honda & Takemura 2010). fractions, values:
+    [row, next]; radius: [row]. Returns ``Q`` on the observed next states and ``Q v``.
+    """
+    with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
+        logs = np.where(fractions > 0, fractions * np.log(values), 0.0).sum(axis=1)
+        eta = np.exp(logs - radius)
+        plausible = np.where(fractions > 0, eta[:, None] * fractions / values, 0.0)
+        mass = plausible.sum(axis=1)
+    unsampled = ~np.isfinite(radius)
+    plausible[unsampled] = 0.0
+    sure = (fractions * values).sum(axis=1) == 0
+    plausible[sure] = fractions[sure]
+    tight = ~(mass <= 1) & ~sure & ~unsampled
+    if tight.any():
+        plausible[tight] = _tilted(fractions[tight], values[tight], radius[tight])
+    return plausible, (plausible * values).sum(axis=1)
+
+
+def _tilted(fractions: np.ndarray, values: np.ndarray, radius: np.ndarray) -> np.ndarray:
+    """Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
+
+    The divergence falls with ``xi``, and its logarithm is nearly linear in that of ``xi``.
+    """
+    mean = (fractions * values).sum(axis=1)
+    variance = np.maximum((fractions * values ** 2).sum(axis=1) - mean ** 2, 1e-300)
+    guess = 0.5 * np.log(variance / (2 * radius))
+    low, high = guess - 60, guess + 20
+    for _ in range(_NEWTON_STEPS):
+        shifted = values + np.exp(guess)[:, None]
+        inverse = (fractions / shifted).sum(axis=1)
+        divergence = (fractions * np.log(shifted)).sum(axis=1) + np.log(inverse)
+        low = np.where(divergence > radius, guess, low)
+        high = np.where(divergence > radius, high, guess)
+        slope = np.exp(guess) * (inverse - (fractions / shifted ** 2).sum(axis=1) / inverse)
+        with np.errstate(divide='ignore', invalid='ignore'):
+            step = divergence * np.log(divergence / radius) / slope
+        newton = guess - step
+        outside = ~((newton > low) & (newton < high))
+        following = np.where(outside, (low + high) / 2, newton)
+        if np.abs(following - guess).max() < 1e-10:
+            break
+        guess = following
+    weights = fractions / (values + np.exp(guess)[:, None])
+    normalised: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
+    return normalised

@@ -1,0 +1,255 @@
+"""The presets: named sets of interchangeable parts, each of which can be overridden.
+
+To add a part, write its class and give it a name here; parameters, launch files and
+documentation find it by that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+import math
+from types import MappingProxyType
+from typing import Union
+
+import numpy as np
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.checks import BinomialChecks, Checks, HoeffdingChecks
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
+from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, MonteCarloEvaluation
+from mnm_ros.core.kl_optimism import KlOptimism
+from mnm_ros.core.mnm import Mnm
+from mnm_ros.core.optimism import Optimism, SplitSamples
+from mnm_ros.core.problem import Problem
+from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.ucb_explore import UcbExplore, UcbParts
+
+Value = Union[str, int, float]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A part or a constant that can be overridden; the empty value means the preset's."""
+
+    name: str
+    description: str
+    default: Value
+    choices: tuple[str, ...] = ()
+    minimum: float = 0.0
+    maximum: float = math.inf
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A problem with every option resolved; the fields are the options by name."""
+
+    problem: Problem
+    preset: str
+    base: str
+    evaluation: str
+    optimism: str
+    discovery: str
+    checks: str
+    addition_test: str
+    stream_data: str
+    stream_exponent: float
+    accuracy_divisor: float
+    horizon: int
+    step_bound: str
+    c1: float
+    c2: float
+    check_window: int
+    check_steps: int
+
+    @property
+    def accuracy(self) -> float:
+        """The inner accuracy ``e = min(eps, 1) / accuracy_divisor``."""
+        return min(self.problem.slack, 1.0) / self.accuracy_divisor
+
+    @property
+    def steps_horizon(self) -> int:
+        """``G``: as overridden, else ``ceil((1 + 1/e) L)``."""
+        return self.horizon or math.ceil((1 + 1 / self.accuracy) * self.problem.radius)
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What a part of a base run may be made from."""
+
+    settings: Settings
+    problem: Problem
+    counts: Counts
+    rng: np.random.Generator
+
+    @property
+    def share(self) -> float:
+        """A third of the run's confidence: one each for discovery, optimism, evaluation."""
+        return self.problem.confidence / 3
+
+
+def _monte_carlo(context: _Context, known: int, level: float, checking: bool) -> Evaluation:
+    return MonteCarloEvaluation(context.problem, context.settings.accuracy, known)
+
+
+def _betting(context: _Context, known: int, level: float, checking: bool) -> Evaluation:
+    """While exploring, a policy is worth giving up above ``L``; in a check, above the limit."""
+    problem, horizon = context.problem, context.settings.steps_horizon
+    if checking:
+        return BettingEvaluation(horizon, problem.limit, problem.limit, level,
+                                 most=CHECK_EPISODES * horizon)
+    return BettingEvaluation(horizon, problem.limit, problem.radius, level)
+
+
+CHECK_EPISODES = 40
+"""Episodes per step of the horizon after which a check of a policy counts as failed."""
+
+EVALUATIONS: Mapping[str, Callable[[_Context, int, float, bool], Evaluation]] = {
+    'betting': _betting, 'monte_carlo': _monte_carlo}
+
+OPTIMISMS: Mapping[str, Callable[[_Context], Optimism]] = {
+    'kl': lambda c: KlOptimism(c.problem, c.share, c.settings.steps_horizon),
+    'split_samples': lambda c: SplitSamples(
+        c.problem, c.settings.accuracy, c.settings.steps_horizon, c.rng)}
+
+DISCOVERIES: Mapping[str, Callable[[_Context], Discovery]] = {
+    'on_the_way': lambda c: OnTheWayDiscovery(c.problem, c.share, c.counts),
+    'per_visit': lambda c: PerVisitDiscovery(c.problem)}
+
+CHECKS: Mapping[str, Callable[[Settings, Problem, int], Checks]] = {
+    'binomial': lambda s, problem, known: BinomialChecks(problem, s.check_window or 4),
+    'hoeffding': lambda s, problem, known: HoeffdingChecks(
+        problem, known, s.check_window, s.addition_test == 'printed')}
+
+
+def printed_step_bound(context: _Context, known: int) -> int:
+    """``W_r = C1 |K| A L^3 / eps^3 log(C2 |K| A L / (eps delta_r))^3`` (Gajane et al. 2019)."""
+    settings, problem = context.settings, context.problem
+    size = known * problem.all_actions * problem.radius
+    log = math.log(settings.c2 * size / (problem.slack * problem.confidence))
+    return math.ceil(settings.c1 * size * problem.radius ** 2 / problem.slack ** 3 * log ** 3)
+
+
+def empirical_step_bound(context: _Context, known: int) -> int:
+    """An allowance per known state and action, far above what runs were seen to take.
+
+    Not a theorem: a run that exceeds it only counts as cut off.
+    """
+    settings, problem = context.settings, context.problem
+    quota = math.log(known * (known + 1) / context.share) * problem.radius
+    return math.ceil(settings.c1 * known * problem.all_actions * quota * problem.radius)
+
+
+STEP_BOUNDS: Mapping[str, Callable[[_Context, int], int]] = {
+    'empirical': empirical_step_bound, 'printed': printed_step_bound}
+
+
+def _ucb_explore(settings: Settings, problem: Problem, home: int,
+                 rng: np.random.Generator) -> BaseAlgorithm:
+    optimism_needs = settings.steps_horizon if settings.optimism == 'split_samples' else 1
+    context = _Context(settings, problem, Counts(optimism_needs), rng)
+    evaluate, bound = EVALUATIONS[settings.evaluation], STEP_BOUNDS[settings.step_bound]
+    return UcbExplore(problem, home, UcbParts(
+        horizon=settings.steps_horizon,
+        counts=context.counts,
+        optimism=OPTIMISMS[settings.optimism](context),
+        discovery=DISCOVERIES[settings.discovery](context),
+        # Test number i gets its part of a sum that converges to the share.
+        evaluate=lambda known, i: evaluate(context, known, context.share / (i * (i + 1)), False),
+        check=lambda known: evaluate(context, known, problem.confidence, True),
+        step_bound=lambda known: bound(context, known)))
+
+
+BASES: Mapping[str, Callable[[Settings, Problem, int, np.random.Generator], BaseAlgorithm]] = {
+    'ucb_explore': _ucb_explore}
+
+OPTIONS: tuple[Option, ...] = (
+    Option('base', 'base algorithm', '', tuple(BASES)),
+    Option('evaluation', 'how a policy is evaluated', '', tuple(EVALUATIONS)),
+    Option('optimism', 'bonus and planner', '', tuple(OPTIMISMS)),
+    Option('discovery', 'how known states are sampled', '', tuple(DISCOVERIES)),
+    Option('checks', 'statistics of the checking phase', '', tuple(CHECKS)),
+    Option('addition_test', 'reading of the addition test of the hoeffding checks', '',
+           ('sound', 'printed')),
+    Option('stream_data', 'what a stream learns from: its own steps, or those of all streams '
+           'since its start', '', ('own', 'shared')),
+    Option('stream_exponent', 'stream p starts at quantum (p-1)^exponent + 1, > 1', 0.0),
+    Option('accuracy_divisor', 'inner accuracy e = min(epsilon, 1) / divisor', 0.0),
+    Option('horizon', 'steps of an attempt; ceil((1 + 1/e) radius) unless given', 0),
+    Option('step_bound', 'formula of W_r, the most steps of a rediscovery', '',
+           tuple(STEP_BOUNDS)),
+    Option('c1', 'factor in W_r', 0.0),
+    Option('c2', 'factor in the logarithm of W_r', 0.0),
+    Option('check_window', 'check-runs looked back at, n_r', 0),
+    Option('check_steps', 'most steps of a rediscovery, instead of W_r', 0),
+)
+
+_FORMULAS: Mapping[str, Value] = {'horizon': 0, 'check_window': 0, 'check_steps': 0}
+
+PRESETS: Mapping[str, Mapping[str, Value]] = MappingProxyType({
+    'onboard': MappingProxyType({
+        'base': 'ucb_explore', 'evaluation': 'betting', 'optimism': 'kl',
+        'discovery': 'on_the_way', 'checks': 'binomial', 'addition_test': 'sound',
+        'stream_data': 'shared', 'stream_exponent': 4.0, 'accuracy_divisor': 2.0,
+        'step_bound': 'empirical', 'c1': 3.0, 'c2': 1.0, **_FORMULAS}),
+    'paper': MappingProxyType({
+        'base': 'ucb_explore', 'evaluation': 'monte_carlo', 'optimism': 'split_samples',
+        'discovery': 'per_visit', 'checks': 'hoeffding', 'addition_test': 'sound',
+        'stream_data': 'own', 'stream_exponent': 2.0, 'accuracy_divisor': 8.0,
+        'step_bound': 'printed', 'c1': 48661.0, 'c2': 225.0, **_FORMULAS}),
+})
+
+
+def settings(problem: Problem, preset: str = 'onboard',
+             overrides: Mapping[str, Value] = MappingProxyType({})) -> Settings:
+    """Resolve a preset and what overrides it; empty values ('', 0) override nothing.
+
+    Raises ValueError with the option, its value and what is allowed.
+    """
+    if preset not in PRESETS:
+        raise ValueError(f'preset is {preset!r}, expected one of {", ".join(PRESETS)}')
+    options = {option.name: option for option in OPTIONS}
+    for name, value in overrides.items():
+        if name not in options:
+            raise ValueError(f'unknown option {name!r}, expected one of {", ".join(options)}')
+        check_option(options[name], value)
+    resolved = {**PRESETS[preset], **{k: v for k, v in overrides.items() if v}}
+    if not resolved['stream_exponent'] > 1:  # type: ignore[operator]
+        raise ValueError(
+            f'stream_exponent is {resolved["stream_exponent"]}, expected a number > 1')
+    return Settings(problem=problem, preset=preset, **resolved)  # type: ignore[arg-type]
+
+
+def check_option(option: Option, value: Value) -> None:
+    """Raise ValueError unless ``value`` is allowed for ``option``."""
+    if isinstance(option.default, str):
+        if value and value not in option.choices:
+            raise ValueError(
+                f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}')
+    elif isinstance(value, (str, bool)) or not option.minimum <= value <= option.maximum:
+        raise ValueError(f'{option.name} is {value!r}, expected a number >= {option.minimum:g}')
+
+
+def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:
+    """Return one run of the base algorithm alone, with the whole confidence."""
+    return BASES[resolved.base](resolved, resolved.problem, home, np.random.default_rng(seed))
+
+
+def new_mnm(resolved: Settings, seed: int = 0,
+            on_event: Callable[[str], None] = lambda sentence: None) -> Mnm:
+    """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
+    runs = 0
+
+    def base(problem: Problem, home: int) -> BaseAlgorithm:
+        nonlocal runs
+        runs += 1
+        return BASES[resolved.base](
+            resolved, problem, home, np.random.default_rng([seed, runs]))
+
+    return Mnm(
+        resolved.problem, base,
+        new_schedule=lambda: StreamSchedule(resolved.stream_exponent),
+        new_checks=lambda problem, known: CHECKS[resolved.checks](resolved, problem, known),
+        shared_data=resolved.stream_data == 'shared',
+        check_steps=resolved.check_steps, on_event=on_event)

@@ -1,0 +1,40 @@
+"""Which stream of the building phase gets the next quantum (Gajane et al. 2019, section 4)."""
+
+from __future__ import annotations
+
+
+class StreamSchedule:
+    """Streams are started ever more rarely and activated equally often.
+
+    exponent: stream ``p`` starts at quantum ``(p - 1)^exponent + 1``; 2 as printed. With a larger
+        one, ``x`` quanta for a stream take about ``x^(exponent / (exponent - 1))`` in all.
+
+    The rules of activation keep all streams within one quantum of each other except for the
+    newest, which catches up first; whichever stream was started first after the last change
+    gets at least its equal share from then on.
+    """
+
+    def __init__(self, exponent: float) -> None:
+        if not exponent > 1:
+            raise ValueError(f'stream_exponent is {exponent}, expected a number > 1')
+        self._exponent = exponent
+        self.quanta = 0
+        self.activations: list[int] = []
+        self._last: list[int] = []
+
+    def next(self) -> int:
+        """Return the index of the stream to activate; a new one is ``len(activations)`` before.
+
+        The only stream in the first quantum; the least recently active one if all have been
+        active equally often; otherwise the one active least often, and of several the least
+        recently active.
+        """
+        self.quanta += 1
+        if self.quanta >= len(self.activations) ** self._exponent + 1:
+            self.activations.append(0)
+            self._last.append(0)
+        chosen = min(range(len(self.activations)),
+                     key=lambda p: (self.activations[p], self._last[p]))
+        self.activations[chosen] += 1
+        self._last[chosen] = self.quanta
+        return chosen

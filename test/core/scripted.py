@@ -1,0 +1,81 @@
+"""A base algorithm that follows a script, to see what MNM makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.evaluation import Evaluation, Verdict
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+
+HOME = 0
+QUANTUM = 4
+
+
+def policy(target: int) -> Policy:
+    """Return a policy that goes one step to ``target``."""
+    return Policy(target, QUANTUM, (HOME,), ((RESET if target == HOME else target,),))
+
+
+class ScriptedEvaluation(Evaluation):
+    """One episode decides: good if it arrived."""
+
+    ends_outside = True
+    continues = False
+
+    def _judge(self, length: int, failed: bool) -> Verdict:
+        return Verdict.BAD if failed else Verdict.GOOD
+
+
+class ScriptedBase(BaseAlgorithm):
+    """Finishes after ``life`` steps of its own with the given targets; never if ``life`` is 0."""
+
+    quantum = QUANTUM
+
+    def __init__(self, life: int, targets: Iterable[int] = (HOME,), bound: int = 100) -> None:
+        self.life = life
+        self.targets = tuple(targets)
+        self.bound = bound
+        self.steps = 0
+        self.interruptions = 0
+        self.seen: list[tuple[int, int, int]] = []
+
+    @property
+    def finished(self) -> bool:
+        """Whether the life is over."""
+        return 0 < self.life <= self.steps
+
+    @property
+    def evaluating(self) -> bool:
+        """Never: all quanta have ``quantum`` steps."""
+        return False
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """One for each target."""
+        return tuple(policy(target) for target in self.targets)
+
+    def step_bound(self, known: int) -> int:
+        """Return the bound given, whatever is known."""
+        return self.bound
+
+    def next_action(self) -> int:
+        """Stay at home."""
+        return RESET
+
+    def observe(self, state: int) -> None:
+        """Count the step."""
+        self.steps += 1
+
+    def interrupt(self) -> None:
+        """Count the interruption."""
+        self.interruptions += 1
+
+    def evaluation(self, known: int) -> Evaluation:
+        """Return an evaluation by one episode."""
+        return ScriptedEvaluation()
+
+    def witness(self, state: int, action: int, next_state: int) -> None:
+        """Remember it."""
+        self.seen.append((state, action, next_state))

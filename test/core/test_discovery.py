@@ -1,0 +1,116 @@
+"""State discovery: quotas by hand, and where the robot is sent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET, Problem
+
+PROBLEM = Problem(2, 3.0, 1.0, 0.1)
+TO_TWO = Policy(2, 5, (0, 1), ((0, 0),))
+
+
+def explore(discovery: Discovery, counts: Counts, start: int, rng: np.random.Generator,
+            limit: int = 10_000) -> list[tuple[int, int, int]]:
+    """Walk in a corridor of three states where moves succeed with 0.9 until it is done."""
+    here, steps = start, []
+    while not discovery.done():
+        assert len(steps) < limit
+        action = discovery.action(here)
+        if action == RESET:
+            state = 0
+        else:
+            moved = rng.random() < 0.9
+            state = min(2, max(0, here + (1, -1)[action])) if moved else here
+            counts.add(here, action, state)
+        discovery.observe(here, action, state)
+        steps.append((here, action, state))
+        here = state
+    return steps
+
+
+def test_the_printed_quota() -> None:
+    # 3 log(8 * 3 * 3 / 0.1) = 19.74; with |K| = 4: 3 log(72 * 16 / 0.1) = 28.06.
+    discovery = PerVisitDiscovery(PROBLEM)
+    assert (discovery.quota(1), discovery.quota(4)) == (20, 29)
+
+
+def test_as_printed_each_sample_is_reached_on_a_new_way_from_home() -> None:
+    discovery = PerVisitDiscovery(PROBLEM)
+    discovery.begin((0, 1, 2), (2,), TO_TWO)
+    steps = explore(discovery, Counts(), 1, np.random.default_rng(0))
+    samples = [action for here, action, _ in steps
+               if here == 2 and action != RESET]
+    assert sorted(samples) == [0] * discovery.quota(3) + [1] * discovery.quota(3)
+    assert steps[0][1] == RESET
+    for (here, sampled, _), (_, action, _) in zip(steps, steps[1:]):
+        assert here != 2 or sampled == RESET or action == RESET
+
+
+def test_as_printed_the_way_is_restarted_after_the_horizon() -> None:
+    discovery = PerVisitDiscovery(PROBLEM)
+    discovery.begin((0, 1, 2), (2,), TO_TWO)
+    discovery.observe(1, RESET, 0)
+    for _ in range(5):
+        assert discovery.action(0) == 0
+        discovery.observe(0, 0, 0)
+    assert discovery.action(0) == RESET
+
+
+def test_the_quota_that_rules_out_a_missed_neighbour() -> None:
+    # log(1 * 2 / 0.03) / -log(2/3) = 10.36; four known states: log(20 / 0.03) / 0.405 = 16.04.
+    discovery = OnTheWayDiscovery(PROBLEM, 0.03, Counts())
+    assert (discovery.quota(1), discovery.quota(4)) == (11, 17)
+    sure = OnTheWayDiscovery(Problem(2, 1.0, 1.0, 0.1), 0.03, Counts())
+    assert sure.quota(9) == 1
+
+
+def test_on_the_way_every_execution_counts() -> None:
+    counts = Counts()
+    discovery = OnTheWayDiscovery(PROBLEM, 0.03, counts)
+    for state in range(3):
+        for _ in range(discovery.quota(3) - 1):
+            counts.add(state, 0, min(2, state + 1))
+            counts.add(state, 1, max(0, state - 1))
+    assert discovery.pending((0, 1, 2)) == (0, 1, 2)
+    discovery.begin((0, 1, 2), (0, 1, 2), TO_TWO)
+    steps = explore(discovery, counts, 0, np.random.default_rng(1))
+    assert discovery.pending((0, 1, 2)) == ()
+    assert len(steps) < 25
+
+
+def test_on_the_way_the_robot_is_sent_where_samples_are_wanting() -> None:
+    counts = Counts()
+    discovery = OnTheWayDiscovery(PROBLEM, 0.03, counts)
+    for state in range(3):
+        for _ in range(40):
+            counts.add(state, 0, min(2, state + 1))
+            if state != 2:
+                counts.add(state, 1, max(0, state - 1))
+    discovery.begin((0, 1, 2), (2,), TO_TWO)
+    assert [discovery.action(here) for here in (0, 1, 2, 77)] == [0, 0, 1, RESET]
+
+
+def test_on_the_way_what_somebody_else_sampled_is_done() -> None:
+    counts = Counts()
+    discovery = OnTheWayDiscovery(PROBLEM, 0.03, counts)
+    discovery.begin((0,), (0,), Policy(0, 5, (0,), ((RESET,),)))
+    for action in range(2):
+        for _ in range(discovery.quota(1)):
+            assert not discovery.done()
+            counts.add(0, action, 0)
+            discovery.witness(0)
+    assert discovery.done()
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_on_the_way_ends_from_anywhere(seed: int) -> None:
+    counts = Counts()
+    discovery = OnTheWayDiscovery(PROBLEM, 0.03, counts)
+    discovery.begin((0, 1, 2), (0, 1, 2), TO_TWO)
+    explore(discovery, counts, seed % 3, np.random.default_rng(seed))
+    assert all(counts.visits(s, a) >= discovery.quota(3) for s in range(3) for a in range(2))

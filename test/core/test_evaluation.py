@@ -1,0 +1,88 @@
+"""Policy evaluation: as printed, and as an anytime-valid test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mnm_ros.core.checks import binomial_tail
+from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, MonteCarloEvaluation, Verdict
+from mnm_ros.core.problem import Problem
+
+PROBLEM = Problem(2, 3.0, 1.0, 0.1)
+HORIZON = 12
+
+
+def judge(evaluation: Evaluation, chance: float, rng: np.random.Generator) -> Verdict:
+    """Evaluate a policy that arrives with ``chance`` at each step, so ``tau`` is known."""
+    for _ in range(100_000):
+        length = int(rng.geometric(chance))
+        verdict = evaluation.record(min(length, HORIZON), length > HORIZON)
+        if verdict is not Verdict.UNDECIDED:
+            return verdict
+    return Verdict.UNDECIDED
+
+
+def chance_for(tau: float) -> float:
+    """Return the chance per step with which ``(E len + P(failed)) / (1 - P(failed)) = tau``."""
+    low, high = 1e-6, 1.0
+    for _ in range(100):
+        p = (low + high) / 2
+        failed = (1 - p) ** HORIZON
+        arrived = (1 - failed) / p
+        low, high = (p, high) if (arrived + failed) / (1 - failed) > tau else (low, p)
+    return low
+
+
+def test_lambda_as_printed() -> None:
+    # 6 * 8^3 * log(16 / 0.1) = 15590.93; with |K| = 4: 3072 * log(2560) = 24108.1.
+    assert MonteCarloEvaluation(PROBLEM, 1 / 8, 1).episodes == 15591
+    assert MonteCarloEvaluation(PROBLEM, 1 / 8, 4).episodes == 24109
+
+
+def test_a_success_round_takes_lambda_episodes() -> None:
+    evaluation = MonteCarloEvaluation(PROBLEM, 1 / 8, 1)
+    verdicts = [evaluation.record(3, False) for _ in range(15591)]
+    assert set(verdicts[:-1]) == {Verdict.UNDECIDED} and verdicts[-1] is Verdict.GOOD
+
+
+def test_a_failure_round_ends_as_soon_as_its_inequality_holds() -> None:
+    # Episodes of 27 steps that fail: with f of them tau^ = 27 f / 15591, p^ = f / 15591, and
+    # (27 x + 0.375 + x + 0.125) / (1 - x - 0.125) > 6 exactly when x > 4.75 / 34, f > 2178.15.
+    evaluation = MonteCarloEvaluation(PROBLEM, 1 / 8, 1)
+    verdicts = [evaluation.record(27, True) for _ in range(2179)]
+    assert set(verdicts[:-1]) == {Verdict.UNDECIDED} and verdicts[-1] is Verdict.BAD
+
+
+def test_the_plain_estimate_of_tau() -> None:
+    evaluation = BettingEvaluation(HORIZON, 6.0, 3.0, 0.01)
+    for length, failed in ((2, False), (4, False), (12, True)):
+        evaluation.record(length, failed)
+    assert evaluation.mean_steps == (2 + 4 + 12 + 1) / 2
+
+
+@pytest.mark.parametrize(('tau', 'wrong'), [(6.05, Verdict.GOOD), (2.98, Verdict.BAD)])
+def test_a_wrong_verdict_is_as_rare_as_its_level_says(tau: float, wrong: Verdict) -> None:
+    level, trials = 0.1, 400
+    failures = []
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        evaluation = BettingEvaluation(HORIZON, 6.0, 3.0, level)
+        if judge(evaluation, chance_for(tau), rng) is wrong:
+            failures.append(seed)
+    assert binomial_tail(trials, level, len(failures)) > 1e-3, f'failing seeds: {failures}'
+
+
+def test_a_good_policy_is_certified_in_tens_of_episodes() -> None:
+    played = []
+    for seed in range(50):
+        evaluation = BettingEvaluation(HORIZON, 6.0, 3.0, 1e-4)
+        assert judge(evaluation, chance_for(3.0), np.random.default_rng(seed)) is Verdict.GOOD
+        played.append(evaluation.played)
+    assert np.mean(played) < 80, played
+
+
+def test_an_evaluation_without_end_is_given_up_if_so_wanted() -> None:
+    evaluation = BettingEvaluation(HORIZON, 6.0, 6.0, 1e-4, most=5)
+    verdicts = [evaluation.record(6, False) for _ in range(5)]
+    assert verdicts == [Verdict.UNDECIDED] * 4 + [Verdict.BAD]

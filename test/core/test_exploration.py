@@ -1,0 +1,121 @@
+"""The exploration as an operator sees it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+
+TWO_ROOMS = load('two_rooms')
+SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))
+
+
+def started(seed: int = 0) -> tuple[Exploration, Simulator]:
+    exploration = Exploration(SETTINGS, seed)
+    exploration.robot_answers()
+    return exploration, Simulator(TWO_ROOMS, seed)
+
+
+def drive(exploration: Exploration, simulator: Simulator, steps: int) -> list[int]:
+    """Return the states visited."""
+    states = []
+    for _ in range(steps):
+        states.append(simulator.step(exploration.next_action()))
+        exploration.observe(states[-1])
+    return states
+
+
+def test_it_waits_for_the_robot_and_begins_with_a_reset() -> None:
+    exploration = Exploration(SETTINGS)
+    assert exploration.phase == 'waiting_for_robot' and exploration.status
+    assert exploration.next_action() == RESET
+    exploration.robot_answers()
+    assert exploration.phase == 'building/discovery'
+    assert exploration.hypothesis is None and not exploration.under_revision
+
+
+def test_its_counts_are_what_the_simulator_recorded() -> None:
+    exploration, simulator = started()
+    drive(exploration, simulator, 5000)
+    record = {pair: dict(nexts) for pair, nexts in simulator.counts.items()}
+    # Where the robot was before its first RESET nobody told.
+    record[TWO_ROOMS.start, RESET][TWO_ROOMS.start] -= 1
+    observed = {pair: dict(nexts) for pair, nexts in exploration.counts.items()}
+    assert observed == {p: n for p, n in record.items() if sum(n.values())}
+
+
+def test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing() -> None:
+    exploration, simulator = started()
+    drive(exploration, simulator, 1000)
+    counts = exploration.counts
+    exploration.pause('service explore called')
+    assert exploration.phase == 'paused'
+    assert exploration.status == 'paused: service explore called'
+    simulator.state = 3
+    exploration.resume()
+    assert exploration.phase == 'waiting_for_robot' and exploration.next_action() == RESET
+    exploration.robot_answers()
+    drive(exploration, simulator, 1)
+    assert exploration.counts == counts
+    assert exploration.phase.startswith('building/')
+
+
+def test_a_robot_that_was_moved_is_not_a_transition() -> None:
+    exploration, simulator = started()
+    drive(exploration, simulator, 1000)
+    counts = exploration.counts
+    exploration.relocate(3)
+    assert exploration.counts == counts and exploration.last_state == 3
+    assert exploration.next_action() == RESET
+
+
+def test_a_robot_that_is_lost_and_found() -> None:
+    exploration, simulator = started()
+    drive(exploration, simulator, 10)
+    action = exploration.next_action()
+    exploration.robot_lost('no answer to an action sent 4 times')
+    assert exploration.phase == 'waiting_for_robot'
+    assert exploration.status == 'waiting for the robot: no answer to an action sent 4 times'
+    exploration.robot_answers()
+    assert exploration.next_action() == action and exploration.phase.startswith('building/')
+
+
+@pytest.mark.parametrize(('stop', 'phase', 'status'), [
+    ('fail', 'fault', 'fault: motor on fire'), ('finish', 'done', 'done: motor on fire')])
+def test_it_ends_with_a_reason_and_nothing_brings_it_back(
+        stop: str, phase: str, status: str) -> None:
+    exploration, simulator = started()
+    drive(exploration, simulator, 10)
+    getattr(exploration, stop)('motor on fire')
+    for call in (exploration.robot_answers, exploration.resume,
+                 lambda: exploration.pause('too late'), lambda: exploration.fail('again'),
+                 lambda: exploration.finish('again'), lambda: exploration.robot_lost('gone')):
+        call()
+        assert (exploration.phase, exploration.status) == (phase, status)
+
+
+def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
+    exploration, simulator = started(seed=1)
+    phases = set()
+    for setting, noticed in ((0, 0), (1, 1), (2, 2)):
+        while simulator.setting < setting:
+            simulator.change()
+        for _ in range(150_000):
+            drive(exploration, simulator, 1)
+            phases.add(exploration.phase)
+            verdict = judge(simulator.cmp, exploration.hypothesis, 4.0, 1.0) if (
+                exploration.steps % 500 == 0) else None
+            if verdict and verdict.ok and exploration.changes_relearnt == noticed:
+                break
+        else:
+            raise AssertionError(f'setting {setting} not learnt: {exploration.status}')
+        assert exploration.changes_noticed == noticed
+    assert phases == {'building/discovery', 'building/evaluation', 'checking/rediscovery',
+                      'checking/evaluation'}
+    figures = exploration.diagnostics()
+    assert figures['changes_noticed'] == 2 and 'found, added' in figures['last_change']

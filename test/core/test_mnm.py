@@ -1,0 +1,269 @@
+"""MNM with a scripted base algorithm: streams, rounds and the three decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+
+import pytest
+from scripted import HOME, QUANTUM, ScriptedBase
+from transitions import MachineError
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.checks import BinomialChecks, Checks, HoeffdingChecks
+from mnm_ros.core.mnm import Mnm, MnmPhase, round_confidence
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.streams import StreamSchedule
+
+PROBLEM = Problem(actions=9, radius=4.0, slack=1.0, confidence=0.1)
+WINDOW = 20
+
+
+class World:
+    """From home, action ``a`` leads to state ``a`` unless the way is closed."""
+
+    def __init__(self) -> None:
+        self.closed: set[int] = set()
+
+    def step(self, action: int) -> int:
+        return HOME if action == RESET or action in self.closed else action
+
+
+class Script:
+    """Hands out scripted base runs and keeps them."""
+
+    def __init__(self, *runs: ScriptedBase, rest: Callable[[], ScriptedBase]) -> None:
+        self.runs: list[ScriptedBase] = []
+        self.problems: list[Problem] = []
+        self._first = list(runs)
+        self._rest = rest
+
+    def __call__(self, problem: Problem, home: int) -> BaseAlgorithm:
+        assert home == HOME
+        run = self._first.pop(0) if self._first else self._rest()
+        self.runs.append(run)
+        self.problems.append(problem)
+        return run
+
+
+def mnm(script: Script, exponent: float = 2,
+        checks: Callable[[Problem, int], Checks] | None = None, **options: object) -> Mnm:
+    return Mnm(PROBLEM, script, lambda: StreamSchedule(exponent),
+               checks or (lambda p, known: HoeffdingChecks(p, known, WINDOW)),
+               **options)  # type: ignore[arg-type]
+
+
+def run(machine: Mnm, world: World, until: Callable[[], bool], limit: int = 200_000) -> int:
+    """Drive until the condition holds and return the steps taken."""
+    for step in range(limit):
+        if until():
+            return step
+        machine.observe(world.step(machine.next_action()))
+    raise AssertionError(f'not within {limit} steps, in phase {machine.state}')
+
+
+def check_runs(machine: Mnm, world: World, runs: int) -> None:
+    """Drive through so many check-runs."""
+    for _ in range(runs):
+        runner = machine.runner
+        run(machine, world, lambda before=runner: machine.runner is not before)
+
+
+def test_the_first_step_is_a_reset_that_tells_where_home_is() -> None:
+    machine = mnm(Script(rest=lambda: ScriptedBase(0)))
+    assert machine.next_action() == RESET and machine.state is MnmPhase.HOMING
+    machine.observe(HOME)
+    assert machine.state is MnmPhase.BUILDING
+    assert machine.home == HOME and machine.hypothesis is None and not machine.under_revision
+
+
+@pytest.mark.parametrize('exponent', [2, 4])
+def test_streams_get_their_quanta_for_ten_thousand_of_them(exponent: int) -> None:
+    script = Script(rest=lambda: ScriptedBase(0))
+    machine = mnm(script, exponent)
+    world = World()
+    machine.observe(HOME)
+    assert machine.building is not None
+    reference = StreamSchedule(exponent)
+    previous = None
+    interruptions: dict[int, int] = {}
+    for quantum in range(1, 10_001):
+        chosen = reference.next()
+        assert machine.building.schedule.quanta == quantum
+        active = script.runs[chosen]
+        assert machine.active is active
+        assert active.interruptions == interruptions.get(chosen, 0) + (active is not previous)
+        interruptions[chosen] = active.interruptions
+        before = active.steps
+        for _ in range(QUANTUM):
+            assert machine.active is active
+            machine.observe(world.step(machine.next_action()))
+        assert active.steps == before + QUANTUM
+        previous = active
+    assert len(script.runs) == math.ceil(round(10_001 ** (1 / exponent), 9))
+    assert sum(base.steps for base in script.runs) == 10_000 * QUANTUM
+
+
+def test_streams_learn_from_their_own_steps_or_from_all_since_their_start() -> None:
+    for shared in (False, True):
+        script = Script(rest=lambda: Mover(0))
+        machine = mnm(script, shared_data=shared)
+        machine.observe(HOME)
+        run(machine, World(), lambda runs=script.runs: len(runs) == 3)
+        first, second, third = script.runs
+        assert len(first.seen) == (second.steps if shared else 0)
+        assert len(second.seen) == (QUANTUM if shared else 0)
+        assert third.seen == []
+
+
+class Mover(ScriptedBase):
+    """Plays action 1 all the time."""
+
+    def next_action(self) -> int:
+        return 1
+
+
+def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> None:
+    script = Script(ScriptedBase(2 * QUANTUM + 1, (HOME, 3, 5)), rest=lambda: ScriptedBase(0))
+    machine = mnm(script)
+    steps = run(machine, World(), lambda: machine.hypothesis is not None)
+    # The stream gets quanta 1, 3 and, after five of the third and second, 7.
+    assert steps == 1 + 6 * QUANTUM + 1
+    assert machine.hypothesis is not None
+    assert machine.hypothesis.targets == (HOME, 3, 5) and machine.hypothesis.stamp == (1, 0)
+    assert machine.state is MnmPhase.REDISCOVERY and machine.building is None
+    assert script.problems[0].confidence == round_confidence(0.1, 1)
+
+
+def hypothesis_of(targets: tuple[int, ...], rest: Callable[[], ScriptedBase],
+                  **options: object) -> Mnm:
+    """Return MNM in the checking phase of round 1."""
+    machine = mnm(Script(ScriptedBase(1, targets), rest=rest), **options)  # type: ignore
+    run(machine, World(), lambda: machine.hypothesis is not None)
+    return machine
+
+
+def test_a_check_run_is_a_rediscovery_and_one_evaluation_of_each_policy() -> None:
+    machine = hypothesis_of((HOME, 3, 5), lambda: ScriptedBase(7, (HOME, 3, 5)))
+    world = World()
+    for _ in range(7):
+        assert machine.state is MnmPhase.REDISCOVERY
+        machine.observe(world.step(machine.next_action()))
+    played = []
+    while machine.state is MnmPhase.EVALUATION:
+        played.append(machine.next_action())
+        machine.observe(world.step(played[-1]))
+    assert played == [RESET, 3, RESET, 5]
+    assert machine.state is MnmPhase.REDISCOVERY
+
+
+def test_w_r_cuts_a_rediscovery_off() -> None:
+    machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(0, bound=11))
+    assert machine.check_steps == 100
+    machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(0), check_steps=11)
+    assert run(machine, World(), lambda: machine.state is MnmPhase.EVALUATION) == 11
+    check_runs(machine, World(), 1)
+    assert machine.window[0].cut_off and machine.window[0].found == {}
+
+
+# delta_1 = 0.0076 and |K| = 2, A = 10: alpha = sqrt(4.88 / (2 * 9.262^3)) = 0.0554; with a window
+# of 20, one failure (0.05) is below alpha + delta_1 = 0.063 and two (0.1) are above.
+@pytest.mark.parametrize(('cut', 'refuted'), [(1, False), (2, True)])
+def test_decision_one_a_new_round_after_too_many_cut_off_runs(cut: int, refuted: bool) -> None:
+    lives = [0] * cut + [1] * (WINDOW - cut)
+    machine = hypothesis_of(
+        (HOME, 3), lambda: ScriptedBase(lives.pop(0) if lives else 1, (HOME, 3)), check_steps=10)
+    check_runs(machine, World(), WINDOW - 1)
+    assert machine.round == 1
+    check_runs(machine, World(), 1)
+    assert machine.round == (2 if refuted else 1)
+    assert machine.changes_noticed == int(refuted)
+    assert machine.hypothesis is not None and machine.hypothesis.stamp == (1, 0)
+    assert machine.under_revision == refuted
+    if refuted:
+        run(machine, World(), lambda: not machine.under_revision)
+        assert machine.hypothesis.stamp == (2, 0)
+
+
+@pytest.mark.parametrize(('failures', 'deleted'), [(1, False), (2, True)])
+def test_decision_two_a_policy_that_fails_too_often_is_deleted(
+        failures: int, deleted: bool) -> None:
+    machine = hypothesis_of((HOME, 3, 5), lambda: ScriptedBase(1, (HOME, 5)))
+    world = World()
+    world.closed = {3}
+    check_runs(machine, world, failures)
+    world.closed = set()
+    check_runs(machine, world, WINDOW - failures - 1)
+    assert machine.hypothesis is not None and machine.hypothesis.stamp == (1, 0)
+    check_runs(machine, world, 1)
+    assert machine.hypothesis.targets == ((HOME, 5) if deleted else (HOME, 3, 5))
+    assert machine.hypothesis.stamp == ((1, 1) if deleted else (1, 0))
+    assert machine.changes_noticed == int(deleted)
+
+
+@pytest.mark.parametrize(('missed', 'printed', 'added'), [
+    (1, False, True), (2, False, False), (0, True, False)])
+def test_decision_three_a_state_seen_often_enough_is_added(
+        missed: int, printed: bool, added: bool) -> None:
+    outputs = [(HOME, 3)] * missed
+    machine = hypothesis_of(
+        (HOME, 3),
+        lambda: ScriptedBase(1, outputs.pop() if outputs else (HOME, 3, 5)),
+        checks=lambda p, known: HoeffdingChecks(p, known, WINDOW, printed))
+    check_runs(machine, World(), WINDOW)
+    assert machine.hypothesis is not None
+    assert machine.hypothesis.targets == ((HOME, 3, 5) if added else (HOME, 3))
+
+
+def test_an_added_state_tells_of_a_change_once_it_is_seen_within_the_radius() -> None:
+    machine = hypothesis_of(
+        (HOME, 3), lambda: ScriptedBase(1, (HOME, 3, 5)),
+        checks=lambda p, known: BinomialChecks(p, 4))
+    check_runs(machine, World(), 2)
+    assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME, 3, 5)
+    assert machine.changes_noticed == 0
+    check_runs(machine, World(), 1)
+    assert (machine.changes_noticed, machine.changes_relearnt) == (1, 1)
+
+
+def test_a_deleted_state_comes_back_only_with_what_was_found_since() -> None:
+    found = [(HOME, 3)]
+    machine = hypothesis_of(
+        (HOME, 3), lambda: ScriptedBase(1, found[0]),
+        checks=lambda p, known: BinomialChecks(p, 4))
+    world = World()
+    check_runs(machine, world, 3)
+    world.closed = {3}
+    check_runs(machine, world, 1)
+    found[0] = (HOME,)
+    check_runs(machine, world, 1)
+    assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME,)
+    assert (machine.changes_noticed, machine.changes_relearnt) == (1, 0)
+    check_runs(machine, world, 1)
+    assert machine.changes_relearnt == 1
+    world.closed = set()
+    found[0] = (HOME, 3)
+    check_runs(machine, world, 1)
+    assert machine.hypothesis.targets == (HOME,)
+    check_runs(machine, world, 1)
+    assert machine.hypothesis.targets == (HOME, 3) and machine.hypothesis.stamp == (1, 2)
+    check_runs(machine, world, 4)
+    assert machine.hypothesis.stamp == (1, 2)
+    assert (machine.changes_noticed, machine.changes_relearnt) == (2, 2)
+
+
+def test_a_robot_that_was_moved_starts_again_from_home_and_nothing_is_lost() -> None:
+    machine = hypothesis_of((HOME, 3, 5), lambda: ScriptedBase(1, (HOME, 3, 5)))
+    world = World()
+    run(machine, world, lambda: machine.next_action() == 3)
+    machine.interrupt()
+    assert machine.next_action() == RESET
+    check_runs(machine, world, 1)
+    assert machine.window[0].failed == set() and machine.window[0].mean_steps == {3: 1, 5: 1}
+
+
+def test_a_trigger_that_the_table_does_not_have_changes_nothing() -> None:
+    machine = mnm(Script(rest=lambda: ScriptedBase(0)))
+    with pytest.raises(MachineError):
+        machine.trigger('run_over')
+    assert machine.state is MnmPhase.HOMING

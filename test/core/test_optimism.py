@@ -1,0 +1,165 @@
+"""Optimistic planning: the printed recursion and the KL planner, against plain references."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mnm_ros.core.checks import binomial_tail
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.kl_optimism import KlOptimism, _favourable
+from mnm_ros.core.optimism import SplitSamples
+from mnm_ros.core.problem import RESET, Problem
+
+PROBLEM = Problem(2, 3.0, 1.0, 0.1)
+
+
+def split_samples(horizon: int = 27) -> SplitSamples:
+    return SplitSamples(PROBLEM, 1 / 8, horizon, np.random.default_rng(0))
+
+
+def test_sigma_k_as_printed() -> None:
+    # k = 1: sqrt(log(2 * 3 * 2 * 4 * 27 * 8^4 / 0.1)); k = 2: the same with 2^5 in it.
+    optimism = split_samples()
+    assert optimism.deviation(known=4, candidates=2) == pytest.approx(4.2175098265, rel=1e-9)
+    optimism.round_failed()
+    assert optimism.deviation(known=4, candidates=2) == pytest.approx(4.6101111743, rel=1e-9)
+
+
+def printed_recursion(counts: Counts, known: list[int], target: int, candidates: int,
+                      optimism: SplitSamples) -> tuple[float, list[list[int]]]:
+    """The equations of Lim & Auer, section 3.2, written out state by state."""
+    horizon = optimism.sets
+    sigma = optimism.deviation(len(known), candidates)
+    u = [{state: 0.0 for state in known}]
+
+    def value(i: int, state: int) -> float:
+        if state == target:
+            return i
+        if state in u[i]:
+            return u[i][state]
+        return value(i - 1, known[0]) if i else 0.0
+
+    rows = []
+    for i in range(1, horizon + 1):
+        best = {}
+        for state in known:
+            options = [(value(i - 1, known[0]), RESET)]
+            for action in range(PROBLEM.actions):
+                part = list(counts.dealt(state, action))[i % horizon]
+                mean = (sum(n * value(i - 1, s) for s, n in part.items()) / sum(part.values())
+                        if part else i)
+                bonus = (sigma * (PROBLEM.radius + 1) * math.sqrt(horizon)
+                         / math.sqrt(max(1, counts.visits(state, action))))
+                options.append((min(i, mean + bonus), action))
+            best[state] = max(options, key=lambda o: (o[0], o[1] != RESET, -o[1]))
+        u.append({state: q for state, (q, _) in best.items()})
+        rows.append([action for _, action in best.values()])
+    return u[horizon][known[0]], rows[::-1]
+
+
+def test_the_printed_planner_agrees_with_its_equations() -> None:
+    rng = np.random.default_rng(5)
+    optimism = split_samples(horizon=9)
+    known, candidates = [0, 4], (7, 8)
+    counts = Counts(sets=9)
+    # So many samples that the bonus does not drown the frequencies.
+    for state, ends in ((0, (0, 4, 7)), (4, (0, 7, 8))):
+        for action in range(2):
+            chances = (0.3, 0.3 + action / 10, 0.4 - action / 10)
+            for end in rng.choice(ends, size=40_000, p=chances):
+                counts.add(state, action, int(end))
+    plan = optimism.plan(counts, known, candidates)
+    values = {t: printed_recursion(counts, known, t, 2, optimism) for t in candidates}
+    best = max(values, key=lambda t: values[t][0])
+    assert values[7][0] != pytest.approx(values[8][0])
+    assert plan is not None and plan.target == best
+    assert [list(row) for row in plan.policy.actions] == values[best][1]
+
+
+def test_the_printed_planner_stops_when_no_candidate_is_within_the_radius() -> None:
+    counts = Counts(sets=2)
+    optimism = SplitSamples(Problem(2, 1.0, 1.0, 0.1), 1 / 8, 2, np.random.default_rng(0))
+    for action in range(2):
+        for _ in range(2000):
+            counts.add(0, action, 0)
+    assert optimism.plan(counts, [0], (9,)) is None
+
+
+def test_the_favourable_distribution_is_plausible_and_no_other_is_better() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        size = int(rng.integers(1, 4))
+        p, v = rng.dirichlet(np.ones(size)), rng.uniform(0, 5, size)
+        v[0] *= rng.random() < 0.7
+        radius = 10 ** rng.uniform(-3, 0.5)
+        rows, expected = _favourable(p[None], v[None], np.array([radius]))
+        q = rows[0]
+        assert q.sum() <= 1 + 1e-9
+        assert (p * np.log(p / q)).sum() <= radius * (1 + 1e-6) + 1e-9
+        others = rng.dirichlet(np.append(30 * p + 0.01, 0.5), 5000)
+        divergences = (p * np.log(p / np.maximum(others[:, :size], 1e-300))).sum(axis=1)
+        plausible = others[divergences <= radius]
+        assert all(expected[0] <= plausible[:, :size] @ v + 1e-9)
+
+
+def corridor_counts(rng: np.random.Generator, length: int, visits: int) -> Counts:
+    """Sample a corridor in which a move succeeds with 0.9."""
+    counts = Counts()
+    for state in range(length):
+        for action, move in enumerate((1, -1)):
+            for _ in range(visits):
+                moved = rng.random() < 0.9
+                counts.add(state, action, max(0, state + move) if moved else state)
+    return counts
+
+
+def value_of(counts: Counts, known: int, target: int, budget: float = 0.03) -> float:
+    planner = KlOptimism(Problem(2, 100.0, 1.0, 0.1), budget, 300)
+    assert planner.plan(counts, range(known), [target]) is not None
+    return planner._last_value[target]
+
+
+def test_the_kl_planner_is_never_more_pessimistic_than_the_truth() -> None:
+    # The budget allows one failure in 33 corridors; tau to state 3 is 3 / 0.9.
+    trials = 200
+    failures = [seed for seed in range(trials)
+                if value_of(corridor_counts(np.random.default_rng(seed), 3, 40), 3, 3) > 3 / 0.9]
+    assert binomial_tail(trials, 0.03, len(failures)) > 1e-3, f'failing seeds: {failures}'
+
+
+def test_the_kl_planner_finds_the_truth_with_many_samples() -> None:
+    counts = corridor_counts(np.random.default_rng(1), 3, 20_000)
+    assert value_of(counts, 3, 3) == pytest.approx(3 / 0.9, rel=0.03)
+
+
+def test_the_kl_planner_agrees_with_value_iteration() -> None:
+    counts = corridor_counts(np.random.default_rng(2), 3, 30)
+    values = np.array([1.0, 1.0, 1.0])
+    for _ in range(2000):
+        following = values.copy()
+        for state in range(3):
+            options = [1 + values[0]] if state else []
+            for action in range(2):
+                nexts = counts.next_states(state, action)
+                visits = sum(nexts.values())
+                radius = (math.log(3 ** 2 * 4 / 0.03) + math.log1p(visits)) / visits
+                v = np.array([[0.0 if s == 3 else values[s] for s in nexts]])
+                p = np.array([list(nexts.values())]) / visits
+                options.append(1 + _favourable(p, v, np.array([radius]))[1][0])
+            following[state] = min(options)
+        values = following
+    assert value_of(counts, 3, 3) == pytest.approx(values[0], rel=1e-6)
+
+
+def test_the_kl_planner_gives_up_a_candidate_that_is_out_of_reach() -> None:
+    counts = corridor_counts(np.random.default_rng(3), 5, 300)
+    assert KlOptimism(PROBLEM, 0.03, 9).plan(counts, range(5), [5]) is None
+    assert KlOptimism(PROBLEM, 0.03, 9).plan(counts, range(2), [2]) is not None
+
+
+def test_an_action_without_samples_may_lead_anywhere() -> None:
+    plan = KlOptimism(PROBLEM, 0.03, 9).plan(Counts(), [0], [5])
+    assert plan is not None and plan.target == 5

@@ -1,0 +1,61 @@
+"""Presets, and what overrides them."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnm_ros.core.presets import OPTIONS, PRESETS, Option, Value, new_base, new_mnm, settings
+from mnm_ros.core.problem import Problem
+
+PROBLEM = Problem(2, 3.0, 1.0, 0.1)
+
+
+def test_the_printed_constants() -> None:
+    paper = settings(PROBLEM, 'paper')
+    assert (paper.c1, paper.c2) == (216 * 15 ** 2 + 61, 225)
+    assert paper.accuracy == 1 / 8 and paper.steps_horizon == 27
+    assert settings(Problem(2, 3.0, 0.5, 0.1), 'paper').accuracy == 1 / 16
+    assert settings(Problem(2, 3.0, 7.0, 0.1), 'paper').accuracy == 1 / 8
+
+
+def test_every_preset_names_every_option() -> None:
+    for preset in PRESETS.values():
+        assert set(preset) == {option.name for option in OPTIONS}
+
+
+def other(option: Option) -> Value:
+    """Return an allowed value of the option."""
+    if option.choices:
+        return option.choices[-1]
+    return 3.5 if isinstance(option.default, float) else 17
+
+
+@pytest.mark.parametrize('option', OPTIONS, ids=lambda option: option.name)
+@pytest.mark.parametrize('preset', PRESETS)
+def test_every_option_can_be_overridden_and_the_result_runs(preset: str, option: Option) -> None:
+    resolved = settings(PROBLEM, preset, {option.name: other(option)})
+    assert getattr(resolved, option.name) == other(option)
+    base, mnm = new_base(resolved, home=0), new_mnm(resolved)
+    for step in range(300):
+        base.next_action()
+        base.observe(step % 3)
+        mnm.next_action()
+        mnm.observe(step % 3)
+
+
+def test_an_empty_value_leaves_the_preset_as_it_is() -> None:
+    assert settings(PROBLEM, 'onboard', {'base': '', 'c1': 0.0, 'horizon': 0}) == settings(PROBLEM)
+
+
+@pytest.mark.parametrize(('preset', 'overrides', 'text'), [
+    ('pocket', {}, "preset is 'pocket', expected one of onboard, paper"),
+    ('onboard', {'bonus': 'kl'}, "unknown option 'bonus', expected one of base, "),
+    ('onboard', {'optimism': 'blind'}, "optimism is 'blind', expected one of kl, split_samples"),
+    ('onboard', {'c1': -1.0}, r'c1 is -1.0, expected a number >= 0'),
+    ('onboard', {'horizon': 'far'}, "horizon is 'far', expected a number"),
+    ('onboard', {'stream_exponent': 0.5}, r'stream_exponent is 0.5, expected a number > 1'),
+])
+def test_what_is_not_allowed_is_refused_by_name(
+        preset: str, overrides: dict[str, Value], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        settings(PROBLEM, preset, overrides)
