@@ -1,0 +1,48 @@
+"""The state machines and their diagrams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+from transitions import MachineError
+
+from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS, Phase
+from mnm_ros.core.machine import Phased, Table
+from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
+from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
+
+DOCS = Path(__file__).parents[2] / 'docs' / 'algorithm.md'
+TABLES: tuple[tuple[Table, Phase | MnmPhase | UcbPhase], ...] = (
+    (EXPLORATION_TRANSITIONS, Phase.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmPhase.HOMING),
+    (UCB_TRANSITIONS, UcbPhase.DISCOVERY))
+
+
+@pytest.mark.parametrize(('table', 'initial'), TABLES)
+def test_each_trigger_works_where_the_table_says_and_nowhere_else(
+        table: Table, initial: Phase) -> None:
+    allowed = {(trigger, source): destination for trigger, source, destination in table}
+    for trigger in {row[0] for row in table}:
+        for source in type(initial):
+            machine = Phased()
+            machine._start_machine(table, source)
+            if (trigger, source) in allowed:
+                machine.trigger(trigger)
+                assert machine.state is allowed[trigger, source]
+            else:
+                with pytest.raises(MachineError):
+                    machine.trigger(trigger)
+                assert machine.state is source
+
+
+def test_the_documentation_shows_the_diagrams_as_they_are() -> None:
+    printed = subprocess.run(
+        [sys.executable, '-m', 'mnm_ros.core'], capture_output=True, text=True, timeout=60,
+        check=True).stdout
+    diagrams = printed.strip().split('\n\n')
+    assert len(diagrams) == 3
+    text = DOCS.read_text(encoding='utf-8')
+    for diagram in diagrams:
+        assert diagram in text

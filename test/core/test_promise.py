@@ -1,0 +1,52 @@
+"""The promise of the onboard preset on every shipped scenario, tested statistically.
+
+With probability at least 1 - delta no state of ``S_L->`` is missing and no policy is over the limit.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from mnm_ros.core.checks import binomial_tail
+from mnm_ros.core.mnm import Mnm
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.presets import new_base, new_mnm, settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load, shipped
+from mnm_ros.simulation.simulator import Simulator
+
+RADIUS, SLACK, CONFIDENCE = 4.0, 1.0, 0.1
+# By chance a true promise fails this test once in a thousand scenarios.
+SIGNIFICANCE = 1e-3
+
+
+def base_keeps_it(name: str, seed: int) -> bool:
+    scenario = load(name)
+    simulator = Simulator(scenario, seed)
+    problem = Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE)
+    base = new_base(settings(problem), scenario.start, seed)
+    while not base.finished:
+        base.observe(simulator.step(base.next_action()))
+    targets = [policy.target for policy in base.policies]
+    hypothesis = Hypothesis(
+        1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
+    return judge(simulator.cmp, hypothesis, RADIUS, SLACK).ok
+
+
+def mnm_keeps_it(name: str, seed: int) -> bool:
+    scenario = load(name)
+    simulator = Simulator(scenario, seed)
+    problem = Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE)
+    machine: Mnm = new_mnm(settings(problem), seed)
+    while machine.hypothesis is None:
+        machine.observe(simulator.step(machine.next_action()))
+    return judge(simulator.cmp, machine.hypothesis, RADIUS, SLACK).ok
+
+
+@pytest.mark.parametrize('name', shipped())
+@pytest.mark.parametrize(('keeps_it', 'seeds'), [(base_keeps_it, 30), (mnm_keeps_it, 4)])
+def test_the_promise_is_kept(name: str, keeps_it: object, seeds: int) -> None:
+    broken = [seed for seed in range(seeds) if not keeps_it(name, seed)]  # type: ignore
+    chance = binomial_tail(seeds, CONFIDENCE, len(broken))
+    assert chance > SIGNIFICANCE, f'{name}: broken with seeds {broken}'
