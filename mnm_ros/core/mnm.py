@@ -106,6 +106,7 @@ class Mnm(Phased):
                 self._adopt(self.building.result)
         else:
             self.home = state
+            self._on_event(f'home is state {state}, building the first hypothesis')
             self.trigger('home_found')
             self._begin_round()
 
@@ -194,17 +195,17 @@ class Mnm(Phased):
 
     def _delete(self, known: dict[int, Policy], runs: int) -> None:
         assert self.checks is not None
-        for state in list(known):
-            failures = sum(state in run.failed for run in self.window)
-            if not self.checks.refutes(failures, runs):
-                continue
+        deleted = [state for state in known if self.checks.refutes(
+            sum(state in run.failed for run in self.window), runs)]
+        for state in deleted:
             del known[state]
-            self._added.discard(state)
             if self.checks.forgets:
                 self._forget_sightings(state)
+        if deleted:
+            self._added.difference_update(deleted)
             self._notice()
-            self._on_event(
-                f'round {self.round}: state {state} no longer reached by its policy, deleted')
+            self._tell(deleted, 'no longer reached by its policy, deleted',
+                       'no longer reached by their policies, deleted')
 
     def _forget_sightings(self, state: int) -> None:
         """Drop what was found before the policy was first seen to fail."""
@@ -217,15 +218,20 @@ class Mnm(Phased):
     def _add(self, known: dict[int, Policy], runs: int) -> None:
         assert self.checks is not None
         found = {state: policy for run in self.window for state, policy in run.found.items()}
-        for state, policy in found.items():
-            seen = sum(state in run.found for run in self.window)
-            if state in known or not self.checks.adds(seen, runs):
-                continue
-            known[state] = policy
-            self._added.add(state)
+        added = [state for state in found if state not in known and self.checks.adds(
+            sum(state in run.found for run in self.window), runs)]
+        for state in added:
+            known[state] = found[state]
             for run in self.window:
                 run.failed.discard(state)
-            self._on_event(f'round {self.round}: state {state} found, added')
+        if added:
+            self._added.update(added)
+            self._tell(added, 'found, added', 'found, added')
+
+    def _tell(self, states: list[int], one: str, several: str) -> None:
+        subject = f'state {states[0]} {one}' if len(states) == 1 else (
+            f'states {", ".join(map(str, states))} {several}')
+        self._on_event(f'round {self.round}: {subject}')
 
     def _notice(self) -> None:
         """A decision that a world without change hardly brings about."""
