@@ -1,6 +1,7 @@
 """The promise of the onboard preset on every shipped scenario, tested statistically.
 
-With probability at least 1 - delta no state of ``S_L->`` is missing and no policy is over the limit.
+With probability at least 1 - delta no state of ``S_L->`` is missing and no policy is over the
+limit.
 """
 
 from __future__ import annotations

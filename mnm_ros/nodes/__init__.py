@@ -1,0 +1,1 @@
+"""The ROS nodes: thin shells around the core and the simulation."""

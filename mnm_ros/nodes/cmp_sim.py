@@ -1,0 +1,156 @@
+"""A simulated CMP as the robot, with faults to inject and the ground truth."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from random import Random
+import sys
+import time
+
+from std_msgs.msg import Int64, Int64MultiArray
+from std_srvs.srv import Trigger
+
+from mnm_ros import wire
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.problem import RESET
+from mnm_ros.nodes.files import write_record
+from mnm_ros.nodes.robot_side import RobotSide
+from mnm_ros.nodes.spin import run
+from mnm_ros.parameters import CMP_SIM, ParameterError, Parameters
+from mnm_ros.protocol import REPORT
+from mnm_ros.simulation.ground_truth import ExplorationSteps
+from mnm_ros.simulation.scenario import ScenarioError, load
+from mnm_ros.simulation.simulator import Simulator
+
+_TRUTH_PERIOD = 0.1    # s, between publications of exploration_steps
+
+
+class CmpSim(RobotSide):
+    """Plays a scenario. The dynamics depend on the seed only, not on the faults."""
+
+    def __init__(self) -> None:
+        super().__init__('cmp_sim')
+        self._given = Parameters(self, CMP_SIM)
+        try:
+            scenario = load(self._given['scenario'])
+        except ScenarioError as error:
+            raise ParameterError(f"parameter 'scenario': {error}") from None
+        seed = self._given['seed']
+        self.action_names = scenario.actions
+        self._simulator = Simulator(scenario, seed)
+        self._faults = Random(f'faults {seed}')
+        self._late: list[tuple[float, int, int]] = []    # heap of due time, seq, state
+        self._late_timer = self.create_timer(1.0, self._send_late, clock=self.steady_clock)
+        self._late_timer.cancel()
+
+        self._hypothesis: Hypothesis | None = None
+        self._truth = ExplorationSteps(
+            scenario, self._given['radius'], self._given['epsilon'])
+        self._exploring: bool | None = None
+        self._published = (-1, -1)    # setting, exploration steps
+        self._setting_publisher = self.create_publisher(Int64, 'true_setting', wire.LATCHED)
+        self._steps_publisher = self.create_publisher(Int64, 'exploration_steps', wire.LATCHED)
+        self.create_subscription(
+            Int64MultiArray, 'policies', self._on_policies, wire.LATCHED)
+        self.create_service(Trigger, 'change', self._on_change)
+        self.create_timer(_TRUTH_PERIOD, self._publish_truth, clock=self.steady_clock)
+        self._publish_truth()
+
+    def execute(self, action: int) -> int:
+        """Play one step."""
+        setting = self._simulator.setting
+        before = self._truth.total
+        exploring = self._truth.count(setting, self._hypothesis) > before
+        state = self._simulator.step(action)
+        if exploring is not self._exploring or self._simulator.setting != setting:
+            self._exploring = exploring
+            self._publish_truth()
+        return state
+
+    def return_home(self) -> int:
+        """Play RESET, a step like any other."""
+        return self.execute(RESET)
+
+    def send_state(self, seq: int, state: int) -> None:
+        """Publish an answer, unless a fault loses, doubles or delays it; reports pass."""
+        if seq == REPORT:
+            super().send_state(seq, state)
+            return
+        if self._happens('drop_state'):
+            return
+        for _ in range(2 if self._happens('duplicate_state') else 1):
+            delay = self._delay()
+            if delay:
+                heappush(self._late, (time.monotonic() + delay, seq, state))
+                self._schedule()
+            else:
+                super().send_state(seq, state)
+
+    def close(self) -> None:
+        """Say what has been played, and keep it if asked to."""
+        steps = self._simulator.steps
+        self.get_logger().info(f'{steps} steps, {self._truth.total} exploration steps')
+        write_record(self, self._given['record'], self._simulator.counts)
+
+    def _on_action(self, message: Int64MultiArray) -> None:
+        if not self._happens('drop_action'):
+            super()._on_action(message)
+
+    def _happens(self, fault: str) -> bool:
+        probability = self._given[fault]
+        return probability > 0 and self._faults.random() < probability
+
+    def _delay(self) -> float:
+        delay = self._given['latency'] + self._given['jitter'] * self._faults.random()
+        every = self._given['stall_every']
+        if every and self._simulator.steps % every == 0:
+            delay += self._given['stall_for']
+        return delay
+
+    def _schedule(self) -> None:
+        self._late_timer.cancel()
+        if self._late:
+            wait = self._late[0][0] - time.monotonic()
+            self._late_timer.timer_period_ns = max(1000, int(wait * 1e9))
+            self._late_timer.reset()
+
+    def _send_late(self) -> None:
+        now = time.monotonic()
+        while self._late and self._late[0][0] <= now:
+            _, seq, state = heappop(self._late)
+            super().send_state(seq, state)
+        self._schedule()
+
+    def _on_policies(self, message: Int64MultiArray) -> None:
+        try:
+            hypothesis = wire.PolicySet.from_msg(message)
+            self._truth.verdict(self._simulator.setting, hypothesis)
+        except ValueError as error:
+            self.get_logger().warning(f'policies ignored: {error}', throttle_duration_sec=5.0)
+        else:
+            self._hypothesis = hypothesis
+
+    def _on_change(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = self._simulator.change()
+        response.message = (
+            f'setting {self._simulator.setting} is in force' if response.success
+            else 'the scenario has no other setting')
+        self._publish_truth()
+        return response
+
+    def _publish_truth(self) -> None:
+        setting, steps = self._published
+        self._published = self._simulator.setting, self._truth.total
+        if self._published[0] != setting:
+            self._setting_publisher.publish(Int64(data=self._published[0]))
+        if self._published[1] != steps:
+            self._steps_publisher.publish(Int64(data=self._published[1]))
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node ``cmp_sim``."""
+    return run('cmp_sim', CmpSim, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

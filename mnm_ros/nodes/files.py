@@ -1,0 +1,50 @@
+"""JSON files that nodes leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import json
+import os
+from pathlib import Path
+import tempfile
+from typing import Any
+
+from rclpy.node import Node
+
+
+def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
+    """Write atomically: a reader sees the old file or the new one; return the path.
+
+    Missing directories are made. OSError if that or the writing fails.
+    """
+    path = Path(path).expanduser().absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix='.tmp')
+    try:
+        with os.fdopen(descriptor, 'w') as file:
+            json.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path
+
+
+def write_record(
+        node: Node, path: str, counts: Mapping[tuple[int, int], Mapping[int, int]]) -> None:
+    """Write counts ``{(state, action): {next: n}}`` as ``{state: {action: {next: n}}}``.
+
+    Does nothing if ``path`` is empty; logs an error if it cannot be written.
+    """
+    if not path:
+        return
+    record: dict[int, Any] = {}
+    for (state, action), following in counts.items():
+        record.setdefault(state, {})[action] = dict(following)
+    steps = sum(sum(following.values()) for following in counts.values())
+    try:
+        write_json(path, {'steps': steps, 'counts': record})
+    except OSError as error:
+        node.get_logger().error(f'record not written: {error}')

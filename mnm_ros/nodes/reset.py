@@ -1,0 +1,53 @@
+"""RESET by the service ``return_home``, called without waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rclpy.node import Node
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+
+class HomeService:
+    """Client of ``return_home``.
+
+    on_response: called with the number of the attempt, its success and the message.
+    """
+
+    def __init__(self, node: Node, on_response: Callable[[int, bool, str], None]) -> None:
+        self._node = node
+        self._on_response = on_response
+        self._client = node.create_client(Trigger, 'return_home')
+        self._pending: list[Future] = []
+
+    @property
+    def name(self) -> str:
+        """Name of the service."""
+        return self._node.resolve_service_name('return_home')
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody offers the service."""
+        return self._client.service_is_ready()
+
+    def call(self, attempt: int) -> None:
+        """Call the service if it is there; a response to an earlier call still counts."""
+        if not self.ready:
+            return
+        if len(self._pending) > 10:
+            self._client.remove_pending_request(self._pending.pop(0))
+        future = self._client.call_async(Trigger.Request())
+        self._pending.append(future)
+        future.add_done_callback(lambda done: self._respond(attempt, done))
+
+    def destroy(self) -> None:
+        """Remove the client."""
+        self._pending.clear()
+        self._node.destroy_client(self._client)
+
+    def _respond(self, attempt: int, future: Future) -> None:
+        if future in self._pending and not future.cancelled():
+            self._pending.remove(future)
+            response = future.result()
+            self._on_response(attempt, response.success, response.message)

@@ -1,0 +1,75 @@
+"""How every node of the package starts, spins and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+import signal
+import sys
+from types import FrameType
+
+import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from mnm_ros.parameters import ParameterError
+
+try:
+    from rclpy.experimental import EventsExecutor as FastExecutor
+except ImportError:    # Humble
+    from rclpy.executors import SingleThreadedExecutor as FastExecutor
+
+_SPIN = 0.1
+"""Seconds after which a stop request is noticed at the latest."""
+
+
+def run(
+        name: str, make_node: Callable[[], Node], args: list[str] | None = None) -> int:
+    """Run a node until SIGINT, SIGTERM or the end of its context; return the exit status.
+
+    A node with a method ``close`` has it called at the end, while it can still publish and log.
+    A bad parameter or ROS argument ends in one line on stderr and status 1.
+    """
+    with _stop_on_signals() as stopped:
+        try:
+            rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+            node = make_node()
+        except (ParameterError, rclpy_implementation.RCLError) as error:
+            print(f'{name}: {error}', file=sys.stderr)
+            rclpy.try_shutdown()
+            return 1
+        executor = FastExecutor()
+        executor.add_node(node)
+        try:
+            # Plain spin() of the EventsExecutor delivers nothing on some distributions.
+            while rclpy.ok() and not stopped():
+                executor.spin_once(timeout_sec=_SPIN)
+        finally:
+            close = getattr(node, 'close', None)
+            if close:
+                close()
+            executor.remove_node(node)
+            node.destroy_node()
+            rclpy.try_shutdown()
+    return 0
+
+
+@contextmanager
+def _stop_on_signals() -> Iterator[Callable[[], bool]]:
+    """Turn SIGINT and SIGTERM into a question, so that no callback is torn apart.
+
+    rclpy's own handlers end the context first, after which nothing can be published.
+    """
+    received: list[int] = []
+
+    def remember(number: int, _: FrameType | None) -> None:
+        received.append(number)
+
+    before = {number: signal.signal(number, remember)
+              for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(received)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

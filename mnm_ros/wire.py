@@ -1,0 +1,158 @@
+"""Message layouts, both ways, and the two quality-of-service profiles.
+
+All messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
+
+- step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions.
+- known states: head ``[round, revision]``, ``dim = [state: n]``.
+- policies: head ``[round, revision, horizon, id_0 .. id_(n-1)]``,
+  ``dim = [target: n, step: h, state: n]``, row-major; ``h`` is 1 or ``horizon``.
+
+Decoding is strict: whatever does not fit raises WireError, which says what is wrong and what
+was expected.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from math import prod
+
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
+
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.problem import RESET
+
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""For values: a late subscriber gets the current one at once."""
+
+STEP = QoSProfile(
+    depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
+"""For the step protocol: ``action`` and ``state``."""
+
+
+class WireError(ValueError):
+    """A message does not have the layout it should have."""
+
+
+def encode_step(seq: int, value: int) -> Int64MultiArray:
+    """Return ``[seq, action]`` or ``[seq, state]``."""
+    return Int64MultiArray(data=array('q', (seq, value)))
+
+
+def decode_step(message: Int64MultiArray) -> tuple[int, int]:
+    """Return ``(seq, action)`` or ``(seq, state)``."""
+    data, offset = message.data, message.layout.data_offset
+    if len(data) != offset + 2:
+        raise WireError(
+            f'step message has {len(data)} numbers, expected {offset + 2}: '
+            f'data_offset {offset} and [seq, value]')
+    return data[offset], data[offset + 1]
+
+
+def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:
+    """Return the ids of the known states in the order in which they became known."""
+    known = hypothesis.targets
+    return _encode({'state': len(known)}, hypothesis.stamp, known)
+
+
+def decode_known_states(message: Int64MultiArray) -> tuple[tuple[int, int], tuple[int, ...]]:
+    """Return ``((round, revision), ids)``."""
+    size, = _sizes('known_states', message, ('state',))
+    _check_length('known_states', message, 2, size)
+    known = tuple(message.data[2:])
+    _check_distinct('known_states', known)
+    return (message.data[0], message.data[1]), known
+
+
+class PolicySet(Hypothesis):
+    """The published hypothesis: one policy for each known state."""
+
+    @classmethod
+    def of(cls, hypothesis: Hypothesis) -> PolicySet:
+        """Return ``hypothesis`` as something that can be sent."""
+        return cls(hypothesis.round, hypothesis.revision, hypothesis.horizon, hypothesis.policies)
+
+    @classmethod
+    def from_msg(cls, message: Int64MultiArray) -> PolicySet:
+        """Decode a ``policies`` message; WireError if it is malformed."""
+        name = 'policies'
+        targets, steps, states = _sizes(name, message, ('target', 'step', 'state'))
+        if targets != states:
+            raise WireError(
+                f'{name}: dimension target is {targets} and state is {states}, expected equal')
+        head = 3 + states
+        _check_length(name, message, head, targets * steps * states)
+        round_, revision, horizon, *known = message.data[:head]
+        _check_distinct(name, known)
+        if horizon < 1:
+            raise WireError(f'{name}: horizon is {horizon}, expected at least 1')
+        if steps not in (1, horizon):
+            raise WireError(
+                f'{name}: dimension step is {steps}, expected 1 or the horizon {horizon}')
+        actions = tuple(message.data[head:])
+        if actions and min(actions) < RESET:
+            raise WireError(
+                f'{name}: action {min(actions)}, expected {RESET} for RESET or at least 0')
+        rows = [actions[start:start + states]
+                for start in range(0, targets * steps * states, states or 1)]
+        return cls(round_, revision, horizon, tuple(
+            Policy(target, horizon, tuple(known), tuple(rows[i * steps:(i + 1) * steps]))
+            for i, target in enumerate(known)))
+
+    def to_msg(self) -> Int64MultiArray:
+        """Encode as a ``policies`` message; stationary policies take one row if all are."""
+        count = len(self.policies)
+        steps = max((len(policy.actions) for policy in self.policies), default=1)
+        rows = (policy.actions * (steps if len(policy.actions) == 1 else 1)
+                for policy in self.policies)
+        return _encode(
+            {'target': count, 'step': steps, 'state': count},
+            (*self.stamp, self.horizon, *self.targets),
+            chain.from_iterable(chain.from_iterable(rows)))
+
+
+def _encode(
+        dimensions: Mapping[str, int], head: Sequence[int],
+        entries: Iterable[int]) -> Int64MultiArray:
+    sizes = tuple(dimensions.values())
+    data = array('q', head)
+    data.extend(entries)
+    return Int64MultiArray(
+        layout=MultiArrayLayout(
+            dim=[MultiArrayDimension(label=label, size=size, stride=prod(sizes[i:]))
+                 for i, (label, size) in enumerate(dimensions.items())],
+            data_offset=len(head)),
+        data=data)
+
+
+def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[int, ...]:
+    """Return the sizes of the dimensions once labels and strides are as they should be."""
+    dimensions = message.layout.dim
+    found = [dimension.label for dimension in dimensions]
+    if found != list(labels):
+        raise WireError(f'{name}: dimensions {found}, expected {list(labels)}')
+    sizes = tuple(dimension.size for dimension in dimensions)
+    for i, dimension in enumerate(dimensions):
+        if dimension.stride != prod(sizes[i:]):
+            raise WireError(
+                f'{name}: stride of dimension {dimension.label} is {dimension.stride}, '
+                f'expected {prod(sizes[i:])}')
+    return sizes
+
+
+def _check_length(name: str, message: Int64MultiArray, head: int, entries: int) -> None:
+    if message.layout.data_offset != head:
+        raise WireError(
+            f'{name}: data_offset is {message.layout.data_offset}, expected {head}')
+    if len(message.data) != head + entries:
+        raise WireError(
+            f'{name}: {len(message.data)} numbers, expected {head + entries}: '
+            f'a head of {head} and {entries} entries')
+
+
+def _check_distinct(name: str, known: Sequence[int]) -> None:
+    if len(set(known)) != len(known):
+        raise WireError(f'{name}: a state is listed twice, expected distinct ids')

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from node_processes import NodeProcess, Peer, ScriptedRobot, arguments
+import pytest
+
+Start = Callable[..., NodeProcess]
+
+CORRIDOR = """
+name: corridor
+actions: [east, west]
+start: 0
+settings:
+  - transitions:
+      0: {east: {1: 0.9, 0: 0.1}}
+      1: {east: {2: 1.0}, west: {0: 1.0}}
+      2: {west: {1: 1.0}}
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start nodes with parameters; whatever is left at the end is killed."""
+    started: list[NodeProcess] = []
+
+    def start_node(module: str, namespace: str = '', **parameters: object) -> NodeProcess:
+        process = NodeProcess(
+            module, tmp_path / f'output_{len(started)}.txt', arguments(parameters, namespace))
+        started.append(process)
+        return process
+
+    yield start_node
+    for process in started:
+        process.kill()
+
+
+@pytest.fixture
+def explorer(start: Start) -> Start:
+    """Start an explorer of a corridor with two actions."""
+    def start_explorer(**parameters: object) -> NodeProcess:
+        return start('explorer', **{'actions': ['east', 'west'], **parameters})
+    return start_explorer
+
+
+@pytest.fixture
+def peer() -> Iterator[Peer]:
+    peer = Peer()
+    yield peer
+    peer.close()
+
+
+@pytest.fixture
+def robot(peer: Peer) -> ScriptedRobot:
+    return ScriptedRobot(peer)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> str:
+    """Return the path of a small scenario."""
+    path = tmp_path / 'corridor.yaml'
+    path.write_text(CORRIDOR)
+    return str(path)

@@ -1,0 +1,179 @@
+"""Real nodes in real processes, and a node in the test process to talk to them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+import json
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+from rcl_interfaces.srv import SetParameters
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import Int64MultiArray
+
+from mnm_ros import wire
+
+DEADLINE = 20.0    # s, for anything that ought to happen at once; generous on busy machines
+
+
+class NodeProcess:
+    """One node of the package; its output goes to a file."""
+
+    def __init__(self, module: str, output: Path, arguments: Sequence[str]) -> None:
+        self._output = output
+        with output.open('w') as file:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', f'mnm_ros.nodes.{module}', *arguments],
+                stdout=file, stderr=subprocess.STDOUT)
+
+    @property
+    def output(self) -> str:
+        return self._output.read_text()
+
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    def wait(self, deadline: float = DEADLINE) -> int:
+        """Return the exit status; negative if a signal ended it."""
+        return self._process.wait(timeout=deadline)
+
+    def stop(self, number: int = signal.SIGINT, deadline: float = DEADLINE) -> int:
+        self._process.send_signal(number)
+        return self.wait(deadline)
+
+    def kill(self) -> None:
+        if self.running:
+            self._process.kill()
+        self._process.wait()
+
+
+def arguments(parameters: Mapping[str, Any], namespace: str = '') -> list[str]:
+    given = ['--ros-args']
+    for name, value in parameters.items():
+        given += ['-p', f'{name}:={json.dumps(value)}']
+    return given + (['-r', f'__ns:={namespace}'] if namespace else [])
+
+
+class Peer:
+    """A node in the test process; everything it waits for has a deadline."""
+
+    def __init__(self, namespace: str = '') -> None:
+        self.context = Context()
+        rclpy.init(context=self.context)
+        self.node = Node('peer', namespace=namespace or None, context=self.context)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+
+    def spin_also(self, node: Node) -> None:
+        """Spin another node of the same context too."""
+        self._executor.add_node(node)
+
+    def listen(self, kind: type, topic: str, qos: Any = wire.LATCHED) -> list[Any]:
+        """Return a list that grows with each message."""
+        heard: list[Any] = []
+        self.node.create_subscription(kind, topic, heard.append, qos)
+        return heard
+
+    def wait_for(
+            self, condition: Callable[[], Any], what: str, deadline: float = DEADLINE) -> Any:
+        """Spin until the condition is true and return its value."""
+        end = time.monotonic() + deadline
+        while True:
+            value = condition()
+            if value:
+                return value
+            assert time.monotonic() < end, f'waited {deadline} s in vain: {what}'
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def spin(self, seconds: float) -> None:
+        """Spin for a while, to see that something does not happen."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def call(self, kind: type, service: str, request: Any = None) -> Any:
+        client = self.node.create_client(kind, service)
+        self.wait_for(client.service_is_ready, f'service {service}')
+        future = client.call_async(request or kind.Request())
+        self.wait_for(future.done, f'response of {service}')
+        self.node.destroy_client(client)
+        return future.result()
+
+    def set_parameter(self, node: str, name: str, value: Any) -> Any:
+        request = SetParameters.Request(
+            parameters=[Parameter(name, value=value).to_parameter_msg()])
+        result, = self.call(SetParameters, f'{node}/set_parameters', request).results
+        return result
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+
+class ScriptedRobot:
+    """A corridor of ``length`` states, deterministic, that speaks raw messages.
+
+    mute: how many of the next actions are executed without an answer.
+    around: called before each answer with its seq and state; may send what it likes.
+    """
+
+    def __init__(self, peer: Peer, length: int = 3) -> None:
+        self.state = 0
+        self.received: list[tuple[int, int]] = []
+        self.executed: list[tuple[int, int, int]] = []    # state, action, next state
+        self.mute = 0
+        self.deaf = 0
+        self.around: Callable[[int, int], None] = lambda seq, state: None
+        self.peer = peer
+        self._length = length
+        self._last: int | None = None
+        self._publisher = peer.node.create_publisher(Int64MultiArray, 'state', wire.STEP)
+        peer.node.create_subscription(Int64MultiArray, 'action', self._on_action, wire.STEP)
+
+    def send(self, *numbers: int) -> None:
+        self._publisher.publish(Int64MultiArray(data=array('q', numbers)))
+
+    def _on_action(self, message: Int64MultiArray) -> None:
+        seq, action = message.data
+        self.received.append((seq, action))
+        if self.deaf:
+            self.deaf -= 1
+            return
+        if seq != self._last:
+            self._last = seq
+            before = self.state
+            move = {0: before + 1, 1: before - 1, -1: 0}[action]
+            self.state = min(max(move, 0), self._length - 1)
+            self.executed.append((before, action, self.state))
+        if self.mute:
+            self.mute -= 1
+            return
+        self.around(seq, self.state)
+        self.send(seq, self.state)
+
+    def counts(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Return what has been executed in the layout of the record files."""
+        return as_counts(self.executed)
+
+
+def as_counts(steps: Sequence[tuple[int, int, int]]) -> dict[str, dict[str, dict[str, int]]]:
+    counts: dict[str, dict[str, dict[str, int]]] = {}
+    for before, action, after in steps:
+        row = counts.setdefault(str(before), {}).setdefault(str(action), {})
+        row[str(after)] = row.get(str(after), 0) + 1
+    return counts
+
+
+def read_counts(path: Path) -> dict[str, dict[str, dict[str, int]]]:
+    return json.loads(path.read_text())['counts']

@@ -1,0 +1,67 @@
+"""The explorer as a managed node, managed from another process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from node_processes import Peer, ScriptedRobot
+from std_msgs.msg import String
+
+
+def change(peer: Peer, transition: int) -> bool:
+    request = ChangeState.Request(transition=Transition(id=transition))
+    return peer.call(ChangeState, 'explorer/change_state', request).success
+
+
+def label(peer: Peer) -> str:
+    return peer.call(GetState, 'explorer/get_state').current_state.label
+
+
+def test_round_trip(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    process = explorer(autostart=False)
+    assert label(peer) == 'unconfigured'
+    assert not change(peer, Transition.TRANSITION_ACTIVATE)    # impossible, and harmless
+    assert peer.set_parameter('explorer', 'radius', 3.0).successful
+    assert change(peer, Transition.TRANSITION_CONFIGURE)
+    assert not peer.set_parameter('explorer', 'radius', 4.0).successful
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'a phase')
+    assert not robot.received
+    assert change(peer, Transition.TRANSITION_ACTIVATE)
+    peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
+    assert change(peer, Transition.TRANSITION_DEACTIVATE)
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    peer.spin(0.2)
+    count = len(robot.received)
+    peer.spin(0.2)
+    assert len(robot.received) == count
+    assert change(peer, Transition.TRANSITION_ACTIVATE)
+    peer.wait_for(lambda: len(robot.executed) > count + 20, 'steps again')
+    assert robot.executed[count][1] == -1
+    assert change(peer, Transition.TRANSITION_DEACTIVATE)
+    assert change(peer, Transition.TRANSITION_CLEANUP)
+    assert label(peer) == 'unconfigured'
+    assert peer.set_parameter('explorer', 'radius', 4.0).successful
+    phase.clear()
+    assert change(peer, Transition.TRANSITION_CONFIGURE)
+    peer.wait_for(lambda: [message.data for message in phase] == ['waiting_for_robot'],
+                  'a fresh exploration')
+    assert change(peer, Transition.TRANSITION_ACTIVATE)
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 20, 'steps of a fresh exploration')
+    assert process.stop() == 0
+    assert 'Traceback' not in process.output
+
+
+def test_configure_fails_on_a_missing_parameter(start: Callable, peer: Peer) -> None:
+    process = start('explorer', autostart=False)
+    assert not change(peer, Transition.TRANSITION_CONFIGURE)
+    assert label(peer) == 'unconfigured'
+    assert "parameter 'actions' is not set" in process.output
+    assert peer.set_parameter('explorer', 'actions', ['east', 'west']).successful
+    assert change(peer, Transition.TRANSITION_CONFIGURE)
+    assert change(peer, Transition.TRANSITION_INACTIVE_SHUTDOWN)
+    assert label(peer) == 'finalized'
+    assert process.running

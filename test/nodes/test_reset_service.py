@@ -1,0 +1,110 @@
+"""RESET by calling the service ``return_home``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from node_processes import Peer, ScriptedRobot, as_counts, read_counts
+import pytest
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+
+class HomeServer:
+    """Offers ``return_home`` for a scripted robot; reports before or after the response."""
+
+    def __init__(self, peer: Peer, robot: ScriptedRobot, early: bool) -> None:
+        self.refusals = 0
+        self.silent = 0
+        self.calls = 0
+        self._robot = robot
+        self._early = early
+        peer.node.create_service(Trigger, 'return_home', self._serve)
+
+    def _serve(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.calls += 1
+        robot = self._robot
+        if self.refusals:
+            self.refusals -= 1
+            response.success, response.message = False, 'the door is closed'
+            return response
+        if robot.executed[-1:] != [(robot.state, -1, 0)]:
+            robot.executed.append((robot.state, -1, 0))
+        robot.state = 0
+        if self.silent:
+            self.silent -= 1
+        elif self._early:
+            robot.send(-1, 0)
+        else:
+            self.report_later()
+        response.success = True
+        return response
+
+    def report_later(self) -> None:
+        timer = self._robot.peer.node.create_timer(0.01, lambda: report())
+
+        def report() -> None:
+            timer.cancel()
+            self._robot.send(-1, 0)
+
+
+@pytest.mark.parametrize('early', [False, True])
+def test_reset_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot, early: bool,
+                          tmp_path: Path) -> None:
+    home = HomeServer(peer, robot, early)
+    process = explorer(
+        reset_mode='service', step_timeout=0.3, record=str(tmp_path / 'record'))
+    peer.wait_for(lambda: len(robot.executed) > 40 and home.calls > 3, 'steps')
+    home.refusals = home.silent = 1
+    count = len(robot.executed)
+    peer.wait_for(lambda: not home.refusals and not home.silent
+                  and len(robot.executed) > count + 20, 'steps after trouble')
+    phase = peer.listen(String, 'phase')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase and phase[-1].data == 'paused', 'paused')
+    assert process.stop() == 0
+    assert all(action != -1 for _, action in robot.received)
+    recorded, executed = read_counts(tmp_path / 'record'), as_counts(robot.executed)
+    for state, actions in executed.items():
+        for action, following in actions.items():
+            if action != '-1':
+                assert recorded[state][action] == following
+
+
+def test_service_absent_then_present(explorer: Callable, peer: Peer,
+                                     robot: ScriptedRobot) -> None:
+    explorer(reset_mode='service', step_timeout=30.0)
+    phase = peer.listen(String, 'phase')
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: status and '(nobody offers /return_home)' in status[-1].data,
+                  'the reason')
+    assert not robot.received and phase[-1].data == 'waiting_for_robot'
+    HomeServer(peer, robot, early=False)
+    peer.wait_for(lambda: len(robot.executed) > 10, 'steps, without waiting for the timeout')
+
+
+def test_refusal_is_told(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    home = HomeServer(peer, robot, early=False)
+    explorer(reset_mode='service', step_timeout=0.1, step_retries=0)
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: len(robot.executed) > 10, 'steps')
+    home.refusals = 10**6
+    peer.wait_for(lambda: status[-1].data ==
+                  'waiting for the robot: return_home failed: the door is closed', 'the reason')
+    home.refusals = 0
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 10, 'steps again')
+
+
+def test_simulated_robot(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+                         tmp_path: Path) -> None:
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    process = explorer(reset_mode='service', max_steps=300, record=str(tmp_path / 'explorer'))
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
+    assert process.stop() == 0 and simulator.stop() == 0
+    recorded, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')
+    first = played['0']['-1']
+    first['0'] -= 1    # the first RESET comes from a state that the explorer does not know
+    assert recorded == played

@@ -1,0 +1,105 @@
+"""The class that robot sides share, with a robot that takes its time."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+from node_processes import Peer
+import pytest
+from std_msgs.msg import Int64MultiArray
+from std_srvs.srv import Trigger
+
+from mnm_ros import wire
+from mnm_ros.nodes.robot_side import RobotSide
+
+
+class SlowRobot(RobotSide):
+    """Counts its steps; an action ends when the test says so."""
+
+    action_names = ('on',)
+
+    def __init__(self, **node_arguments: object) -> None:
+        super().__init__('slow_robot', **node_arguments)
+        self.place = 3
+        self.begun: list[int] = []
+
+    def execute(self, action: int) -> int | None:
+        self.begun.append(action)
+        return None
+
+    def return_home(self) -> int | None:
+        self.begun.append(-1)
+        return self.place if self.place == 0 else None
+
+    def arrive(self, place: int) -> None:
+        self.place = place
+        self.arrived(place)
+
+
+@pytest.fixture
+def robot(peer: Peer) -> Iterator[SlowRobot]:
+    robot = SlowRobot(context=peer.context)
+    peer.spin_also(robot)
+    yield robot
+    robot.destroy_node()
+
+
+@pytest.fixture
+def talk(peer: Peer, robot: SlowRobot):
+    publisher = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    heard = peer.listen(Int64MultiArray, 'state', wire.STEP)
+    peer.wait_for(lambda: publisher.get_subscription_count() and peer.node.count_publishers(
+        'state'), 'the robot')
+    return lambda *numbers: publisher.publish(Int64MultiArray(data=array('q', numbers))), heard
+
+
+def test_slow_action(peer: Peer, robot: SlowRobot, talk) -> None:
+    send, heard = talk
+    send(5, 0)
+    send(5, 0)
+    send(6, 0)
+    peer.wait_for(lambda: robot.begun, 'the first action')
+    peer.spin(0.1)
+    assert robot.begun == [0] and not heard
+    robot.arrive(4)
+    peer.wait_for(lambda: len(robot.begun) == 2, 'the action that waited')
+    robot.arrive(5)
+    send(6, 0)
+    peer.wait_for(lambda: len(heard) == 3, 'two answers and a repetition')
+    assert [list(message.data) for message in heard] == [[5, 4], [6, 5], [6, 5]]
+
+
+def test_unknown_and_malformed_actions_are_ignored(
+        peer: Peer, robot: SlowRobot, talk, capfd) -> None:
+    send, _ = talk
+    send(1, 1)
+    send(2, -2)
+    send(3)
+    send(4, 0)
+    peer.wait_for(lambda: robot.begun, 'the last action')
+    assert robot.begun == [0]
+    log = capfd.readouterr().err
+    assert 'action 1 ignored: unknown, expected -1 for RESET or 0 .. 0' in log
+    assert 'action ignored: step message has 1 numbers, expected 2' in log
+
+
+def test_slow_way_home(peer: Peer, robot: SlowRobot, talk) -> None:
+    send, heard = talk
+    assert peer.call(Trigger, 'return_home').message == 'on the way home, call again'
+    send(9, 0)
+    assert peer.call(Trigger, 'return_home').message == 'on the way home, call again'
+    assert robot.begun == [-1]    # neither twice, nor something else in between
+    robot.arrive(0)
+    response = peer.call(Trigger, 'return_home')
+    assert response.success and response.message == 'at home in state 0'
+    peer.wait_for(lambda: heard, 'the report')
+    assert list(heard[0].data) == [-1, 0]
+
+
+def test_not_home_while_executing(peer: Peer, robot: SlowRobot, talk) -> None:
+    send, _ = talk
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    response = peer.call(Trigger, 'return_home')
+    assert not response.success and response.message == 'an action is being executed, call again'

@@ -1,0 +1,91 @@
+"""How the nodes start, refuse to start, and end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import signal
+import time
+
+from node_processes import NodeProcess, Peer
+import pytest
+from std_msgs.msg import String
+
+BROKEN = """name: broken
+actions: [east]
+start: 0
+settings:
+  - transitions:
+      0: {east: {0: 0.5, 1: 0.6}}
+"""
+
+
+@pytest.mark.parametrize('module, parameters, complaint', [
+    ('explorer', {}, "explorer: parameter 'actions' is not set, expected a string array"),
+    ('explorer', {'actions': ['east', 'east']}, "parameter 'actions' is ['east', 'east']"),
+    ('explorer', {'radius': 0.5}, "parameter 'radius' is 0.5, expected a double, such as 4.0, "
+                                  '>= 1'),
+    ('explorer', {'epsilon': 0.0}, "parameter 'epsilon' is 0.0"),
+    ('explorer', {'delta': 1.0}, "parameter 'delta' is 1.0"),
+    ('explorer', {'preset': 'fast'}, "'preset' is 'fast', expected a string, one of onboard, "
+                                     'paper'),
+    ('explorer', {'step_timeout': 'soon'}, "parameter 'step_timeout' is 'soon'"),
+    ('explorer', {'checks': 'none'}, "parameter 'checks' is 'none'"),
+    ('cmp_sim', {}, 'cmp_sim: '),
+    ('cmp_sim', {'scenario': 'no_such_thing'}, 'no_such_thing'),
+    ('cmp_sim', {'scenario': 'corridor', 'drop_state': 1.5}, "'drop_state' is 1.5"),
+])
+def test_refused_at_start(start: Callable, module: str, parameters: dict[str, object],
+                          complaint: str) -> None:
+    if module == 'explorer' and parameters:
+        parameters = {'actions': ['east', 'west'], **parameters}
+    process = start(module, **parameters)
+    assert process.wait() == 1
+    assert complaint in process.output
+    assert len(process.output.splitlines()) == 1
+
+
+def test_bad_ros_arguments(tmp_path: Path) -> None:
+    process = NodeProcess(
+        'explorer', tmp_path / 'output', ['--ros-args', '--params-file', '/no/such/file'])
+    assert process.wait() == 1
+    last = process.output.splitlines()[-1]
+    assert last.startswith('explorer: ') and '/no/such/file' in last
+    assert 'Traceback' not in process.output
+
+
+def test_broken_scenario(start: Callable, tmp_path: Path) -> None:
+    path = tmp_path / 'broken.yaml'
+    path.write_text(BROKEN)
+    process = start('cmp_sim', scenario=str(path))
+    assert process.wait() == 1
+    assert f'{path}:6' in process.output
+    assert len(process.output.splitlines()) == 1
+
+
+def test_refused_at_runtime(explorer: Callable, peer: Peer) -> None:
+    explorer()
+    for name, value, reason in (
+            ('radius', 5.0, "'radius' cannot change to 5.0 while the node is configured"),
+            ('radius', 0.5, 'radius'),
+            ('step_timeout', 1, "'step_timeout' is 1, expected a double"),
+            ('step_retries', -1, 'step_retries'),
+            ('autostart', False, 'autostart')):
+        result = peer.set_parameter('explorer', name, value)
+        assert not result.successful and reason in result.reason
+    assert peer.set_parameter('explorer', 'step_timeout', 0.5).successful
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('module', ['explorer', 'cmp_sim'])
+def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+                      module: str, number: int) -> None:
+    processes = {'cmp_sim': start('cmp_sim', scenario=scenario), 'explorer': explorer()}
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
+    began = time.monotonic()
+    assert processes[module].stop(number) == 0
+    assert time.monotonic() - began < 3
+    assert 'Traceback' not in processes[module].output
+    if module == 'cmp_sim':
+        assert 'exploration steps' in processes[module].output

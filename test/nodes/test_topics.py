@@ -1,0 +1,118 @@
+"""What the explorer publishes while it explores a simulated CMP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Point
+from node_processes import Peer
+from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import Marker, MarkerArray
+
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.wire import PolicySet, decode_known_states
+
+KEYS = {
+    'round', 'phase', 'quantum', 'streams', 'known', 'frontier', 'steps', 'check_steps',
+    'check_window', 'failures', 'failure_threshold', 'last_change', 'changes_noticed',
+    'changes_relearnt', 'steps_per_second', 'robot_timeouts'}
+
+
+def drawn(picture: MarkerArray, name: str) -> list[Point]:
+    return [point for marker in picture.markers if marker.ns == name for point in marker.points]
+
+
+def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: Peer,
+                                     scenario: str) -> None:
+    start('cmp_sim', scenario=scenario)
+    explorer()
+    early = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: early, 'a hypothesis')
+    late = Peer()
+    try:
+        known = late.listen(Int64MultiArray, 'known_states')
+        policies = late.listen(Int64MultiArray, 'policies')
+        phase = late.listen(String, 'phase')
+        status = late.listen(String, 'status')
+        markers = late.listen(MarkerArray, 'exploration_markers')
+        setting = late.listen(Int64, 'true_setting')
+        steps = late.listen(Int64, 'exploration_steps')
+        late.wait_for(lambda: all((known, policies, phase, status, markers, setting, steps)),
+                      'every latched topic')
+        late.wait_for(lambda: len(drawn(markers[-1], 'known')) == 3, 'a picture of them')
+    finally:
+        late.close()
+    stamp, ids = decode_known_states(known[0])
+    learnt = PolicySet.from_msg(policies[0])
+    assert learnt.stamp == stamp and learnt.targets == ids
+    assert set(ids) == {0, 1, 2} and ids[0] == 0
+    assert judge(load(scenario).settings[0].cmp, learnt, 4.0, 1.0).ok
+    assert '/' in phase[0].data and status[0].data
+    assert setting[0].data == 0 and steps[0].data > 0
+    assert markers[-1].markers[0].action == Marker.DELETEALL
+    assert len(drawn(markers[-1], 'current')) == 1
+
+
+def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: str) -> None:
+    start('cmp_sim', scenario=scenario, namespace='/a')
+    explorer(namespace='/a')
+    heard = peer.listen(DiagnosticArray, '/diagnostics', 10)
+    status = peer.wait_for(
+        lambda: heard and heard[-1].status[0].level == b'\x00' and heard[-1].status[0],
+        'diagnostics of a running exploration')
+    assert status.name == '/a/explorer: exploration'
+    values = {value.key: value.value for value in status.values}
+    assert set(values) == KEYS
+    later = peer.wait_for(
+        lambda: float({v.key: v.value for v in heard[-1].status[0].values}['steps_per_second'])
+        > 0, 'steps per second')
+    assert later
+
+
+def test_two_namespaces(start: Callable, explorer: Callable, scenario: str) -> None:
+    peers = [Peer('/a'), Peer('/b')]
+    try:
+        start('cmp_sim', namespace='/a', scenario=scenario)
+        explorer(namespace='/a')
+        waiting = explorer(namespace='/b')
+        policies = peers[0].listen(Int64MultiArray, 'policies')
+        phase = peers[1].listen(String, 'phase')
+        peers[0].wait_for(lambda: policies, 'a hypothesis in /a')
+        peers[1].wait_for(lambda: phase, 'a phase in /b')
+        assert [message.data for message in phase] == ['waiting_for_robot']
+        assert waiting.running
+    finally:
+        for peer in peers:
+            peer.close()
+
+
+def test_change(start: Callable, peer: Peer, scenario: str) -> None:
+    start('cmp_sim', scenario=scenario)
+    response = peer.call(Trigger, 'change')
+    assert not response.success and response.message == 'the scenario has no other setting'
+
+
+def test_change_to_the_next_setting(start: Callable, peer: Peer) -> None:
+    start('cmp_sim', scenario='moving_wall')
+    setting = peer.listen(Int64, 'true_setting')
+    peer.wait_for(lambda: [message.data for message in setting] == [0], 'the first setting')
+    response = peer.call(Trigger, 'change')
+    assert response.success and response.message == 'setting 1 is in force'
+    peer.wait_for(lambda: [message.data for message in setting] == [0, 1], 'the second setting')
+
+
+def test_save(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+              tmp_path: Path) -> None:
+    start('cmp_sim', scenario=scenario)
+    explorer()
+    assert "'checkpoint_dir' is ''" in peer.call(Trigger, 'save').message
+    assert peer.set_parameter('explorer', 'checkpoint_dir', str(tmp_path / 'new')).successful
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies, 'a hypothesis')
+    response = peer.call(Trigger, 'save')
+    assert response.success and response.message == str(tmp_path / 'new' / 'explorer.json')
+    assert '"known": [0,' in (tmp_path / 'new' / 'explorer.json').read_text()

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from mnm_ros.core.presets import OPTIONS
+from mnm_ros.parameters import CMP_SIM, EXPLORER, ParameterError, Parameters, Row
+
+
+@pytest.fixture(scope='module')
+def context() -> Iterator[Context]:
+    context = Context()
+    rclpy.init(context=context)
+    yield context
+    context.try_shutdown()
+
+
+@pytest.fixture
+def make(context: Context) -> Iterator[object]:
+    nodes = []
+
+    def make_node(rows: tuple[Row, ...] = EXPLORER, locked: bool = False, **given: object):
+        overrides = [Parameter(name, value=value) for name, value in given.items()]
+        node = Node('n', context=context, parameter_overrides=overrides)
+        nodes.append(node)
+        return node, Parameters(node, rows, lambda: locked)
+
+    yield make_node
+    for node in nodes:
+        node.destroy_node()
+
+
+@pytest.mark.parametrize('rows', [EXPLORER, CMP_SIM])
+def test_every_row_is_described(rows: tuple[Row, ...]) -> None:
+    assert len({row.name for row in rows}) == len(rows)
+    for row in rows:
+        assert row.description and not row.description.endswith('.')
+        if row.default is not None:
+            assert row.accepts(Parameter(row.name, value=row.default)), row.name
+
+
+def test_documented_defaults(make) -> None:
+    _, parameters = make(actions=['east', 'west'])
+    documented = {
+        'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
+        'preset': 'onboard', 'seed': 0, 'step_timeout': 5.0, 'step_retries': 3,
+        'reset_mode': 'action', 'autostart': True, 'max_steps': 0, 'max_duration': 0.0,
+        'checkpoint_dir': ''}
+    assert {name: parameters[name] for name in documented} == documented
+    assert all(parameters[option.name] == option.default for option in OPTIONS)
+
+
+def test_integer_given_for_a_double(make) -> None:
+    _, parameters = make(actions=['east'], radius=6)
+    assert parameters['radius'] == 6.0 and isinstance(parameters['radius'], float)
+
+
+def test_required(make) -> None:
+    _, parameters = make()
+    with pytest.raises(ParameterError, match="'actions' is not set, expected a string array"):
+        _ = parameters['actions']
+
+
+BAD = [
+    ('actions', [1, 2], 'a string array of distinct, non-empty names'),
+    ('actions', ['east', 'east'], 'RESET not among them'),
+    ('actions', ['east', 'RESET'], 'RESET not among them'),
+    ('radius', 0.5, '>= 1'),
+    ('radius', 'far', 'a double'),
+    ('radius', float('nan'), '>= 1'),
+    ('radius', float('inf'), '>= 1'),
+    ('epsilon', 0.0, '> 0'),
+    ('delta', 0.0, r'in \(0, 1\)'),
+    ('delta', 1.0, r'in \(0, 1\)'),
+    ('preset', 'fast', 'one of onboard, paper'),
+    ('seed', -1, '>= 0'),
+    ('seed', 0.5, 'an integer'),
+    ('step_timeout', 0.0, '>= 0.01'),
+    ('step_retries', -1, '>= 0'),
+    ('reset_mode', 'magic', 'one of action, service'),
+    ('autostart', 'yes', 'a bool'),
+    ('checks', 'none', 'one of .*, or .* as the preset has it'),
+    ('c1', -1.0, '>= 0'),
+]
+
+
+@pytest.mark.parametrize('name, value, allowed', BAD)
+def test_refused_at_start(make, name: str, value: object, allowed: str) -> None:
+    with pytest.raises(ParameterError, match=f"parameter '{name}' is .*expected .*{allowed}"):
+        make(**{'actions': ['east'], name: value})
+
+
+@pytest.mark.parametrize('name, value, allowed', BAD)
+def test_refused_at_runtime(make, name: str, value: object, allowed: str) -> None:
+    node, parameters = make(actions=['east'])
+    before = parameters[name]
+    result, = node.set_parameters([Parameter(name, value=value)])
+    assert not result.successful
+    assert name in result.reason
+    assert parameters[name] == before
+
+
+def test_descriptors_carry_ranges(make) -> None:
+    node, _ = make(actions=['east'])
+    assert node.describe_parameter('radius').floating_point_range[0].from_value == 1.0
+    assert node.describe_parameter('step_retries').integer_range[0].from_value == 0
+    assert node.describe_parameter('preset').additional_constraints == (
+        'a string, one of onboard, paper')
+
+
+@pytest.mark.parametrize('name, value, allowed', [
+    ('step_timeout', 1.0, True), ('step_retries', 0, True), ('max_steps', 5, True),
+    ('max_duration', 1.5, True), ('radius', 5.0, False), ('actions', ['north'], False),
+    ('preset', 'paper', False), ('horizon', 9, False)])
+def test_while_configured(make, name: str, value: object, allowed: bool) -> None:
+    node, _ = make(locked=True, actions=['east'])
+    result, = node.set_parameters([Parameter(name, value=value)])
+    assert result.successful == allowed
+    if not allowed:
+        assert f"'{name}' cannot change to {value!r} while the node is configured" in result.reason
+
+
+def test_before_configured(make) -> None:
+    node, parameters = make(actions=['east'])
+    result, = node.set_parameters([Parameter('radius', value=5.0)])
+    assert result.successful and parameters['radius'] == 5.0
+
+
+def test_read_only(make) -> None:
+    node, _ = make(actions=['east'])
+    result, = node.set_parameters([Parameter('autostart', value=False)])
+    assert not result.successful and 'read-only' in result.reason

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
+
+from mnm_ros import PolicySet
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.wire import (
+    WireError,
+    decode_known_states,
+    decode_step,
+    encode_known_states,
+    encode_step,
+)
+
+IDS = (7, -3, 2**62)
+
+
+def hypothesis(steps: int = 2) -> Hypothesis:
+    rows = [tuple(tuple((i + j + k) % 3 - 1 for k in range(3)) for j in range(steps))
+            for i in range(3)]
+    return Hypothesis(
+        4, 9, 2, tuple(Policy(target, 2, IDS, row) for target, row in zip(IDS, rows)))
+
+
+def message(data: list[int], offset: int = 0, **dimensions: tuple[int, int]) -> Int64MultiArray:
+    return Int64MultiArray(
+        layout=MultiArrayLayout(data_offset=offset, dim=[
+            MultiArrayDimension(label=label, size=size, stride=stride)
+            for label, (size, stride) in dimensions.items()]),
+        data=array('q', data))
+
+
+def test_step_there_and_back() -> None:
+    assert decode_step(encode_step(2**62, -1)) == (2**62, -1)
+
+
+def test_step_honours_data_offset() -> None:
+    assert decode_step(message([9, 9, 5, 6], offset=2)) == (5, 6)
+
+
+@pytest.mark.parametrize('data, offset', [
+    ([], 0), ([1], 0), ([1, 2, 3], 0), ([1, 2], 1), ([1, 2], 2**32 - 1)])
+def test_malformed_step(data: list[int], offset: int) -> None:
+    with pytest.raises(WireError, match=f'has {len(data)} numbers, expected {offset + 2}'):
+        decode_step(message(data, offset))
+
+
+def test_known_states_layout() -> None:
+    encoded = encode_known_states(hypothesis())
+    assert list(encoded.data) == [4, 9, *IDS]
+    assert encoded == message([4, 9, *IDS], 2, state=(3, 3))
+    assert decode_known_states(encoded) == ((4, 9), IDS)
+
+
+def test_policies_layout_for_a_plain_reader() -> None:
+    learnt = hypothesis()
+    encoded = PolicySet.of(learnt).to_msg()
+    assert list(encoded.data[:6]) == [4, 9, 2, *IDS]
+    assert encoded.layout.data_offset == 6
+    labels = [(d.label, d.size, d.stride) for d in encoded.layout.dim]
+    assert labels == [('target', 3, 18), ('step', 2, 6), ('state', 3, 3)]
+    plain = encoded.data[encoded.layout.data_offset:]
+    for i, target in enumerate(IDS):
+        for j in range(2):
+            for k, state in enumerate(IDS):
+                entry = plain[i * encoded.layout.dim[1].stride + j * 3 + k]
+                assert entry == learnt.policy_for(target).action(j, state)
+
+
+@pytest.mark.parametrize('steps', [1, 2])
+def test_policies_there_and_back(steps: int) -> None:
+    learnt = hypothesis(steps)
+    decoded = PolicySet.from_msg(PolicySet.of(learnt).to_msg())
+    assert decoded == PolicySet.of(learnt)
+    assert isinstance(decoded, Hypothesis)
+    assert decoded.policies == learnt.policies
+
+
+def test_stationary_beside_other_policies() -> None:
+    """A stationary policy is repeated over the steps if another one is not stationary."""
+    known = (0, 1)
+    mixed = PolicySet(1, 0, 2, (
+        Policy(0, 2, known, ((-1, -1),)), Policy(1, 2, known, ((0, 1), (1, 0)))))
+    decoded = PolicySet.from_msg(mixed.to_msg())
+    for policy in mixed.policies:
+        for step in range(3):
+            for state in (0, 1, 2):
+                expected = policy.action(step, state)
+                assert decoded.policy_for(policy.target).action(step, state) == expected
+
+
+def test_nothing_known() -> None:
+    empty = PolicySet(1, 3, 5, ())
+    assert PolicySet.from_msg(empty.to_msg()) == empty
+    assert decode_known_states(encode_known_states(empty)) == ((1, 3), ())
+
+
+@pytest.mark.parametrize('malformed, complaint', [
+    (message([4, 9, 1], 2), r"dimensions \[\], expected \['state'\]"),
+    (message([4, 9, 1], 2, target=(1, 1)), r"dimensions \['target'\], expected \['state'\]"),
+    (message([4, 9, 1], 2, state=(1, 2)), 'stride of dimension state is 2, expected 1'),
+    (message([4, 9, 1], 0, state=(1, 1)), 'data_offset is 0, expected 2'),
+    (message([4, 9], 2, state=(1, 1)), '2 numbers, expected 3'),
+    (message([], 2, state=(0, 0)), '0 numbers, expected 2'),
+    (message([4, 9, 1, 1], 2, state=(2, 2)), 'a state is listed twice'),
+])
+def test_malformed_known_states(malformed: Int64MultiArray, complaint: str) -> None:
+    with pytest.raises(WireError, match=complaint):
+        decode_known_states(malformed)
+
+
+def policies(
+        data: list[int], offset: int = 5, target: tuple[int, int] = (2, 4),
+        step: tuple[int, int] = (1, 2), state: tuple[int, int] = (2, 2)) -> Int64MultiArray:
+    return message(data, offset, target=target, step=step, state=state)
+
+
+GOOD = [1, 0, 3, 10, 20, -1, -1, 0, -1]
+
+
+def test_good_policies() -> None:
+    assert PolicySet.from_msg(policies(GOOD)).targets == (10, 20)
+
+
+@pytest.mark.parametrize('malformed, complaint', [
+    (message(GOOD, 5), r"dimensions \[\], expected \['target', 'step', 'state'\]"),
+    (policies(GOOD, target=(3, 6)), 'target is 3 and state is 2, expected equal'),
+    (policies(GOOD, target=(2, 2)), 'stride of dimension target is 2, expected 4'),
+    (policies(GOOD, step=(1, 1)), 'stride of dimension step is 1, expected 2'),
+    (policies(GOOD, state=(2, 1)), 'stride of dimension state is 1, expected 2'),
+    (policies(GOOD, offset=3), 'data_offset is 3, expected 5'),
+    (policies(GOOD[:-1]), '8 numbers, expected 9'),
+    (policies([*GOOD, 0]), '10 numbers, expected 9'),
+    (policies([1, 0, 0, *GOOD[3:]]), 'horizon is 0, expected at least 1'),
+    (policies([1, 0, 3, 10, 10, *GOOD[5:]]), 'a state is listed twice'),
+    (policies([*GOOD[:-1], -2]), 'action -2, expected -1 for RESET'),
+    (policies([*GOOD, -1, -1, -1, -1], target=(2, 8), step=(2, 4)),
+     'dimension step is 2, expected 1 or the horizon 3'),
+])
+def test_malformed_policies(malformed: Int64MultiArray, complaint: str) -> None:
+    with pytest.raises(WireError, match=complaint):
+        PolicySet.from_msg(malformed)
