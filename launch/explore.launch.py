@@ -1,0 +1,110 @@
+"""The explorer and, unless ``sim:=false``, a simulated robot for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import json
+from pathlib import Path
+import re
+from typing import Any
+
+from launch import LaunchContext, LaunchDescription
+from launch.action import Action
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.substitutions import LaunchConfiguration, TextSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+import yaml
+
+from mnm_ros.simulation import scenario
+
+CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
+SCENARIO = 'two_rooms'
+AS_CONFIGURED = '(empty: as in params_file)'
+TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
+
+ARGUMENTS = {
+    'sim': ('true', 'Start the simulated robot too'),
+    'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
+                     f'(empty: as in params_file, otherwise {SCENARIO})'),
+    'params_file': (str(CONFIG), 'Parameters of both nodes'),
+    'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
+    'seed': ('', f'Of every random choice in both nodes {AS_CONFIGURED}'),
+    'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
+    'use_sim_time': ('', f'Take the time from /clock {AS_CONFIGURED}'),
+    'namespace': ('', 'Of both nodes and their topics, one for each robot'),
+    'log_level': ('info', 'Of both nodes: debug, info, warn, error or fatal'),
+}
+
+
+def generate_launch_description() -> LaunchDescription:
+    flag = ['', 'true', 'false']
+    choices = {'sim': flag[1:], 'autostart': flag, 'use_sim_time': flag}
+    return LaunchDescription([
+        *(DeclareLaunchArgument(
+            name, default_value=default, description=description, choices=choices.get(name))
+          for name, (default, description) in ARGUMENTS.items()),
+        OpaqueFunction(function=_nodes)])
+
+
+def _nodes(context: LaunchContext) -> list[Node]:
+    """Make the nodes; arguments that are not empty go on top of ``params_file``."""
+    argument = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    namespace = '/' + argument['namespace'].strip('/')
+    params_file = str(Path(argument['params_file']).expanduser())
+    configured = _Configured(params_file, namespace)
+
+    def node(name: str, given: dict[str, str], *more: str) -> Node:
+        given = {**given, **{key: argument[key] for key in ('seed', 'use_sim_time')}}
+        return Node(
+            package='mnm_ros', executable=name, name=name, namespace=namespace,
+            parameters=[params_file, {
+                key: ParameterValue(TextSubstitution(text=value), value_type=TYPES[key])
+                for key, value in given.items() if value}],
+            ros_arguments=['--log-level', argument['log_level'], *more],
+            output='screen', emulate_tty=True, on_exit=[OpaqueFunction(function=_end)])
+
+    explorer = {key: argument[key] for key in ('preset', 'autostart')}
+    named = configured.value('explorer', 'actions')
+    if argument['sim'] == 'false':
+        if not named:
+            raise RuntimeError(
+                f'{params_file} does not name the actions of the robot: expected, for example, '
+                '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
+        return [node('explorer', explorer)]
+    chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
+    # As an argument in JSON: in a parameter file of launch, ROS reads a name like n as false.
+    actions = () if named else (
+        '-p', 'actions:=' + json.dumps(scenario.load(chosen).actions, ensure_ascii=False))
+    return [node('explorer', explorer, *actions), node('cmp_sim', {'scenario': chosen})]
+
+
+def _end(context: LaunchContext) -> list[Action]:
+    """End the launch with the first process that ends; a second Shutdown would be an error."""
+    return [] if context.is_shutdown else [Shutdown(reason='a node has ended')]
+
+
+class _Configured:
+    """What a parameter file says about the nodes of a namespace."""
+
+    def __init__(self, path: str, namespace: str) -> None:
+        self._tree = yaml.safe_load(Path(path).read_text(encoding='utf-8')) or {}
+        self._namespace = namespace.rstrip('/')
+
+    def value(self, node: str, parameter: str) -> Any:
+        """Return the last value that the file gives, or None."""
+        values = [
+            parameters[parameter] for pattern, parameters in self._entries(self._tree, '')
+            if parameter in parameters and re.fullmatch(pattern, f'{self._namespace}/{node}')]
+        return values[-1] if values else None
+
+    def _entries(self, tree: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the parameters of each entry after a regular expression for its nodes."""
+        wildcards = {'*': '/[^/]+', '**': '(/[^/]+)*'}
+        for key, value in tree.items():
+            if key == 'ros__parameters':
+                yield path, value
+            elif isinstance(value, dict):
+                tokens = key.strip('/').split('/')
+                yield from self._entries(value, path + ''.join(
+                    wildcards.get(token, '/' + re.escape(token)) for token in tokens))

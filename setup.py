@@ -1,0 +1,51 @@
+"""One package for pip (``pip install '.[ros]'``) and for colcon (``ament_python``)."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = 'mnm_ros'
+
+# An executable is a file in executables/ and a module of the same name in mnm_ros/nodes/.
+EXECUTABLES = sorted(path.name for path in Path('executables').iterdir())
+
+# ROS 2 as wheels, for machines without a ROS 2 installation.
+ROS_WHEELS = [
+    'ros-jazzy-rclpy[fastrtps]==7.1.6',
+    'ros-jazzy-diagnostic-msgs==5.3.6',
+    'ros-jazzy-geometry-msgs==5.3.6',
+    'ros-jazzy-lifecycle-msgs==2.0.3',
+    'ros-jazzy-nav-msgs==5.3.6',
+    'ros-jazzy-std-msgs==5.3.6',
+    'ros-jazzy-std-srvs==5.3.6',
+    'ros-jazzy-visualization-msgs==5.3.6',
+]
+
+
+def shared(folder: str, pattern: str) -> list:
+    return [(f'share/{NAME}/{path.parent}', [str(path)])
+            for path in sorted(Path(folder).rglob(pattern)) if path.is_file()]
+
+
+setup(
+    name=NAME,
+    version='0.1.0',
+    description='Autonomous exploration for navigating in changing controlled Markov processes',
+    license='Apache-2.0',
+    maintainer='mnm_ros maintainers',
+    maintainer_email='maintainers@mnm-ros.example',
+    packages=find_packages(include=[NAME, f'{NAME}.*']),
+    python_requires='>=3.10',
+    install_requires=['setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'transitions>=0.9.0'],
+    extras_require={'ros': ROS_WHEELS, 'test': ['pytest>=6.2', 'ruff==0.17.5']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
+        (f'share/{NAME}', ['package.xml']),
+        (f'lib/{NAME}', [f'executables/{name}' for name in EXECUTABLES]),
+        *shared('config', '*'),
+        *shared('launch', '*.launch.py'),
+    ],
+    entry_points={'console_scripts': [
+        f'{name} = {NAME}.nodes.{name}:main' for name in EXECUTABLES]},
+    zip_safe=True,
+)

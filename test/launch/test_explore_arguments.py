@@ -1,0 +1,75 @@
+# ruff: noqa: E402
+"""What ``explore.launch.py`` makes of its arguments and of the parameter file."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip('launch_ros', reason='launch_ros is not installed')
+
+from launch import LaunchContext
+
+FILE = Path(__file__).resolve().parents[2] / 'launch' / 'explore.launch.py'
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location('explore_launch', FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def nodes(**arguments: str) -> list:
+    """Make the nodes as launch does, with the defaults of the arguments not given."""
+    context = LaunchContext()
+    explore = load()
+    defaults = {name: default for name, (default, _) in explore.ARGUMENTS.items()}
+    context.launch_configurations.update(defaults | arguments)
+    return explore._nodes(context)
+
+
+def params_file(folder: Path, text: str) -> str:
+    path = folder / 'params.yaml'
+    path.write_text(text, encoding='utf-8')
+    return str(path)
+
+
+def test_every_argument_has_a_description() -> None:
+    arguments = load().generate_launch_description().get_launch_arguments()
+    assert len(arguments) == len(load().ARGUMENTS)
+    assert all(argument.description for argument in arguments)
+
+
+def test_the_simulated_robot_is_optional(tmp_path: Path) -> None:
+    named = params_file(tmp_path, '/**/explorer: {ros__parameters: {actions: [east]}}')
+    assert len(nodes(params_file=named)) == 2
+    assert len(nodes(params_file=named, sim='false')) == 1
+
+
+@pytest.mark.parametrize('text', [
+    '', '/**/explorer: {ros__parameters: {seed: 1}}',
+    '/b/explorer: {ros__parameters: {actions: [east]}}',
+    '/**/cmp_sim: {ros__parameters: {actions: [east]}}'])
+def test_without_simulation_the_actions_must_be_named(tmp_path: Path, text: str) -> None:
+    path = params_file(tmp_path, text)
+    with pytest.raises(RuntimeError, match=f'{path} does not name the actions'):
+        nodes(params_file=path, sim='false', namespace='a')
+
+
+@pytest.mark.parametrize(('text', 'expected'), [
+    ('/**: {ros__parameters: {seed: 1}}', 1),
+    ('/**/explorer: {ros__parameters: {seed: 1}}', 1),
+    ('/a/explorer: {ros__parameters: {seed: 1}}', 1),
+    ('a: {explorer: {ros__parameters: {seed: 1}}}', 1),
+    ('/*/explorer: {ros__parameters: {seed: 1}}', 1),
+    ('/**/cmp_sim: {ros__parameters: {seed: 1}}', None),
+    ('/explorer: {ros__parameters: {seed: 1}}', None),
+    ('/**/explorer: {ros__parameters: {radius: 1.0}}', None),
+    ('explorer:', None)])
+def test_entries_of_a_parameter_file(tmp_path: Path, text: str, expected: int | None) -> None:
+    configured = load()._Configured(params_file(tmp_path, text), '/a')
+    assert configured.value('explorer', 'seed') == expected

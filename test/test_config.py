@@ -1,0 +1,44 @@
+# ruff: noqa: E402
+"""``config/explore.yaml`` lists every parameter with its default, and none that does not exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+from mnm_ros import parameters
+
+FILE = Path(__file__).resolve().parents[1] / 'config' / 'explore.yaml'
+ROWS = {'explorer': parameters.EXPLORER, 'cmp_sim': parameters.CMP_SIM}
+REQUIRED = {'actions', 'scenario'}    # have no default that a node could start with
+
+
+def configured(node: str) -> dict[str, object]:
+    return yaml.safe_load(FILE.read_text(encoding='utf-8'))[f'/**/{node}']['ros__parameters']
+
+
+@pytest.mark.parametrize('node', ROWS)
+def test_file_and_declared_parameters_agree(node: str) -> None:
+    declared = {row.name: row.default for row in ROWS[node] if row.name not in REQUIRED}
+    given = {name: value for name, value in configured(node).items() if name not in REQUIRED}
+    assert given == declared
+    assert {name: type(value) for name, value in given.items()} == {
+        name: type(value) for name, value in declared.items()}
+
+
+def test_every_parameter_has_a_comment() -> None:
+    lines = [line for line in FILE.read_text(encoding='utf-8').splitlines()
+             if line.startswith('    ') and not line.lstrip().startswith('#')]
+    assert [line for line in lines if '#' not in line] == []
+
+
+def test_choices_are_named() -> None:
+    lines = {line.split(':')[0].strip(): line
+             for line in FILE.read_text(encoding='utf-8').splitlines()}
+    missing = [(row.name, choice) for row in parameters.EXPLORER for choice in row.choices
+               if choice not in lines[row.name]]
+    assert missing == []
