@@ -1,0 +1,34 @@
+"""`python -m mnm_ros.console`; see `--help`."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+from mnm_ros.console import arguments, environment
+from mnm_ros.console.processes import Interrupt
+
+
+def main() -> int:
+    """Run the console and return its exit status."""
+    options = arguments.parse(sys.argv[1:])
+    environment.prepare(os.environ)
+    with Interrupt() as interrupt:
+        # Not before the arguments are known to be good: importing ROS takes a while.
+        from mnm_ros.console.session import Session
+        try:
+            return Session(options, interrupt, sys.stdout).run()
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.EIO):
+                raise
+            # Nobody reads the output any more; keep the interpreter from flushing it again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0 if options.goal is None else 1
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,172 @@
+"""The command line of `scripts/explore`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+import json
+import math
+
+from mnm_ros.console.snapshot import Goal
+from mnm_ros.core.presets import PRESETS
+from mnm_ros.core.problem import Problem
+from mnm_ros.simulation import scenario as scenarios
+
+EPILOG = """\
+Without --once and --changes it watches until Ctrl-C.
+
+exit status:
+  0    the goal was reached and the hypothesis is right; or watching was ended by Ctrl-C
+  1    a state is missing or a policy over the limit; a node ended; --timeout
+  2    bad arguments
+  130  the goal was interrupted by Ctrl-C (143 by SIGTERM)
+
+Set ROS_DOMAIN_ID to the value shown to look on with other ROS programs on this machine.
+"""
+
+
+OWN_OPTIONS = ('actions', 'delta', 'epsilon', 'preset', 'radius', 'scenario', 'seed')
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run and when to stop.
+
+    timeout: seconds.
+    parameters: pairs of a node and ``name:=value`` for it.
+    """
+
+    scenario: scenarios.Scenario
+    problem: Problem
+    preset: str
+    seed: int
+    goal: Goal | None
+    timeout: float | None
+    parameters: tuple[tuple[str, str], ...]
+
+    def commands(self) -> dict[str, list[str]]:
+        """Return the arguments of each node: ``-m module --ros-args ...``, by node name."""
+        shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.slack!r}',
+                  f'seed:={self.seed}']
+        actions = json.dumps(self.scenario.actions, ensure_ascii=False)
+        own = {
+            'cmp_sim': [f'scenario:={json.dumps(str(self.scenario.path))}'],
+            'explorer': [f'actions:={actions}', f'preset:={self.preset}',
+                         f'delta:={self.problem.confidence!r}'],
+        }
+        return {node: _node_arguments(node, [*shared, *settings, *self._given_to(node)])
+                for node, settings in own.items()}
+
+    def _given_to(self, node: str) -> list[str]:
+        return [assignment for name, assignment in self.parameters if name == node]
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """Read the command line; bad arguments end the program with exit status 2."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        scenario = scenarios.load(given.scenario)
+        problem = Problem(len(scenario.actions), given.radius, given.epsilon, given.delta)
+        goal = _goal(given, scenario)
+    except ValueError as error:
+        parser.error(str(error))
+    return Options(
+        scenario, problem, given.preset, given.seed, goal, given.timeout, tuple(given.parameters))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='explore', epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description='Explore a simulated CMP and watch it live.')
+    parser.add_argument(
+        'scenario', nargs='?', default='two_rooms',
+        help=f'a file or one of: {", ".join(scenarios.shipped())} (default: %(default)s)')
+    until = parser.add_mutually_exclusive_group()
+    until.add_argument(
+        '--once', action='store_true', help='end after the first hypothesis, with a verdict')
+    until.add_argument(
+        '--changes', type=_changes, metavar='N',
+        help='end after N changes have been noticed and relearnt, with a verdict')
+    parser.add_argument('--seed', type=_seed, default=0, metavar='N', help='default: %(default)s')
+    parser.add_argument(
+        '--preset', choices=tuple(PRESETS), default='onboard', help='default: %(default)s')
+    parser.add_argument(
+        '--radius', type=float, default=4.0, metavar='L',
+        help='expected steps within which a state counts as reachable (default: %(default)s)')
+    parser.add_argument(
+        '--epsilon', type=float, default=1.0, metavar='E',
+        help='a policy may take (1 + E) L expected steps (default: %(default)s)')
+    parser.add_argument(
+        '--delta', type=float, default=0.1, metavar='D',
+        help='probability with which the promise may fail (default: %(default)s)')
+    parser.add_argument(
+        '--timeout', type=_seconds, metavar='S', help='give up after S seconds')
+    parser.add_argument(
+        '-p', dest='parameters', action='append', default=[], type=_parameter,
+        metavar='[node:]name:=value',
+        help='parameter of explorer or cmp_sim, e.g. -p latency:=0.01; repeatable')
+    return parser
+
+
+def _goal(given: argparse.Namespace, scenario: scenarios.Scenario) -> Goal | None:
+    if given.changes is None:
+        return Goal() if given.once else None
+    possible = len(scenario.settings) - 1
+    if given.changes > possible:
+        raise ValueError(
+            f'argument --changes: {given.changes}, expected at most {possible}: '
+            f'{scenario.name} has {len(scenario.settings)} settings')
+    return Goal(given.changes)
+
+
+def _seed(text: str) -> int:
+    return _whole(text, 0)
+
+
+def _changes(text: str) -> int:
+    return _whole(text, 1)
+
+
+def _whole(text: str, minimum: int) -> int:
+    if not text.isdecimal() or int(text) < minimum:
+        raise argparse.ArgumentTypeError(
+            f'{text!r}, expected a whole number of at least {minimum}')
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f'{text!r}, expected a number of seconds above 0')
+    return value
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    """Return the node that has the parameter, and ``name:=value``."""
+    # Not for every start: this imports ROS.
+    from mnm_ros import parameters
+    where, assigned, value = text.partition(':=')
+    node, _, name = where.rpartition(':')
+    tables = {'cmp_sim': parameters.CMP_SIM, 'explorer': parameters.EXPLORER}
+    nodes = [candidate for candidate, rows in tables.items()
+             if node in ('', candidate) and name in {row.name for row in rows}]
+    if not assigned:
+        raise argparse.ArgumentTypeError(f'{text!r}, expected name:=value')
+    if name in OWN_OPTIONS:
+        raise argparse.ArgumentTypeError(f'{name} is set by an argument of its own')
+    if not nodes:
+        raise argparse.ArgumentTypeError(f'{where} is no parameter of {node or "either node"}')
+    if len(nodes) > 1:
+        raise argparse.ArgumentTypeError(
+            f'{name} is a parameter of both nodes, expected explorer:{name} or cmp_sim:{name}')
+    return nodes[0], f'{name}:={value}'
+
+
+def _node_arguments(node: str, parameters: Sequence[str]) -> list[str]:
+    flags = [word for parameter in parameters for word in ('-p', parameter)]
+    return ['-m', f'mnm_ros.nodes.{node}', '--ros-args', *flags]

@@ -1,0 +1,88 @@
+"""Where the text goes: redrawn in place in a terminal, else one line after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+import shutil
+import time
+from typing import Protocol, TextIO
+
+from mnm_ros.console import render
+from mnm_ros.console.snapshot import Snapshot
+
+PROGRESS_S = 5.0
+HIDE_CURSOR, SHOW_CURSOR, ERASE_LINE, ERASE_BELOW = '\x1b[?25l', '\x1b[?25h', '\x1b[K', '\x1b[J'
+
+
+class Display(Protocol):
+    """Shows snapshots until it is closed."""
+
+    def show(self, snapshot: Snapshot, seconds: float, grid: Sequence[str]) -> None:
+        """Show the snapshot, ``seconds`` after the nodes' start."""
+
+    def close(self) -> None:
+        """Leave the output ready for ordinary lines; may be called twice."""
+
+
+def choose(out: TextIO, frame: render.Frame, environment: Mapping[str, str]) -> Display:
+    """Return the display that fits the output; NO_COLOR (no-color.org) is respected."""
+    if out.isatty() and environment.get('TERM', 'dumb') != 'dumb':
+        return Screen(out, replace(frame, color=not environment.get('NO_COLOR')))
+    return Lines(out, frame)
+
+
+class Screen:
+    """Draws over its last picture; scrolls nothing away."""
+
+    def __init__(self, out: TextIO, frame: render.Frame) -> None:
+        self._out = out
+        self._frame = frame
+        self._drawn = 0
+        self._open = False
+
+    def show(self, snapshot: Snapshot, seconds: float, grid: Sequence[str]) -> None:
+        """Draw the snapshot in the size that the terminal has now."""
+        width, height = shutil.get_terminal_size()
+        frame = replace(self._frame, width=width, height=height - 1)
+        lines = render.screen(snapshot, frame, seconds, grid)
+        home = f'\x1b[{self._drawn}F' if self._drawn else HIDE_CURSOR
+        body = ''.join(f'{line}{ERASE_LINE}\n' for line in lines)
+        self._out.write(home + body + ERASE_BELOW)
+        self._out.flush()
+        self._drawn = len(lines)
+        self._open = True
+
+    def close(self) -> None:
+        """Show the cursor again below the picture."""
+        if self._open:
+            self._open = False
+            self._out.write(SHOW_CURSOR + '\n')
+            self._out.flush()
+
+
+class Lines:
+    """Writes a timestamped line for each change, and one now and then for progress."""
+
+    def __init__(self, out: TextIO, frame: render.Frame) -> None:
+        self._out = out
+        self._settings = frame.settings
+        self._before = Snapshot()
+        self._next_progress = PROGRESS_S
+        self._write(f'{frame.title}; {frame.hint}')
+
+    def show(self, snapshot: Snapshot, seconds: float, grid: Sequence[str]) -> None:
+        """Write what has changed since the last call."""
+        for line in render.changed(self._before, snapshot, self._settings):
+            self._write(line)
+        self._before = snapshot
+        if seconds >= self._next_progress:
+            self._next_progress = seconds + PROGRESS_S
+            self._write(render.progress(snapshot))
+
+    def close(self) -> None:
+        """Nothing to restore."""
+
+    def _write(self, line: str) -> None:
+        self._out.write(f'{time.strftime("%H:%M:%S")} {line}\n')
+        self._out.flush()

@@ -1,0 +1,77 @@
+"""An ordinary node that listens to what everybody else may listen to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from std_msgs.msg import Int64, Int64MultiArray, String
+
+from mnm_ros import wire
+from mnm_ros.console.snapshot import Snapshot
+
+
+class Observer(Node):
+    """Keeps the latest message of each topic in ``snapshot``."""
+
+    def __init__(self) -> None:
+        super().__init__('console')
+        self.snapshot = Snapshot()
+        self._latest(String, 'phase', lambda m: {'phase': m.data})
+        self._latest(String, 'status', lambda m: {'status': m.data})
+        self._latest(Int64MultiArray, 'known_states',
+                     lambda m: {'known': wire.decode_known_states(m)[1]})
+        self._latest(Int64MultiArray, 'policies',
+                     lambda m: {'hypothesis': wire.PolicySet.from_msg(m)})
+        self._latest(Int64, 'true_setting', lambda m: {'true_setting': m.data})
+        self._exploration_steps: int | None = None
+        self.create_subscription(
+            Int64, 'exploration_steps', self._on_exploration_steps, wire.LATCHED)
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+
+    def _latest(self, kind: type, topic: str, fields: Any) -> None:
+        def update(message: Any) -> None:
+            self.snapshot = replace(self.snapshot, **fields(message))
+        self.create_subscription(kind, topic, update, wire.LATCHED)
+
+    def _on_exploration_steps(self, message: Int64) -> None:
+        # Shown with the next report: it comes more often, and would seem to overtake the steps.
+        self._exploration_steps = message.data
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name.endswith('explorer: exploration'):
+                report = {value.key: value.value for value in status.values}
+                self.snapshot = replace(
+                    self.snapshot, report=report, reports=self.snapshot.reports + 1,
+                    exploration_steps=self._exploration_steps)
+
+
+class Listener:
+    """Runs an ``Observer`` in a ROS context of its own; a context manager."""
+
+    def __enter__(self) -> Listener:
+        # The caller counts signals itself: rclpy's handlers would end the context first.
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        self._node = Observer()
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._node)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown()
+        self._node.destroy_node()
+        rclpy.try_shutdown()
+
+    def listen(self, seconds: float) -> Snapshot:
+        """Take in messages for so long and return what is known then."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=left)
+        return self._node.snapshot

@@ -1,0 +1,107 @@
+"""Child processes that are started together and never outlive their parent's session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+import os
+from pathlib import Path
+import signal
+import subprocess
+import time
+from types import FrameType
+from typing import Any
+
+POLL_S = 0.02
+
+
+class Interrupt:
+    """Counts SIGINT, SIGTERM and SIGHUP instead of acting on them, while entered."""
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.times = 0
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Interrupt:
+        for number in self.SIGNALS:
+            self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.number = number
+        self.times += 1
+
+
+class Child:
+    """One running command, the leader of its own process group."""
+
+    def __init__(
+            self, name: str, command: Sequence[str], log: Path, env: Mapping[str, str]) -> None:
+        self.name = name
+        self.log = log
+        with log.open('wb') as stream:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                env=dict(env), start_new_session=True)
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is the id of its process group too."""
+        return self._process.pid
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, negative after a signal; None while it runs."""
+        return self._process.poll()
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        status = self.status
+        if status is None:
+            return 'still runs'
+        if status < 0:
+            return f'was ended by {signal.Signals(-status).name}'
+        return f'ended with exit status {status}'
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the whole group, if the child still runs."""
+        if self.status is None:
+            os.killpg(self.pid, number)
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        self._process.wait()
+
+    def tail(self, lines: int = 15) -> list[str]:
+        """Return the last lines of its log."""
+        with self.log.open('rb') as stream:
+            stream.seek(max(0, self.log.stat().st_size - 16384))
+            return stream.read().decode(errors='replace').splitlines()[-lines:]
+
+
+def stop(
+        children: Sequence[Child], grace: tuple[float, float] = (5.0, 2.0),
+        hurry: Callable[[], bool] = lambda: False) -> None:
+    """End all children: SIGINT, after a deadline SIGTERM, then SIGKILL; wait for each.
+
+    grace: seconds to wait after SIGINT and after SIGTERM.
+    hurry: asked while waiting; True goes to SIGKILL at once.
+    """
+    for number, seconds in zip((signal.SIGINT, signal.SIGTERM), grace, strict=True):
+        for child in children:
+            child.send(number)
+        deadline = time.monotonic() + seconds
+        while any(child.status is None for child in children):
+            if hurry() or time.monotonic() > deadline:
+                break
+            time.sleep(POLL_S)
+    for child in children:
+        child.send(signal.SIGKILL)
+        child.wait()

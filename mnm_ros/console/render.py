@@ -1,0 +1,166 @@
+"""From a snapshot to text: pure functions, no terminal and no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnm_ros.console.snapshot import Snapshot
+
+BOLD, DIM, GREEN = '1', '2', '32'
+LABEL = 16
+LINE = 160
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What surrounds a snapshot: fixed for a whole run.
+
+    title: name of the scenario.
+    settings: how many it has.
+    hint: shown below everything else.
+    width, height: of the terminal, in characters.
+    color: whether to use ANSI styles.
+    """
+
+    title: str
+    settings: int
+    hint: str = ''
+    width: int = 80
+    height: int = 24
+    color: bool = False
+
+
+def screen(
+        snapshot: Snapshot, frame: Frame, seconds: float,
+        grid: Sequence[str] = ()) -> list[str]:
+    """Return the lines of the live view, none wider or more than the frame has.
+
+    seconds: since the nodes' start.
+    grid: rows of ``S``, ``#`` and ``.``; state ids are ``row * width + column``.
+    """
+    room = frame.width - 1
+    clock = duration(seconds)
+    title = clip(f'mnm_ros: {frame.title}', room - len(clock) - 1)
+    lines = [paint(title, BOLD, frame) + clock.rjust(room - len(title)), '']
+    for label, value in _rows(snapshot, frame):
+        text = clip(value, room - LABEL)
+        lines.append(paint(label.ljust(LABEL), DIM, frame) + text)
+    drawing = _map(snapshot, frame, grid)
+    if drawing and len(lines) + len(drawing) + 3 <= frame.height:
+        lines += ['', *drawing]
+    return [*lines, '', paint(clip(frame.hint, room), DIM, frame)][:frame.height]
+
+
+def _rows(snapshot: Snapshot, frame: Frame) -> list[tuple[str, str]]:
+    return [
+        ('phase', snapshot.phase or 'starting'),
+        ('status', snapshot.status or '-'),
+        ('round', _round(snapshot)),
+        ('known', known(snapshot)),
+        ('candidates', whole(snapshot.count('frontier'))),
+        ('steps', f'{whole(snapshot.count("steps"))}{_rate(snapshot)}'),
+        ('changes', f'{whole(snapshot.count("changes_noticed"))} noticed, '
+                    f'{whole(snapshot.count("changes_relearnt"))} relearnt'),
+        ('exploration', f'{whole(snapshot.exploration_steps)} steps without a good hypothesis'),
+        ('true setting', setting(snapshot.true_setting, frame.settings)),
+    ]
+
+
+def _round(snapshot: Snapshot) -> str:
+    text = whole(snapshot.count('round'))
+    if snapshot.hypothesis is None:
+        return f'{text}, no hypothesis yet'
+    return f'{text}, hypothesis {stamp(snapshot)}'
+
+
+def _rate(snapshot: Snapshot) -> str:
+    rate = snapshot.number('steps_per_second')
+    return '' if rate is None else f' ({rate:,.0f} per second)'
+
+
+def stamp(snapshot: Snapshot) -> str:
+    """Return round and revision of the hypothesis as ``2.1``, or ``-``."""
+    if snapshot.hypothesis is None:
+        return '-'
+    return '{}.{}'.format(*snapshot.hypothesis.stamp)
+
+
+def known(snapshot: Snapshot) -> str:
+    """Return how many states are known and which; before the first hypothesis, a dash."""
+    if not snapshot.known:
+        return '-'
+    return f'{len(snapshot.known)}: {" ".join(map(str, snapshot.known))}'
+
+
+def setting(index: int | None, settings: int) -> str:
+    """Return the setting in force with the number of settings."""
+    return '-' if index is None else f'{index} (of 0..{settings - 1})'
+
+
+def whole(value: int | None) -> str:
+    """Return a count with thousands separated, or ``-``."""
+    return '-' if value is None else f'{value:,}'
+
+
+def duration(seconds: float) -> str:
+    """Return ``h:mm:ss``."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f'{minutes // 60}:{minutes % 60:02}:{rest:02}'
+
+
+def clip(text: str, width: int) -> str:
+    """Return one line of at most ``width`` characters; what is cut off shows as dots."""
+    line = ' '.join(text.split())
+    if len(line) <= width:
+        return line
+    return (line[:max(0, width - 3)] + '...')[:max(0, width)]
+
+
+def paint(text: str, code: str, frame: Frame) -> str:
+    """Return the text in an ANSI style, or as it is in a frame without colour."""
+    return f'\x1b[{code}m{text}\x1b[0m' if frame.color and text else text
+
+
+def _map(snapshot: Snapshot, frame: Frame, grid: Sequence[str]) -> list[str]:
+    if not grid or 2 * len(grid[0]) + LABEL > frame.width:
+        return []
+    learnt = frozenset(snapshot.known)
+    lines = []
+    for row, cells in enumerate(grid):
+        glyphs = [_cell(cell, row * len(cells) + column in learnt, frame)
+                  for column, cell in enumerate(cells)]
+        lines.append(' ' * LABEL + ' '.join(glyphs))
+    key = clip('S start, o known, # wall', frame.width - 1 - LABEL)
+    return [*lines, ' ' * LABEL + paint(key, DIM, frame)]
+
+
+def _cell(cell: str, is_known: bool, frame: Frame) -> str:
+    if is_known:
+        return paint('S' if cell == 'S' else 'o', GREEN, frame)
+    return cell if cell in 'S#' else paint('.', DIM, frame)
+
+
+def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
+    """Return one line for each thing that is different and worth telling."""
+    lines = []
+    if after.phase_group != before.phase_group:
+        lines.append(f'phase {after.phase}')
+    if after.count('round') not in (None, before.count('round')):
+        lines.append(f'round {after.count("round")}')
+    if after.known != before.known:
+        lines.append(f'known {clip(known(after), LINE)}')
+    if after.status != before.status:
+        lines.append(f'status: {after.status}')
+    if after.true_setting != before.true_setting:
+        lines.append(f'true setting {setting(after.true_setting, settings)}')
+    return lines
+
+
+def progress(snapshot: Snapshot) -> str:
+    """Return one line that says how far it is."""
+    return (
+        f'{snapshot.phase or "starting"}, {len(snapshot.known)} known, '
+        f'{whole(snapshot.count("frontier"))} candidates, '
+        f'{whole(snapshot.count("steps"))} steps{_rate(snapshot)}, '
+        f'{whole(snapshot.exploration_steps)} exploration steps')

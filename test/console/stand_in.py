@@ -1,0 +1,84 @@
+"""The console with nodes that only pretend: ``stand_in.py console|explorer|cmp_sim ...``.
+
+STAND_IN tells the explorer what to do: publish a ``right`` or a ``wrong`` hypothesis, ``none``,
+or ``die``. Each node leaves a file ``<node>.pid`` in the directory STAND_IN_PIDS.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import sys
+
+NODES = ('cmp_sim', 'explorer')
+
+
+def console() -> int:
+    from mnm_ros.console import __main__ as program
+    from mnm_ros.console.arguments import Options
+    Options.commands = lambda self: {node: [__file__, node] for node in NODES}
+    del sys.argv[1]
+    return program.main()
+
+
+def node(name: str) -> int:
+    import rclpy
+    from rclpy.executors import ExternalShutdownException
+    rclpy.init()
+    Path(os.environ['STAND_IN_PIDS'], f'{name}.pid').write_text(str(os.getpid()))
+    if name == 'explorer' and os.environ['STAND_IN'] == 'die':
+        sys.exit('no luck today')
+    try:
+        publisher = rclpy.create_node(name)
+        messages = explorer(publisher) if name == 'explorer' else cmp_sim(publisher)
+        publisher.create_timer(0.2, messages)
+        messages()
+        rclpy.spin(publisher)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    return 0
+
+
+def cmp_sim(node):
+    from std_msgs.msg import Int64
+
+    from mnm_ros.wire import LATCHED
+    setting = node.create_publisher(Int64, 'true_setting', LATCHED)
+    exploration = node.create_publisher(Int64, 'exploration_steps', LATCHED)
+
+    def publish() -> None:
+        setting.publish(Int64(data=0))
+        exploration.publish(Int64(data=1234))
+    return publish
+
+
+def explorer(node):
+    from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+    from std_msgs.msg import Int64MultiArray, String
+
+    from mnm_ros.core.policy import Hypothesis, Policy
+    from mnm_ros.wire import LATCHED, PolicySet, encode_known_states
+    phase = node.create_publisher(String, 'phase', LATCHED)
+    known = node.create_publisher(Int64MultiArray, 'known_states', LATCHED)
+    policies = node.create_publisher(Int64MultiArray, 'policies', LATCHED)
+    diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    states = {'right': (0, 1, 2), 'wrong': (0, 1), 'none': ()}[os.environ['STAND_IN']]
+    found = Hypothesis(1, 0, 9, tuple(
+        Policy(state, 9, states, ((0,) * len(states),)) for state in states))
+    report = DiagnosticStatus(
+        name='/explorer: exploration',
+        values=[KeyValue(key=key, value=value) for key, value in {
+            'round': '1', 'frontier': '3', 'steps': '5678', 'steps_per_second': '90.0',
+            'changes_noticed': '0', 'changes_relearnt': '0'}.items()])
+
+    def publish() -> None:
+        phase.publish(String(data='building/discovery'))
+        if states:
+            known.publish(encode_known_states(found))
+            policies.publish(PolicySet.of(found).to_msg())
+        diagnostics.publish(DiagnosticArray(status=[report]))
+    return publish
+
+
+if __name__ == '__main__':
+    sys.exit(console() if sys.argv[1] == 'console' else node(sys.argv[1]))

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mnm_ros.console.arguments import parse
+from mnm_ros.console.snapshot import Goal
+from mnm_ros.simulation import scenario
+
+
+def after(node: str, commands: dict[str, list[str]]) -> list[str]:
+    command = commands[node]
+    assert command[:3] == ['-m', f'mnm_ros.nodes.{node}', '--ros-args']
+    assert command[3::2] == ['-p'] * (len(command[3:]) // 2)
+    return command[4::2]
+
+
+def test_defaults() -> None:
+    options = parse([])
+    assert options.scenario.name == 'two rooms'
+    assert options.goal is None
+    assert options.timeout is None
+    assert after('explorer', options.commands()) == [
+        'radius:=4.0', 'epsilon:=1.0', 'seed:=0',
+        'actions:=["east", "west", "south", "north"]', 'preset:=onboard', 'delta:=0.1']
+    assert after('cmp_sim', options.commands())[:3] == ['radius:=4.0', 'epsilon:=1.0', 'seed:=0']
+
+
+def test_everything_given() -> None:
+    options = parse([
+        'corridor', '--once', '--seed', '7', '--preset', 'paper', '--radius', '3',
+        '--epsilon', '0.5', '--delta', '0.2', '--timeout', '9'])
+    assert options.goal == Goal()
+    assert options.timeout == 9
+    given = after('explorer', options.commands())
+    for assignment in (
+            'radius:=3.0', 'epsilon:=0.5', 'seed:=7', 'preset:=paper', 'delta:=0.2'):
+        assert assignment in given
+
+
+def test_a_parameter_goes_to_the_node_that_has_it() -> None:
+    commands = parse([
+        '-p', 'latency:=0.01', '-p', 'step_retries:=2', '-p', 'explorer:record:=a.json'],
+    ).commands()
+    assert after('cmp_sim', commands)[-1] == 'latency:=0.01'
+    assert after('explorer', commands)[-2:] == ['step_retries:=2', 'record:=a.json']
+
+
+def test_scenario_by_path(tmp_path: Path) -> None:
+    path = tmp_path / 'my own.yaml'
+    path.write_text(scenario.load('corridor').path.read_text())
+    commands = parse([str(path)]).commands()
+    assert after('cmp_sim', commands)[-1] == f'scenario:="{path}"'
+
+
+@pytest.mark.parametrize('arguments, message', [
+    (['nowhere'], 'two_rooms'),
+    (['--radius', '0.5'], 'radius is 0.5'),
+    (['--radius', 'far'], 'far'),
+    (['--preset', 'fast'], 'onboard'),
+    (['--seed', '-1'], 'at least 0'),
+    (['--changes', '0'], 'at least 1'),
+    (['--changes', '9'], 'at most 2'),
+    (['--once', '--changes', '1'], 'not allowed with'),
+    (['--timeout', '0'], 'above 0'),
+    (['-p', 'latency=1'], 'expected name:=value'),
+    (['-p', 'radius:=5.0'], 'argument of its own'),
+    (['-p', 'lattency:=1.0'], 'lattency is no parameter'),
+    (['-p', 'record:=a.json'], 'explorer:record'),
+])
+def test_bad_arguments(
+        arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        parse(arguments)
+    assert ending.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_help_lists_the_scenarios_and_exit_statuses(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        parse(['--help'])
+    assert ending.value.code == 0
+    output = capsys.readouterr().out
+    assert 'endless_corridor' in output
+    assert 'exit status' in output

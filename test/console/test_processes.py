@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import signal
+import sys
+import time
+
+import pytest
+
+from mnm_ros.console.processes import Child, Interrupt, stop
+
+SLEEP = 'import time; print("ready", flush=True); time.sleep(60)'
+DEAF = 'import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); ' + SLEEP
+STUBBORN = 'import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); ' + DEAF
+
+
+class Nursery:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.children: list[Child] = []
+
+    def start(self, code: str, ready: bool = True) -> Child:
+        name = f'child_{len(self.children)}'
+        child = Child(
+            name, [sys.executable, '-c', code], self._directory / f'{name}.log', os.environ)
+        self.children.append(child)
+        if ready:
+            wait_for(lambda: child.tail() == ['ready'])
+        return child
+
+
+def wait_for(condition) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def nursery(tmp_path: Path) -> Iterator[Nursery]:
+    nursery = Nursery(tmp_path)
+    yield nursery
+    stop(nursery.children, grace=(0, 0))
+
+
+def test_stop_sends_sigint_first(nursery: Nursery) -> None:
+    child = nursery.start(SLEEP)
+    stop([child])
+    assert child.status == -signal.SIGINT
+    assert child.ending == 'was ended by SIGINT'
+    assert child.tail()[-1] == 'KeyboardInterrupt'
+
+
+@pytest.mark.parametrize(
+    'code, last', [(DEAF, signal.SIGTERM), (STUBBORN, signal.SIGKILL)], ids=['deaf', 'stubborn'])
+def test_stop_goes_further_after_the_deadline(
+        nursery: Nursery, code: str, last: signal.Signals) -> None:
+    polite, rude = nursery.start(SLEEP), nursery.start(code)
+    stop([polite, rude], grace=(0.2, 0.2))
+    assert polite.status == -signal.SIGINT
+    assert rude.status == -last
+
+
+def test_stop_reaches_the_whole_group(nursery: Nursery) -> None:
+    child = nursery.start(
+        f'import subprocess, sys; subprocess.call([sys.executable, "-c", {SLEEP!r}])')
+    stop([child])
+    with pytest.raises(ProcessLookupError):
+        os.killpg(child.pid, 0)
+
+
+def test_stop_does_not_wait_when_in_a_hurry(nursery: Nursery) -> None:
+    child = nursery.start(STUBBORN)
+    started = time.monotonic()
+    stop([child], grace=(30, 30), hurry=lambda: True)
+    assert time.monotonic() - started < 10
+    assert child.status == -signal.SIGKILL
+
+
+def test_stop_leaves_an_ended_child_alone(nursery: Nursery) -> None:
+    child = nursery.start('import sys; sys.exit(3)', ready=False)
+    wait_for(lambda: child.status is not None)
+    stop([child])
+    assert child.ending == 'ended with exit status 3'
+
+
+def test_tail_is_the_end_of_both_streams(nursery: Nursery) -> None:
+    child = nursery.start(
+        'import sys\nfor i in range(9999): print(i)\nsys.exit("out of luck")', ready=False)
+    wait_for(lambda: child.status is not None)
+    assert child.tail(3) == ['9997', '9998', 'out of luck']
+
+
+def test_a_child_is_deaf_to_the_terminal(nursery: Nursery) -> None:
+    assert os.getpgid(nursery.start(SLEEP).pid) != os.getpgid(0)
+
+
+def test_interrupt_counts_signals_and_restores_their_handlers() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Interrupt() as interrupt:
+        assert interrupt.times == 0
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
+        wait_for(lambda: interrupt.times == 2)
+    assert interrupt.number in (signal.SIGINT, signal.SIGTERM)
+    assert signal.getsignal(signal.SIGINT) is before

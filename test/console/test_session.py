@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import os
+from pathlib import Path
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+STAND_IN = Path(__file__).with_name('stand_in.py')
+CORRIDOR = """
+name: short corridor
+actions: [east, west]
+start: 0
+settings:
+  - transitions:
+      0: {east: {1: 1.0}}
+      1: {east: {2: 1.0}, west: {0: 1.0}}
+      2: {west: {1: 1.0}}
+"""
+DEADLINE_S = 30
+
+
+class Console:
+    """The console in a process of its own, its output in a file or a terminal."""
+
+    def __init__(self, directory: Path, explorer: str, *arguments: str) -> None:
+        self.directory = directory
+        scenario = directory / 'corridor.yaml'
+        scenario.write_text(CORRIDOR)
+        self.command = [
+            sys.executable, str(STAND_IN), 'console', str(scenario), *arguments]
+        self.environment = {
+            **os.environ, 'STAND_IN': explorer, 'STAND_IN_PIDS': str(directory),
+            'TERM': 'xterm', 'TMPDIR': str(directory)}
+        self.log = directory / 'console.log'
+
+    def start(self, out: int | None = None) -> subprocess.Popen:
+        if out is None:
+            with self.log.open('w') as log:
+                return self._popen(log)
+        return self._popen(out)
+
+    def _popen(self, out) -> subprocess.Popen:
+        self.process = subprocess.Popen(
+            self.command, stdout=out, stderr=subprocess.STDOUT, env=self.environment,
+            start_new_session=True)
+        return self.process
+
+    def run(self) -> tuple[int, str]:
+        return self.start().wait(DEADLINE_S), self.log.read_text()
+
+    def wait_for(self, text: str) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while text not in self.log.read_text():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    def leftovers(self) -> list[str]:
+        pids = [int(path.read_text()) for path in self.directory.glob('*.pid')]
+        directories = self.directory.glob('mnm_ros_*')
+        return [*(str(pid) for pid in pids if alive(pid)), *map(str, directories)]
+
+
+Make = Callable[..., Console]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.fixture
+def console(tmp_path: Path) -> Iterator[Make]:
+    consoles: list[Console] = []
+
+    def make(explorer: str, *arguments: str) -> Console:
+        consoles.append(Console(tmp_path, explorer, *arguments))
+        return consoles[-1]
+    yield make
+    for made in consoles:
+        if made.process.poll() is None:
+            made.process.terminate()
+            made.process.wait(DEADLINE_S)
+        assert made.leftovers() == []
+
+
+def test_once_with_a_right_hypothesis(console: Make) -> None:
+    status, output = console('right', '--once').run()
+    assert status == 0, output
+    assert re.search(r'^\d\d:\d\d:\d\d phase building/discovery$', output, re.MULTILINE)
+    assert re.search(r'^\d\d:\d\d:\d\d known 3: 0 1 2$', output, re.MULTILINE)
+    assert re.search(r'^steps +5,678$', output, re.MULTILINE)
+    assert re.search(r'^exploration +1,234 steps$', output, re.MULTILINE)
+    assert output.endswith('The hypothesis is right.\n')
+
+
+def test_once_with_a_wrong_hypothesis(console: Make) -> None:
+    status, output = console('wrong', '--once').run()
+    assert status == 1, output
+    assert re.search(r'^missing +2$', output, re.MULTILINE)
+    assert output.endswith('The hypothesis is wrong.\n')
+
+
+@pytest.mark.parametrize(
+    'arguments, number, expected',
+    [([], signal.SIGINT, 0), (['--once'], signal.SIGINT, 130), (['--once'], signal.SIGTERM, 143)],
+    ids=['watching', 'goal', 'terminated'])
+def test_a_signal_ends_everything(
+        console: Make, arguments: list[str], number: signal.Signals, expected: int) -> None:
+    running = console('none', *arguments)
+    process = running.start()
+    running.wait_for('phase building/discovery')
+    process.send_signal(number)
+    assert process.wait(DEADLINE_S) == expected
+    assert 'Traceback' not in running.log.read_text()
+
+
+def test_a_node_that_ends_is_named_with_its_log(console: Make) -> None:
+    status, output = console('die').run()
+    assert status == 1
+    assert 'explorer ended with exit status 1. The end of its log:\n  no luck today' in output
+
+
+def test_timeout_says_what_was_missing(console: Make) -> None:
+    status, output = console('none', '--once', '--timeout', '4').run()
+    assert status == 1
+    assert 'Timeout after 4 s of waiting for the first hypothesis.' in output
+
+
+def test_output_that_nobody_reads_ends_the_nodes(console: Make) -> None:
+    read, write = os.pipe()
+    running = console('none')
+    process = running.start(write)
+    os.close(write)
+    os.read(read, 1)
+    os.close(read)
+    assert process.wait(DEADLINE_S) == 0
+
+
+def test_a_terminal_is_redrawn_in_place(console: Make) -> None:
+    mine, theirs = pty.openpty()
+    process = console('right', '--once').start(theirs)
+    os.close(theirs)
+    output = ''
+    while True:
+        try:
+            output += os.read(mine, 4096).decode()
+        except OSError:
+            break
+    os.close(mine)
+    assert process.wait(DEADLINE_S) == 0
+    assert re.search(r'\x1b\[\d+F', output)
+    assert output.index('\x1b[?25l') < output.index('\x1b[?25h')
+    assert output.endswith('The hypothesis is right.\r\n')
+
+
+def test_the_real_nodes(tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, '-m', 'mnm_ros.console', 'corridor', '--once', '--timeout', '60'],
+        env={**os.environ, 'TMPDIR': str(tmp_path)}, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, timeout=90)
+    assert finished.returncode == 0, finished.stdout
+    assert 'known 4: 0 1 2 3' in finished.stdout
+    assert finished.stdout.endswith('The hypothesis is right.\n')
+    assert not list(tmp_path.glob('mnm_ros_*'))
