@@ -1,0 +1,72 @@
+"""The README keeps pace with the code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import re
+
+import pytest
+
+from mnm_ros.core.presets import OPTIONS, PRESETS
+from mnm_ros.parameters import CMP_SIM, EXPLORER
+from mnm_ros.simulation import scenario
+
+README = (Path(__file__).parents[1] / 'README.md').read_text(encoding='utf-8')
+SECTION = README.split('## Parameters')[1].split('## Scenarios')[0]
+EXPLORER_TABLE, OPTION_TABLE, CMP_SIM_TABLE = re.split(r'\nParts and|\nOf `cmp_sim`', SECTION)
+
+
+def rows(table: str) -> dict[str, list[str]]:
+    """Return the cells of each row by the name in the first one."""
+    cells = [[cell.strip().strip('`') for cell in line.strip('|').split('|')]
+             for line in table.splitlines() if line.startswith('| `')]
+    return {name: rest for name, *rest in cells}
+
+
+@pytest.mark.parametrize(('table', 'declared'), [
+    (EXPLORER_TABLE, [row for row in EXPLORER if row.name not in {o.name for o in OPTIONS}]),
+    (CMP_SIM_TABLE, CMP_SIM)])
+def test_every_parameter_is_there_with_its_default(table: str, declared: list) -> None:
+    shown = rows(table)
+    assert list(shown) == [row.name for row in declared]
+    for row in declared:
+        default = str(row.default).lower() if row.default != '' else "''"
+        if row.name in ('actions', 'scenario'):
+            default = 'required'
+        assert shown[row.name][0] == default
+
+
+def test_every_option_is_there_with_its_value_in_both_presets() -> None:
+    shown = rows(OPTION_TABLE)
+    assert list(shown) == [option.name for option in OPTIONS]
+    for name, (onboard, paper, _) in shown.items():
+        assert onboard in (str(PRESETS['onboard'][name]), 'formula', '4'), name
+        assert paper in (str(PRESETS['paper'][name]), 'formula'), name
+
+
+def test_every_shipped_scenario_is_there() -> None:
+    for name in scenario.shipped():
+        assert f'`{name}`' in README
+
+
+def test_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:
+    path = tmp_path / 'shown.yaml'
+    path.write_text(re.findall(r'```yaml\n(.*?)```', README, re.DOTALL)[0], encoding='utf-8')
+    assert len(scenario.load(str(path)).settings) == 2
+
+
+def test_the_decoder_shown_agrees_with_the_library() -> None:
+    from mnm_ros.core.policy import Policy
+    from mnm_ros.wire import PolicySet
+    policies = PolicySet(1, 2, 3, tuple(
+        Policy(target, 3, (5, 7), tuple((target + step, 9 - step) for step in range(3)))
+        for target in (5, 7)))
+    code = next(block for block in re.findall(r'```python\n(.*?)```', README, re.DOTALL)
+                if 'data_offset' in block)
+    names: dict = {'message': policies.to_msg()}
+    exec(code, names)
+    for target in (5, 7):
+        for step in range(4):
+            for state in (5, 7, 8):
+                assert names['action'](target, step, state) == (
+                    policies.policy_for(target).action(step, state))
