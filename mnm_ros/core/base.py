@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Mapping
+from typing import Protocol
 
 from mnm_ros.core.evaluation import Evaluation
 from mnm_ros.core.policy import Policy
@@ -65,9 +66,23 @@ class BaseAlgorithm(ABC):
         """States met that are not known yet."""
         return ()
 
+    @property
+    def estimates(self) -> Mapping[int, float]:
+        """Estimated expected steps to states that this run has certified, where it has any."""
+        return {}
+
     def witness(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition that somebody else caused; nothing by default."""
 
 
-BaseFactory = Callable[[Problem, int], BaseAlgorithm]
-"""Makes a fresh run from the problem (with the confidence of this run) and the home state."""
+class BaseFactory(Protocol):
+    """Makes runs of a base algorithm."""
+
+    def __call__(self, problem: Problem, home: int,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+        """Return a fresh run.
+
+        problem: with the confidence of this run.
+        policies: home first; targets that the run may take as known from the start, as
+            somebody else watches over their policies. A base that cannot starts without.
+        """

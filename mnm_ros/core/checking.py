@@ -1,108 +1,102 @@
-"""The checking phase of MNM: check-runs watch over a hypothesis for ever."""
+"""What the checking phase of MNM consists of: something that watches over a hypothesis."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Union
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.episode import Episode
-from mnm_ros.core.evaluation import Evaluation, Verdict
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.problem import Problem
 
 
-@dataclass
-class CheckRun:
-    """What one check-run found.
+class ChangeLog:
+    """What was decided, in sentences for people, and how many changes that makes.
 
-    cut_off: whether part 1 was still running after ``W_r`` steps.
-    found: the output of part 1, by target; empty if cut off.
-    failed: the targets whose policies failed their evaluation in part 2.
-    mean_steps: of the policies that passed, estimated steps by target.
+    tell: called with one sentence whenever something is decided.
     """
 
-    cut_off: bool = False
-    found: dict[int, Policy] = field(default_factory=dict)
-    failed: set[int] = field(default_factory=set)
-    mean_steps: dict[int, float] = field(default_factory=dict)
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self.noticed = 0
+        self.relearnt = 0
+
+    def notice(self) -> None:
+        """A decision that a world without change hardly brings about."""
+        if self.noticed == self.relearnt:
+            self.noticed += 1
+
+    def settle(self) -> None:
+        """Everything was looked at again, and nothing was at odds with the hypothesis."""
+        self.relearnt = self.noticed
+
+    def tell_states(self, round_number: int, states: Iterable[int], one: str,
+                    several: str) -> None:
+        """Tell what happened to one or several states."""
+        names = [str(state) for state in states]
+        subject = f'state {names[0]} {one}' if len(names) == 1 else (
+            f'states {", ".join(names)} {several}')
+        self.tell(f'round {round_number}: {subject}')
 
 
-class CheckRunner:
-    """Executes one check-run: a fresh base run, then one evaluation of each policy.
+@dataclass(frozen=True)
+class Round:
+    """What the checks of one round are made from.
 
-    policies: of the hypothesis; the one for home needs no evaluation.
-    limit: ``W_r``, the most steps of part 1.
+    problem: with the confidence ``delta_r`` of the round.
+    new_base: makes a fresh base run from a problem and the policies that it may take as known.
+    check_steps: replaces ``W_r`` if positive.
     """
 
-    def __init__(self, base: BaseAlgorithm, home: int, policies: tuple[Policy, ...],
-                 limit: int) -> None:
-        self.result = CheckRun()
-        self.base = base
-        self._home = home
-        self._limit = limit
-        self._known = len(policies)
-        self._queue = [policy for policy in reversed(policies) if policy.target != home]
-        self._steps = 0
-        self.rediscovering = True
-        self._here: int | None = None
-        self._episode: Episode | None = None
-        self._evaluation: Evaluation | None = None
+    number: int
+    problem: Problem
+    home: int
+    new_base: Callable[[Problem, tuple[Policy, ...]], BaseAlgorithm]
+    check_steps: int
+    log: ChangeLog
 
-    @property
-    def over(self) -> bool:
-        """Whether both parts are done."""
-        return not self.rediscovering and not self._queue
 
+class Checking(ABC):
+    """Drives the robot to check, reduce and extend a hypothesis; adding a way is adding a class.
+
+    policies: the hypothesis as it stands, home first, all over the states that they lead to;
+        another tuple after each revision.
+    base: the rediscovery run under way, or the last one.
+    rediscovering: whether it has the robot; if not, policies are being evaluated.
+    refuted: whether the round is over.
+    check_steps: ``W_r``, the most steps of a rediscovery.
+    """
+
+    policies: tuple[Policy, ...]
+    base: BaseAlgorithm
+    rediscovering: bool
+    refuted: bool
+    check_steps: int
+
+    @abstractmethod
     def next_action(self) -> int:
-        """Return the action to execute next."""
-        if self.rediscovering:
-            return self.base.next_action()
-        if self._here is None or self._episode is None:
-            return RESET
-        return self._episode.action(self._here)
+        """Return the action to execute; the same until ``observe`` is called."""
 
+    @abstractmethod
     def observe(self, state: int) -> None:
-        """Take note of the state in which the last action ended."""
-        if self.rediscovering:
-            self._rediscover(state)
-        else:
-            self._here = state
-            self._evaluate(state)
+        """Take note of the state in which the last action ended, and of what follows."""
 
+    @abstractmethod
     def interrupt(self) -> None:
         """The robot may be anywhere: start from home; an episode under way does not count."""
-        self.base.interrupt()
-        self._here = None
-        self._episode = None
 
-    def _rediscover(self, state: int) -> None:
-        self.base.observe(state)
-        self._steps += 1
-        if self.base.finished:
-            self.result.found = {policy.target: policy for policy in self.base.policies}
-            self.rediscovering = False
-        elif self._steps >= self._limit:
-            self.result.cut_off = True
-            self.rediscovering = False
+    @abstractmethod
+    def figures(self) -> Mapping[str, Union[str, int, float]]:
+        """Return ``check_window``, ``failures`` and ``failure_threshold`` for diagnostics."""
 
-    def _evaluate(self, state: int) -> None:
-        policy = self._queue[-1]
-        if self._evaluation is None:
-            self._evaluation = self.base.evaluation(self._known)
-        if self._episode is None:
-            if state == self._home:
-                self._episode = Episode(policy, self._evaluation.ends_outside)
-            return
-        self._episode.observe(state)
-        if not self._episode.over:
-            return
-        verdict = self._evaluation.record(self._episode.length, self._episode.failed)
-        self._episode = None
-        if verdict is Verdict.UNDECIDED:
-            return
-        if verdict is Verdict.BAD:
-            self.result.failed.add(policy.target)
-        else:
-            self.result.mean_steps[policy.target] = self._evaluation.mean_steps
-        self._evaluation = None
-        self._queue.pop()
+
+CheckingFactory = Callable[[Round, tuple[Policy, ...]], Checking]
+
+
+def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
+    """Return the policies, all over the states that they lead to."""
+    policies = tuple(policies)
+    targets = tuple(policy.target for policy in policies)
+    return tuple(policy.on(targets) for policy in policies)

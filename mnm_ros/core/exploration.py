@@ -100,12 +100,12 @@ class Exploration(Phased):
     @property
     def changes_noticed(self) -> int:
         """Changes that led to a revision so far."""
-        return self._mnm.changes_noticed
+        return self._mnm.log.noticed
 
     @property
     def changes_relearnt(self) -> int:
         """Noticed changes after which the checks found nothing to revise any more."""
-        return self._mnm.changes_relearnt
+        return self._mnm.log.relearnt
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
@@ -159,8 +159,7 @@ class Exploration(Phased):
     def diagnostics(self) -> dict[str, Union[str, int, float]]:
         """Return the figures of the diagnostics message by name."""
         mnm = self._mnm
-        building, checks = mnm.building, mnm.checks
-        runs = len(mnm.window)
+        building, checking = mnm.building, mnm.checking
         return {
             'round': mnm.round,
             'phase': self.phase,
@@ -169,11 +168,9 @@ class Exploration(Phased):
             'known': len(self.hypothesis.policies) if self.hypothesis else 0,
             'frontier': len(self.candidates),
             'steps': self.steps,
-            'check_steps': mnm.check_steps,
-            'check_window': checks.window if checks else 0,
-            'failures': (f'{sum(bool(run.cut_off or run.failed) for run in mnm.window)}'
-                         f' of {runs} check-runs'),
-            'failure_threshold': round(checks.threshold, 4) if checks else 0.0,
+            'check_steps': checking.check_steps if checking else 0,
+            'check_window': 0, 'failures': '', 'failure_threshold': 0.0,
+            **(checking.figures() if checking else {}),
             'last_change': self._last_change,
             'changes_noticed': self.changes_noticed,
             'changes_relearnt': self.changes_relearnt,

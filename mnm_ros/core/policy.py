@@ -67,6 +67,10 @@ class Policy:
             tuple(tuple(RESET if column is None else row[column] for column in columns)
                   for row in self.actions))
 
+    def same_as(self, other: Policy) -> bool:
+        """Return whether both play the same everywhere, whatever states they list."""
+        return other.on(self.states) == self and self.on(other.states) == other
+
 
 @dataclass(frozen=True)
 class Hypothesis:

@@ -15,16 +15,20 @@ from typing import Union
 import numpy as np
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.checks import BinomialChecks, Checks, HoeffdingChecks
+from mnm_ros.core.checking import CheckingFactory
+from mnm_ros.core.checks import BinomialChecks, HoeffdingChecks
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
 from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, MonteCarloEvaluation
 from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.optimism import Optimism, SplitSamples
+from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import Problem
 from mnm_ros.core.streams import StreamSchedule
 from mnm_ros.core.ucb_explore import UcbExplore, UcbParts
+from mnm_ros.core.watch_checking import WatchChecking
+from mnm_ros.core.window_checking import WindowChecking
 
 Value = Union[str, int, float]
 
@@ -117,10 +121,13 @@ DISCOVERIES: Mapping[str, Callable[[_Context], Discovery]] = {
     'on_the_way': lambda c: OnTheWayDiscovery(c.problem, c.share, c.counts),
     'per_visit': lambda c: PerVisitDiscovery(c.problem)}
 
-CHECKS: Mapping[str, Callable[[Settings, Problem, int], Checks]] = {
-    'binomial': lambda s, problem, known: BinomialChecks(problem, s.check_window or 4),
-    'hoeffding': lambda s, problem, known: HoeffdingChecks(
-        problem, known, s.check_window, s.addition_test == 'printed')}
+CHECKS: Mapping[str, Callable[[Settings], CheckingFactory]] = {
+    'binomial': lambda s: lambda round_, policies: WindowChecking(
+        round_, policies, lambda problem, known: BinomialChecks(problem, s.check_window or 4)),
+    'hoeffding': lambda s: lambda round_, policies: WindowChecking(
+        round_, policies, lambda problem, known: HoeffdingChecks(
+            problem, known, s.check_window, s.addition_test == 'printed')),
+    'watch': lambda s: WatchChecking}
 
 
 def printed_step_bound(context: _Context, known: int) -> int:
@@ -145,8 +152,8 @@ STEP_BOUNDS: Mapping[str, Callable[[_Context, int], int]] = {
     'empirical': empirical_step_bound, 'printed': printed_step_bound}
 
 
-def _ucb_explore(settings: Settings, problem: Problem, home: int,
-                 rng: np.random.Generator) -> BaseAlgorithm:
+def _ucb_explore(settings: Settings, problem: Problem, home: int, rng: np.random.Generator,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     optimism_needs = settings.steps_horizon if settings.optimism == 'split_samples' else 1
     context = _Context(settings, problem, Counts(optimism_needs), rng)
     evaluate, bound = EVALUATIONS[settings.evaluation], STEP_BOUNDS[settings.step_bound]
@@ -158,18 +165,19 @@ def _ucb_explore(settings: Settings, problem: Problem, home: int,
         # Test number i gets its part of a sum that converges to the share.
         evaluate=lambda known, i: evaluate(context, known, context.share / (i * (i + 1)), False),
         check=lambda known: evaluate(context, known, problem.confidence, True),
-        step_bound=lambda known: bound(context, known)))
+        step_bound=lambda known: bound(context, known)), policies)
 
 
-BASES: Mapping[str, Callable[[Settings, Problem, int, np.random.Generator], BaseAlgorithm]] = {
+BASES: Mapping[str, Callable[..., BaseAlgorithm]] = {
     'ucb_explore': _ucb_explore}
+"""Each is called with settings, problem, home, generator and policies known from the start."""
 
 OPTIONS: tuple[Option, ...] = (
     Option('base', 'base algorithm', '', tuple(BASES)),
     Option('evaluation', 'how a policy is evaluated', '', tuple(EVALUATIONS)),
     Option('optimism', 'bonus and planner', '', tuple(OPTIMISMS)),
     Option('discovery', 'how known states are sampled', '', tuple(DISCOVERIES)),
-    Option('checks', 'statistics of the checking phase', '', tuple(CHECKS)),
+    Option('checks', 'how a hypothesis is checked', '', tuple(CHECKS)),
     Option('addition_test', 'reading of the addition test of the hoeffding checks', '',
            ('sound', 'printed')),
     Option('stream_data', 'what a stream learns from: its own steps, or those of all streams '
@@ -190,8 +198,8 @@ _FORMULAS: Mapping[str, Value] = {'horizon': 0, 'check_window': 0, 'check_steps'
 PRESETS: Mapping[str, Mapping[str, Value]] = MappingProxyType({
     'onboard': MappingProxyType({
         'base': 'ucb_explore', 'evaluation': 'betting', 'optimism': 'kl',
-        'discovery': 'on_the_way', 'checks': 'binomial', 'addition_test': 'sound',
-        'stream_data': 'shared', 'stream_exponent': 4.0, 'accuracy_divisor': 2.0,
+        'discovery': 'on_the_way', 'checks': 'watch', 'addition_test': 'sound',
+        'stream_data': 'shared', 'stream_exponent': 6.0, 'accuracy_divisor': 2.0,
         'step_bound': 'empirical', 'c1': 3.0, 'c2': 1.0, **_FORMULAS}),
     'paper': MappingProxyType({
         'base': 'ucb_explore', 'evaluation': 'monte_carlo', 'optimism': 'split_samples',
@@ -241,15 +249,15 @@ def new_mnm(resolved: Settings, seed: int = 0,
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
     runs = 0
 
-    def base(problem: Problem, home: int) -> BaseAlgorithm:
+    def base(problem: Problem, home: int, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         nonlocal runs
         runs += 1
         return BASES[resolved.base](
-            resolved, problem, home, np.random.default_rng([seed, runs]))
+            resolved, problem, home, np.random.default_rng([seed, runs]), policies)
 
     return Mnm(
         resolved.problem, base,
         new_schedule=lambda: StreamSchedule(resolved.stream_exponent),
-        new_checks=lambda problem, known: CHECKS[resolved.checks](resolved, problem, known),
+        new_checking=CHECKS[resolved.checks](resolved),
         shared_data=resolved.stream_data == 'shared',
         check_steps=resolved.check_steps, on_event=on_event)

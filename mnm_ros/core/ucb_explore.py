@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -60,11 +60,13 @@ class UcbExplore(Phased, BaseAlgorithm):
 
     problem: with the confidence of this run.
     home: the start state ``s0``.
+    policies: known from the start, home first; empty for home alone.
     """
 
     state: UcbPhase
 
-    def __init__(self, problem: Problem, home: int, parts: UcbParts) -> None:
+    def __init__(self, problem: Problem, home: int, parts: UcbParts,
+                 policies: tuple[Policy, ...] = ()) -> None:
         self.quantum = parts.horizon
         self._problem = problem
         self._parts = parts
@@ -77,7 +79,11 @@ class UcbExplore(Phased, BaseAlgorithm):
         self._evaluation: Evaluation | None = None
         self._rounds = 0
         self._start_machine(UCB_TRANSITIONS, UcbPhase.DISCOVERY)
-        self._add(Policy(home, parts.horizon, (home,), ((RESET,),)))
+        self._estimates: dict[int, float] = {}
+        for policy in policies or (Policy(home, parts.horizon, (home,), ((RESET,),)),):
+            self._known[policy.target] = policy
+        known = tuple(self._known)
+        parts.discovery.begin(known, known, self._known[known[-1]])
 
     @property
     def finished(self) -> bool:
@@ -98,6 +104,11 @@ class UcbExplore(Phased, BaseAlgorithm):
     def candidates(self) -> tuple[int, ...]:
         """``U``, in the order of discovery."""
         return tuple(self._candidates)
+
+    @property
+    def estimates(self) -> Mapping[int, float]:
+        """Mean steps in the evaluations that certified the policies."""
+        return self._estimates
 
     def step_bound(self, known: int) -> int:
         """Return ``W`` for ``|K| = known``."""
@@ -205,6 +216,7 @@ class UcbExplore(Phased, BaseAlgorithm):
             self.episode_over = True
             verdict = self._evaluation.record(episode.length, episode.failed)
             if verdict is Verdict.GOOD:
+                self._estimates[self._policy.target] = self._evaluation.mean_steps
                 self._evaluation = None
                 self._add(self._policy)
                 self.trigger('round_succeeded')

@@ -10,10 +10,13 @@ from scripted import HOME, QUANTUM, ScriptedBase
 from transitions import MachineError
 
 from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.checking import Checking, Round
 from mnm_ros.core.checks import BinomialChecks, Checks, HoeffdingChecks
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_confidence
+from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.window_checking import WindowChecking
 
 PROBLEM = Problem(actions=9, radius=4.0, slack=1.0, confidence=0.1)
 WINDOW = 20
@@ -38,7 +41,8 @@ class Script:
         self._first = list(runs)
         self._rest = rest
 
-    def __call__(self, problem: Problem, home: int) -> BaseAlgorithm:
+    def __call__(self, problem: Problem, home: int,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert home == HOME
         run = self._first.pop(0) if self._first else self._rest()
         self.runs.append(run)
@@ -48,9 +52,17 @@ class Script:
 
 def mnm(script: Script, exponent: float = 2,
         checks: Callable[[Problem, int], Checks] | None = None, **options: object) -> Mnm:
-    return Mnm(PROBLEM, script, lambda: StreamSchedule(exponent),
-               checks or (lambda p, known: HoeffdingChecks(p, known, WINDOW)),
+    def checking(round_: Round, policies: tuple[Policy, ...]) -> Checking:
+        return WindowChecking(
+            round_, policies, checks or (lambda p, known: HoeffdingChecks(p, known, WINDOW)))
+
+    return Mnm(PROBLEM, script, lambda: StreamSchedule(exponent), checking,
                **options)  # type: ignore[arg-type]
+
+
+def checking_of(machine: Mnm) -> WindowChecking:
+    assert isinstance(machine.checking, WindowChecking)
+    return machine.checking
 
 
 def run(machine: Mnm, world: World, until: Callable[[], bool], limit: int = 200_000) -> int:
@@ -65,8 +77,9 @@ def run(machine: Mnm, world: World, until: Callable[[], bool], limit: int = 200_
 def check_runs(machine: Mnm, world: World, runs: int) -> None:
     """Drive through so many check-runs."""
     for _ in range(runs):
-        runner = machine.runner
-        run(machine, world, lambda before=runner: machine.runner is not before)
+        before = checking_of(machine).runner
+        run(machine, world, lambda before=before: (
+            machine.checking is None or checking_of(machine).runner is not before))
 
 
 def test_the_first_step_is_a_reset_that_tells_where_home_is() -> None:
@@ -159,11 +172,11 @@ def test_a_check_run_is_a_rediscovery_and_one_evaluation_of_each_policy() -> Non
 
 def test_w_r_cuts_a_rediscovery_off() -> None:
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(0, bound=11))
-    assert machine.check_steps == 100
+    assert checking_of(machine).check_steps == 11
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(0), check_steps=11)
     assert run(machine, World(), lambda: machine.state is MnmPhase.EVALUATION) == 11
     check_runs(machine, World(), 1)
-    assert machine.window[0].cut_off and machine.window[0].found == {}
+    assert checking_of(machine).window[0].cut_off and checking_of(machine).window[0].found == {}
 
 
 # delta_1 = 0.0076 and |K| = 2, A = 10: alpha = sqrt(4.88 / (2 * 9.262^3)) = 0.0554; with a window
@@ -177,7 +190,7 @@ def test_decision_one_a_new_round_after_too_many_cut_off_runs(cut: int, refuted:
     assert machine.round == 1
     check_runs(machine, World(), 1)
     assert machine.round == (2 if refuted else 1)
-    assert machine.changes_noticed == int(refuted)
+    assert machine.log.noticed == int(refuted)
     assert machine.hypothesis is not None and machine.hypothesis.stamp == (1, 0)
     assert machine.under_revision == refuted
     if refuted:
@@ -198,7 +211,7 @@ def test_decision_two_a_policy_that_fails_too_often_is_deleted(
     check_runs(machine, world, 1)
     assert machine.hypothesis.targets == ((HOME, 5) if deleted else (HOME, 3, 5))
     assert machine.hypothesis.stamp == ((1, 1) if deleted else (1, 0))
-    assert machine.changes_noticed == int(deleted)
+    assert machine.log.noticed == int(deleted)
 
 
 @pytest.mark.parametrize(('missed', 'printed', 'added'), [
@@ -221,9 +234,9 @@ def test_an_added_state_tells_of_a_change_once_it_is_seen_within_the_radius() ->
         checks=lambda p, known: BinomialChecks(p, 4))
     check_runs(machine, World(), 2)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME, 3, 5)
-    assert machine.changes_noticed == 0
+    assert machine.log.noticed == 0
     check_runs(machine, World(), 1)
-    assert (machine.changes_noticed, machine.changes_relearnt) == (1, 1)
+    assert (machine.log.noticed, machine.log.relearnt) == (1, 1)
 
 
 def test_a_deleted_state_comes_back_only_with_what_was_found_since() -> None:
@@ -238,9 +251,9 @@ def test_a_deleted_state_comes_back_only_with_what_was_found_since() -> None:
     found[0] = (HOME,)
     check_runs(machine, world, 1)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME,)
-    assert (machine.changes_noticed, machine.changes_relearnt) == (1, 0)
+    assert (machine.log.noticed, machine.log.relearnt) == (1, 0)
     check_runs(machine, world, 1)
-    assert machine.changes_relearnt == 1
+    assert machine.log.relearnt == 1
     world.closed = set()
     found[0] = (HOME, 3)
     check_runs(machine, world, 1)
@@ -249,7 +262,7 @@ def test_a_deleted_state_comes_back_only_with_what_was_found_since() -> None:
     assert machine.hypothesis.targets == (HOME, 3) and machine.hypothesis.stamp == (1, 2)
     check_runs(machine, world, 4)
     assert machine.hypothesis.stamp == (1, 2)
-    assert (machine.changes_noticed, machine.changes_relearnt) == (2, 2)
+    assert (machine.log.noticed, machine.log.relearnt) == (2, 2)
 
 
 def test_a_robot_that_was_moved_starts_again_from_home_and_nothing_is_lost() -> None:
@@ -259,11 +272,12 @@ def test_a_robot_that_was_moved_starts_again_from_home_and_nothing_is_lost() -> 
     machine.interrupt()
     assert machine.next_action() == RESET
     check_runs(machine, world, 1)
-    assert machine.window[0].failed == set() and machine.window[0].mean_steps == {3: 1, 5: 1}
+    check_run = checking_of(machine).window[0]
+    assert check_run.failed == set() and check_run.mean_steps == {3: 1, 5: 1}
 
 
 def test_a_trigger_that_the_table_does_not_have_changes_nothing() -> None:
     machine = mnm(Script(rest=lambda: ScriptedBase(0)))
     with pytest.raises(MachineError):
-        machine.trigger('run_over')
+        machine.trigger('rediscover')
     assert machine.state is MnmPhase.HOMING

@@ -1,0 +1,248 @@
+"""Checks that are valid at every moment: policies are watched all the time.
+
+Rediscovery and watching take turns, a quantum of the one and an attempt of the other. Over any
+length of time without a change, the chance of any wrong decision is at most the round's
+confidence ``delta_r``, a third of it for each kind of decision:
+
+- *Deletion.* A policy's ``Detector`` raises the alarm. Number ``i`` of the round has the level
+  ``1/(i (i + 1))`` of the third.
+- *Addition.* Rediscovery number ``j`` is a base run with confidence ``1/(j (j + 1))`` of the
+  third: what it certifies is added at once.
+- *Restart.* A rediscovery takes more than ``W_r`` steps with probability at most ``delta_r / 3``,
+  whatever came before, so ``k`` in a row do with the ``k``-th power of that; the ``k`` asked for
+  grows with the number of rediscoveries, so that the sum over all of them is the third.
+
+A rediscovery takes the watched policies as known and learns from its own steps only: it samples
+every known state anew, and so finds new states and ways. It begins anew when a policy is
+deleted, as its samples may be older than the change.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+import math
+from typing import Union
+
+import numpy as np
+
+from mnm_ros.core.checking import Checking, Round, over_own_targets
+from mnm_ros.core.episode import Episode
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+
+
+class Detector:
+    """Notices that a policy's ``tau`` has risen above ``limit``, at any time.
+
+    For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the sum
+    over start times ``n`` of ``1/(n (n + 1))`` times that of a bet on ``E[X] > m`` begun at ``n``.
+    With the weights not spent yet it is, while ``tau <= m``, a nonnegative supermartingale that
+    starts at 1, so it ever reaches ``1 / level`` with probability at most ``level`` (Ville). Bets
+    begun late are not burdened by a long good past: a policy that stops working is noticed after
+    about ``(log(1/level) + 2 log(n)) / 0.93`` failures.
+
+    level: the probability with which it ever raises the alarm without reason.
+    """
+
+    _FRACTIONS = np.array([0.1, 0.25, 0.5, 0.75, 0.95])
+
+    def __init__(self, limit: float, level: float) -> None:
+        self._limit = limit
+        self._bets = self._FRACTIONS / limit
+        self._logs = np.full(len(self._bets), -math.inf)
+        self._episodes = 0
+        self.threshold = -math.log(level)
+        self.evidence = 0.0
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the policy can hardly be within the limit any more."""
+        return self.evidence >= self.threshold
+
+    def record(self, length: int, failed: bool) -> None:
+        """Bet on one more episode; ``evidence`` is the logarithm of the capital, in nats."""
+        self._episodes += 1
+        loss = length + failed * (1 + self._limit) - self._limit
+        begun = -math.log(self._episodes * (self._episodes + 1))
+        self._logs = np.logaddexp(self._logs, begun) + np.log1p(self._bets * loss)
+        top = float(self._logs.max())
+        self.evidence = top + math.log(np.exp(self._logs - top).mean())
+
+
+class WatchChecking(Checking):
+    """The checking phase with detectors and repeated rediscovery."""
+
+    def __init__(self, round_: Round, policies: tuple[Policy, ...]) -> None:
+        self.refuted = False
+        self.rediscovering = True
+        self._round = round_
+        self._third = round_.problem.confidence / 3
+        self.policies = ()
+        self._detectors: dict[int, Detector] = {}
+        self._detectors_made = 0
+        self._rediscoveries = 0
+        self._cut_off = 0
+        self._here: int | None = None
+        self._episode: Episode | None = None
+        self._turns: deque[Policy] = deque()
+        self._adopt(policies)
+        self._rediscover_again()
+
+    def next_action(self) -> int:
+        """Return what the rediscovery, or the policy under watch, does next."""
+        if self.rediscovering:
+            return self.base.next_action()
+        if self._here is None or self._episode is None:
+            return RESET
+        return self._episode.action(self._here)
+
+    def observe(self, state: int) -> None:
+        """Go on with the turn under way; decide where it says so."""
+        if self.rediscovering:
+            self._rediscover(state)
+        else:
+            self._watch(state)
+
+    def interrupt(self) -> None:
+        """Go on from home."""
+        self.base.interrupt()
+        self._here = None
+        self._episode = None
+
+    def figures(self) -> Mapping[str, Union[str, int, float]]:
+        """Tell of the policy with the most evidence against it."""
+        evidence, threshold, target = max(
+            ((detector.evidence, detector.threshold, target)
+             for target, detector in self._detectors.items()), default=(0.0, 0.0, 0))
+        return {'check_window': 0,
+                'failures': f'{evidence:.1f} nats against the policy for state {target}',
+                'failure_threshold': round(threshold, 1)}
+
+    def _adopt(self, policies: tuple[Policy, ...]) -> None:
+        """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
+        before = {policy.target: policy for policy in self.policies}
+        self.policies = over_own_targets(policies)
+        now = {policy.target: policy for policy in self.policies[1:]}
+        self._detectors = {
+            target: (self._detectors[target]
+                     if target in before and policy.same_as(before[target])
+                     else self._new_detector())
+            for target, policy in now.items()}
+        waiting = [policy.target for policy in self._turns if policy.target in now]
+        new = [target for target in now if target not in waiting]
+        self._turns = deque(now[target] for target in (*new, *waiting))
+
+    def _new_detector(self) -> Detector:
+        self._detectors_made += 1
+        number = self._detectors_made
+        return Detector(self._round.problem.limit, self._third / (number * (number + 1)))
+
+    def _rediscover_again(self) -> None:
+        self._rediscoveries += 1
+        number = self._rediscoveries
+        problem = replace(self._round.problem, confidence=self._third / (number * (number + 1)))
+        self.base = self._round.new_base(problem, self.policies)
+        self._allow_steps()
+        self._steps = 0
+        self._quiet = True
+        self._begin_quantum()
+
+    def _allow_steps(self) -> None:
+        self.check_steps = self._round.check_steps or self.base.step_bound(len(self.policies))
+
+    def _begin_quantum(self) -> None:
+        self.rediscovering = True
+        self._left = self.base.quantum
+        self._evaluating = self.base.evaluating
+        self.base.interrupt()
+
+    def _rediscover(self, state: int) -> None:
+        """Make a step of the rediscovery; what a quantum has certified is added at once."""
+        base = self.base
+        base.observe(state)
+        self._steps += 1
+        self._left -= 1
+        cut_off = self._steps >= self.check_steps
+        if not (base.finished or cut_off or (
+                base.episode_over if self._evaluating else self._left <= 0 or base.evaluating)):
+            return
+        self._add_new_states()
+        if base.finished:
+            self._cut_off = 0
+            if self._quiet:
+                self._round.log.settle()
+            self._rediscover_again()
+        elif cut_off:
+            self._cut_off += 1
+            if self._cut_off >= self._cut_offs_to_refute():
+                self._refute()
+                return
+            self._rediscover_again()
+        self._begin_watch()
+
+    def _cut_offs_to_refute(self) -> int:
+        number = self._rediscoveries
+        return 1 + math.ceil(math.log(number * (number + 1)) / -math.log(self._third))
+
+    def _refute(self) -> None:
+        self.refuted = True
+        self._round.log.notice()
+        self._round.log.tell(
+            f'round {self._round.number}: rediscovery took more than {self.check_steps} steps '
+            f'{self._cut_off} times in a row, round {self._round.number + 1} begins')
+
+    def _add_new_states(self) -> None:
+        """A state within the radius tells of a change; others may come and go without one."""
+        known = {policy.target for policy in self.policies}
+        found = [policy for policy in self.base.policies if policy.target not in known]
+        if not found:
+            return
+        self._adopt((*self.policies, *found))
+        self._allow_steps()
+        self._quiet = False
+        targets = [policy.target for policy in found]
+        if any(self.base.estimates.get(target, 0.0) <= self._round.problem.radius
+               for target in targets):
+            self._round.log.notice()
+        self._round.log.tell_states(
+            self._round.number, targets, 'found, added', 'found, added')
+
+    def _begin_watch(self) -> None:
+        """Give the policy whose turn it is an attempt."""
+        self._episode = None
+        self._here = None
+        self.rediscovering = not self._turns
+        if self.rediscovering:
+            self._begin_quantum()
+
+    def _watch(self, state: int) -> None:
+        self._here = state
+        policy = self._turns[0]
+        if self._episode is None:
+            if state == self._round.home:
+                self._episode = Episode(policy, ends_outside=True)
+            return
+        episode = self._episode
+        episode.observe(state)
+        if not episode.over:
+            return
+        detector = self._detectors[policy.target]
+        detector.record(episode.length, episode.failed)
+        if detector.alarm:
+            self._delete(policy)
+        elif episode.failed:
+            # Only more attempts tell bad luck from a change, the sooner the better.
+            self._begin_watch()
+        else:
+            self._turns.rotate(-1)
+            self._begin_quantum()
+
+    def _delete(self, failing: Policy) -> None:
+        self._adopt(tuple(policy for policy in self.policies if policy is not failing))
+        self._round.log.notice()
+        self._round.log.tell_states(
+            self._round.number, [failing.target],
+            'no longer reached by its policy, deleted', '')
+        self._rediscover_again()
