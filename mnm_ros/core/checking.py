@@ -48,6 +48,7 @@ class Round:
     problem: with the confidence ``delta_r`` of the round.
     new_base: makes a fresh base run from a problem and the policies that it may take as known.
     check_steps: replaces ``W_r`` if positive.
+    steps_taken: since the start of the stream that found the hypothesis.
     """
 
     number: int
@@ -55,6 +56,7 @@ class Round:
     home: int
     new_base: Callable[[Problem, tuple[Policy, ...]], BaseAlgorithm]
     check_steps: int
+    steps_taken: int
     log: ChangeLog
 
 

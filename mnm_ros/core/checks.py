@@ -53,8 +53,9 @@ class HoeffdingChecks(Checks):
     def __init__(self, problem: Problem, known: int, window: int = 0,
                  printed_addition: bool = False) -> None:
         self._delta = problem.confidence
-        log = math.log(known * problem.all_actions * problem.radius
-                       / (problem.slack * problem.confidence))
+        # A slack so large that the logarithm is below 1 is beyond what the formulas are for.
+        log = max(1.0, math.log(known * problem.all_actions * problem.radius
+                                / (problem.slack * problem.confidence)))
         self.window = window or math.ceil(log ** 3)
         self.alpha = math.sqrt(-math.log(problem.confidence) / (2 * log ** 3))
         self.threshold = self.alpha + self._delta
@@ -62,8 +63,8 @@ class HoeffdingChecks(Checks):
         self._printed_addition = printed_addition
 
     def ready(self, runs: int) -> bool:
-        """Only full windows are looked at."""
-        return runs >= self.window
+        """``n_r`` check-runs are executed, then each further one is followed by a decision."""
+        return runs > self.window
 
     def refutes(self, failures: int, runs: int) -> bool:
         """``b / n_r > alpha_r + delta_r``."""

@@ -43,6 +43,9 @@ class Discovery(ABC):
     def observe(self, here: int, action: int, state: int) -> None:
         """Take note of a step made for discovery."""
 
+    def restart(self) -> None:
+        """The robot was interrupted and has come home."""
+
     def witness(self, state: int) -> None:
         """Take note of a transition from ``state`` that somebody else caused."""
 
@@ -90,11 +93,15 @@ class PerVisitDiscovery(Discovery):
             return self._remaining[-1]
         return self._policy.action(self._attempt, here)
 
+    def restart(self) -> None:
+        """The way to the sample begins anew."""
+        self._go_home = False
+        self._attempt = 0
+
     def observe(self, here: int, action: int, state: int) -> None:
         """A sample, or the horizon, sends the robot home."""
         if self._go_home:
-            self._go_home = False
-            self._attempt = 0
+            self.restart()
         elif here == self._policy.target:
             self._remaining.pop()
             self._go_home = True

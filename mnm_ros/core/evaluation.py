@@ -93,7 +93,8 @@ class BettingEvaluation(Evaluation):
     horizon: the longest episode, in steps.
     accept, reject: the limits on expected steps of the two tests.
     level: error probability of each of the two tests.
-    most: episodes after which an open evaluation is given up as bad; 0 for never.
+    most: episodes after which an evaluation still open ends as good, as nothing speaks against
+        the policy; 0 for never. Only for checks of what was certified before.
     """
 
     ends_outside = True
@@ -121,10 +122,9 @@ class BettingEvaluation(Evaluation):
         self._reject_log += np.log1p(self._reject_bets * loss)
         if _log_mean_exp(self._accept_log) >= self._threshold:
             return Verdict.GOOD
-        if (_log_mean_exp(self._reject_log) >= self._threshold
-                or self.played == self._most):
+        if _log_mean_exp(self._reject_log) >= self._threshold:
             return Verdict.BAD
-        return Verdict.UNDECIDED
+        return Verdict.GOOD if self.played == self._most else Verdict.UNDECIDED
 
 
 def _log_mean_exp(logs: np.ndarray) -> float:

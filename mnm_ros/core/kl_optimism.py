@@ -92,8 +92,9 @@ class _Model:
         fall monotonically to the least fixed point.
         """
         known = self._known
-        values = np.full(len(self._column), 2.0)
-        values[:known] = 1.0
+        # Where all values are equal the favourable distributions all lead to the target a
+        # little, so that the first policy, and hence every later one, arrives.
+        values = np.ones(len(self._column))
         goal = self._column.get(target)
         for _ in range(_SWEEPS):
             if goal is not None:

@@ -123,11 +123,12 @@ class Mnm(Phased):
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""
-        assert self.home is not None
+        assert self.home is not None and self.building is not None
+        steps_taken = self.building.steps_of(result)
         self.building = None
         self.checking = self._new_checking(
             Round(self.round, self._round_problem, self.home, self._base, self._check_steps,
-                  self.log), result.policies)
+                  steps_taken, self.log), result.policies)
         self._publish(0)
         self.trigger('hypothesis_found')
         self.log.tell(f'round {self.round}: {len(result.policies)} states known, now checking')

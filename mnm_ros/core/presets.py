@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 import math
 from types import MappingProxyType
 from typing import Union
@@ -66,6 +67,7 @@ class Settings:
     c2: float
     check_window: int
     check_steps: int
+    watch_every: int
 
     @property
     def accuracy(self) -> float:
@@ -92,6 +94,11 @@ class _Context:
         """A third of the run's confidence: one each for discovery, optimism, evaluation."""
         return self.problem.confidence / 3
 
+    @property
+    def ease(self) -> float:
+        """``min(eps, 1)``: what it takes to evaluate a policy grows with its inverse."""
+        return min(self.problem.slack, 1.0)
+
 
 def _monte_carlo(context: _Context, known: int, level: float, checking: bool) -> Evaluation:
     return MonteCarloEvaluation(context.problem, context.settings.accuracy, known)
@@ -102,12 +109,12 @@ def _betting(context: _Context, known: int, level: float, checking: bool) -> Eva
     problem, horizon = context.problem, context.settings.steps_horizon
     if checking:
         return BettingEvaluation(horizon, problem.limit, problem.limit, level,
-                                 most=CHECK_EPISODES * horizon)
+                                 most=math.ceil(CHECK_EPISODES * horizon / context.ease))
     return BettingEvaluation(horizon, problem.limit, problem.radius, level)
 
 
 CHECK_EPISODES = 40
-"""Episodes per step of the horizon after which a check of a policy counts as failed."""
+"""Episodes per step of the horizon, for eps >= 1, after which a check has nothing to object."""
 
 EVALUATIONS: Mapping[str, Callable[[_Context, int, float, bool], Evaluation]] = {
     'betting': _betting, 'monte_carlo': _monte_carlo}
@@ -127,7 +134,7 @@ CHECKS: Mapping[str, Callable[[Settings], CheckingFactory]] = {
     'hoeffding': lambda s: lambda round_, policies: WindowChecking(
         round_, policies, lambda problem, known: HoeffdingChecks(
             problem, known, s.check_window, s.addition_test == 'printed')),
-    'watch': lambda s: WatchChecking}
+    'watch': lambda s: partial(WatchChecking, quanta=s.watch_every)}
 
 
 def printed_step_bound(context: _Context, known: int) -> int:
@@ -139,13 +146,14 @@ def printed_step_bound(context: _Context, known: int) -> int:
 
 
 def empirical_step_bound(context: _Context, known: int) -> int:
-    """An allowance per known state and action, far above what runs were seen to take.
+    """An allowance per known state and action; a run that exceeds it counts as cut off.
 
-    Not a theorem: a run that exceeds it only counts as cut off.
+    Not a theorem: the checks also allow for what the run that found the hypothesis took.
     """
     settings, problem = context.settings, context.problem
     quota = math.log(known * (known + 1) / context.share) * problem.radius
-    return math.ceil(settings.c1 * known * problem.all_actions * quota * problem.radius)
+    return math.ceil(
+        settings.c1 * known * problem.all_actions * quota * problem.radius / context.ease)
 
 
 STEP_BOUNDS: Mapping[str, Callable[[_Context, int], int]] = {
@@ -191,6 +199,7 @@ OPTIONS: tuple[Option, ...] = (
     Option('c2', 'factor in the logarithm of W_r', 0.0),
     Option('check_window', 'check-runs looked back at, n_r', 0),
     Option('check_steps', 'most steps of a rediscovery, instead of W_r', 0),
+    Option('watch_every', 'quanta of rediscovery between two attempts of the watch checks', 0),
 )
 
 _FORMULAS: Mapping[str, Value] = {'horizon': 0, 'check_window': 0, 'check_steps': 0}
@@ -200,12 +209,12 @@ PRESETS: Mapping[str, Mapping[str, Value]] = MappingProxyType({
         'base': 'ucb_explore', 'evaluation': 'betting', 'optimism': 'kl',
         'discovery': 'on_the_way', 'checks': 'watch', 'addition_test': 'sound',
         'stream_data': 'shared', 'stream_exponent': 6.0, 'accuracy_divisor': 2.0,
-        'step_bound': 'empirical', 'c1': 3.0, 'c2': 1.0, **_FORMULAS}),
+        'step_bound': 'empirical', 'c1': 3.0, 'c2': 1.0, 'watch_every': 4, **_FORMULAS}),
     'paper': MappingProxyType({
         'base': 'ucb_explore', 'evaluation': 'monte_carlo', 'optimism': 'split_samples',
         'discovery': 'per_visit', 'checks': 'hoeffding', 'addition_test': 'sound',
         'stream_data': 'own', 'stream_exponent': 2.0, 'accuracy_divisor': 8.0,
-        'step_bound': 'printed', 'c1': 48661.0, 'c2': 225.0, **_FORMULAS}),
+        'step_bound': 'printed', 'c1': 48661.0, 'c2': 225.0, 'watch_every': 4, **_FORMULAS}),
 })
 
 

@@ -136,7 +136,9 @@ class UcbExplore(Phased, BaseAlgorithm):
         if here is not None and action != RESET:
             self._learn(here, action, state)
         if self.state is UcbPhase.DISCOVERY:
-            if here is not None:
+            if here is None:
+                self._parts.discovery.restart()
+            else:
                 self._parts.discovery.observe(here, action, state)
             if self._parts.discovery.done():
                 self.trigger('sampled')
@@ -184,6 +186,7 @@ class UcbExplore(Phased, BaseAlgorithm):
             self._begin_round(plan.policy)
             self.trigger('target_chosen')
             return
+        self._episode = self._evaluation = None
         pending = self._parts.discovery.pending(known)
         if pending:
             self._parts.discovery.begin(known, pending, self._known[pending[-1]])
@@ -211,11 +214,12 @@ class UcbExplore(Phased, BaseAlgorithm):
                 self._episode = Episode(self._policy, self._evaluation.ends_outside)
             return
         episode.observe(state)
+        skipped = action != RESET and here is not None and self._doubled((here, action))
         if episode.over:
             self._episode = None
             self.episode_over = True
             verdict = self._evaluation.record(episode.length, episode.failed)
-            if verdict is Verdict.GOOD:
+            if verdict is Verdict.GOOD and not (skipped and not self._evaluation.continues):
                 self._estimates[self._policy.target] = self._evaluation.mean_steps
                 self._evaluation = None
                 self._add(self._policy)
@@ -227,7 +231,7 @@ class UcbExplore(Phased, BaseAlgorithm):
                 self.trigger('round_failed')
                 self._plan()
                 return
-        if action != RESET and here is not None and self._doubled((here, action)):
+        if skipped:
             self.trigger('round_skipped')
             self._plan()
             self.episode_over = self._episode is None

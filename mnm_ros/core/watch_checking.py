@@ -32,6 +32,9 @@ from mnm_ros.core.episode import Episode
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 
+_MARGIN = 4
+"""A rediscovery may take so many times the steps that led to the hypothesis."""
+
 
 class Detector:
     """Notices that a policy's ``tau`` has risen above ``limit``, at any time.
@@ -72,18 +75,23 @@ class Detector:
 
 
 class WatchChecking(Checking):
-    """The checking phase with detectors and repeated rediscovery."""
+    """The checking phase with detectors and repeated rediscovery.
 
-    def __init__(self, round_: Round, policies: tuple[Policy, ...]) -> None:
+    quanta: of rediscovery for one attempt of a policy under watch.
+    """
+
+    def __init__(self, round_: Round, policies: tuple[Policy, ...], quanta: int = 4) -> None:
         self.refuted = False
         self.rediscovering = True
         self._round = round_
+        self._quanta = quanta
         self._third = round_.problem.confidence / 3
         self.policies = ()
         self._detectors: dict[int, Detector] = {}
         self._detectors_made = 0
         self._rediscoveries = 0
         self._cut_off = 0
+        self._doublings = 0
         self._here: int | None = None
         self._episode: Episode | None = None
         self._turns: deque[Policy] = deque()
@@ -150,12 +158,13 @@ class WatchChecking(Checking):
         self._begin_quantum()
 
     def _allow_steps(self) -> None:
-        self.check_steps = self._round.check_steps or self.base.step_bound(len(self.policies))
+        """Each cut off run doubles the allowance, so that a run that is merely slow ends."""
+        bound = max(self.base.step_bound(len(self.policies)), _MARGIN * self._round.steps_taken)
+        self.check_steps = self._round.check_steps or bound * 2 ** self._doublings
 
     def _begin_quantum(self) -> None:
         self.rediscovering = True
-        self._left = self.base.quantum
-        self._evaluating = self.base.evaluating
+        self._left = self._quanta * self.base.quantum
         self.base.interrupt()
 
     def _rediscover(self, state: int) -> None:
@@ -165,8 +174,8 @@ class WatchChecking(Checking):
         self._steps += 1
         self._left -= 1
         cut_off = self._steps >= self.check_steps
-        if not (base.finished or cut_off or (
-                base.episode_over if self._evaluating else self._left <= 0 or base.evaluating)):
+        if not (base.finished or cut_off or self._left <= 0 and (
+                base.episode_over or not base.evaluating)):
             return
         self._add_new_states()
         if base.finished:
@@ -176,6 +185,7 @@ class WatchChecking(Checking):
             self._rediscover_again()
         elif cut_off:
             self._cut_off += 1
+            self._doublings += 1
             if self._cut_off >= self._cut_offs_to_refute():
                 self._refute()
                 return

@@ -49,8 +49,8 @@ def test_the_printed_refutation_falls_exactly_when_its_inequality_holds() -> Non
     # (0.0488612937 + 0.0075990888) * 1022 = 57.7: 57 failures are not enough, 58 are.
     assert not checks.refutes(57, 1022)
     assert checks.refutes(58, 1022)
-    assert not checks.ready(1021)
-    assert checks.ready(1022)
+    assert not checks.ready(1022)
+    assert checks.ready(1023)
 
 
 def test_the_sound_addition_test_allows_as_many_misses_as_the_others_allow_failures() -> None:
@@ -74,9 +74,14 @@ def test_the_printed_addition_test_can_hold_where_alpha_is_below_delta() -> None
 
 def test_a_window_of_ones_own() -> None:
     checks = HoeffdingChecks(Problem(4, 4.0, 1.0, DELTA_1), 9, window=20)
-    assert checks.window == 20 and not checks.ready(19) and checks.ready(20)
+    assert checks.window == 20 and not checks.ready(20) and checks.ready(21)
     assert not checks.refutes(1, 20)  # 0.05 < 0.0565
     assert checks.refutes(2, 20)
+
+
+def test_a_huge_slack_is_no_reason_to_fail() -> None:
+    checks = HoeffdingChecks(Problem(1, 1.0, 300.0, DELTA_1), 1)
+    assert checks.window == 1 and checks.alpha > 1
 
 
 def test_the_binomial_critical_number() -> None:

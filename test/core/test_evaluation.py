@@ -63,7 +63,7 @@ def test_the_plain_estimate_of_tau() -> None:
 
 @pytest.mark.parametrize(('tau', 'wrong'), [(6.05, Verdict.GOOD), (2.98, Verdict.BAD)])
 def test_a_wrong_verdict_is_as_rare_as_its_level_says(tau: float, wrong: Verdict) -> None:
-    level, trials = 0.1, 400
+    level, trials = 0.05, 400
     failures = []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
@@ -82,7 +82,17 @@ def test_a_good_policy_is_certified_in_tens_of_episodes() -> None:
     assert np.mean(played) < 80, played
 
 
-def test_an_evaluation_without_end_is_given_up_if_so_wanted() -> None:
+def test_a_check_that_stays_open_has_nothing_to_object() -> None:
     evaluation = BettingEvaluation(HORIZON, 6.0, 6.0, 1e-4, most=5)
     verdicts = [evaluation.record(6, False) for _ in range(5)]
-    assert verdicts == [Verdict.UNDECIDED] * 4 + [Verdict.BAD]
+    assert verdicts == [Verdict.UNDECIDED] * 4 + [Verdict.GOOD]
+
+
+def test_the_stakes_of_one_failed_episode() -> None:
+    # m = 6, G = 12: X = 12 + 1 + 6 = 19, the capital of a bet b for the policy is 1 - 13 b with
+    # b = f / 13; against it (reject = 3) X = 16 and the capital is 1 + 13 b with b = f / 3.
+    evaluation = BettingEvaluation(HORIZON, 6.0, 3.0, 0.01)
+    evaluation.record(HORIZON, True)
+    fractions = evaluation._FRACTIONS
+    assert np.exp(evaluation._accept_log) == pytest.approx(1 - fractions)
+    assert np.exp(evaluation._reject_log) == pytest.approx(1 + 13 * fractions / 3)

@@ -119,3 +119,20 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
                       'checking/evaluation'}
     figures = exploration.diagnostics()
     assert figures['changes_noticed'] == 2 and 'found, added' in figures['last_change']
+
+
+def until_it_is_under_way(exploration: Exploration, simulator: Simulator) -> None:
+    """Stop before an action other than RESET."""
+    while exploration.next_action() == RESET or exploration.steps < 1000:
+        drive(exploration, simulator, 1)
+
+
+def test_whatever_interrupts_it_the_next_action_is_a_reset() -> None:
+    exploration, simulator = started()
+    until_it_is_under_way(exploration, simulator)
+    exploration.relocate(3)
+    assert exploration.next_action() == RESET
+    until_it_is_under_way(exploration, simulator)
+    exploration.pause('lunch')
+    exploration.resume()
+    assert exploration.next_action() == RESET

@@ -183,10 +183,10 @@ def test_w_r_cuts_a_rediscovery_off() -> None:
 # of 20, one failure (0.05) is below alpha + delta_1 = 0.063 and two (0.1) are above.
 @pytest.mark.parametrize(('cut', 'refuted'), [(1, False), (2, True)])
 def test_decision_one_a_new_round_after_too_many_cut_off_runs(cut: int, refuted: bool) -> None:
-    lives = [0] * cut + [1] * (WINDOW - cut)
+    lives = [1] + [0] * cut + [1] * (WINDOW - cut)
     machine = hypothesis_of(
         (HOME, 3), lambda: ScriptedBase(lives.pop(0) if lives else 1, (HOME, 3)), check_steps=10)
-    check_runs(machine, World(), WINDOW - 1)
+    check_runs(machine, World(), WINDOW)
     assert machine.round == 1
     check_runs(machine, World(), 1)
     assert machine.round == (2 if refuted else 1)
@@ -203,6 +203,7 @@ def test_decision_two_a_policy_that_fails_too_often_is_deleted(
         failures: int, deleted: bool) -> None:
     machine = hypothesis_of((HOME, 3, 5), lambda: ScriptedBase(1, (HOME, 5)))
     world = World()
+    check_runs(machine, world, 1)
     world.closed = {3}
     check_runs(machine, world, failures)
     world.closed = set()
@@ -218,12 +219,14 @@ def test_decision_two_a_policy_that_fails_too_often_is_deleted(
     (1, False, True), (2, False, False), (0, True, False)])
 def test_decision_three_a_state_seen_often_enough_is_added(
         missed: int, printed: bool, added: bool) -> None:
-    outputs = [(HOME, 3)] * missed
+    outputs = [(HOME, 3)] * missed + [(HOME, 3, 5)]
     machine = hypothesis_of(
         (HOME, 3),
         lambda: ScriptedBase(1, outputs.pop() if outputs else (HOME, 3, 5)),
         checks=lambda p, known: HoeffdingChecks(p, known, WINDOW, printed))
     check_runs(machine, World(), WINDOW)
+    assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME, 3)
+    check_runs(machine, World(), 1)
     assert machine.hypothesis is not None
     assert machine.hypothesis.targets == ((HOME, 3, 5) if added else (HOME, 3))
 

@@ -9,7 +9,7 @@ import pytest
 
 from mnm_ros.core.checks import binomial_tail
 from mnm_ros.core.counts import Counts
-from mnm_ros.core.kl_optimism import KlOptimism, _favourable
+from mnm_ros.core.kl_optimism import KlOptimism, _favourable, _Model
 from mnm_ros.core.optimism import SplitSamples
 from mnm_ros.core.problem import RESET, Problem
 
@@ -163,3 +163,37 @@ def test_the_kl_planner_gives_up_a_candidate_that_is_out_of_reach() -> None:
 def test_an_action_without_samples_may_lead_anywhere() -> None:
     plan = KlOptimism(PROBLEM, 0.03, 9).plan(Counts(), [0], [5])
     assert plan is not None and plan.target == 5
+
+
+def value_iteration(model: _Model, target: int, sweeps: int = 4000) -> float:
+    """The least fixed point of the operator that ``_Model.solve`` finds by policy iteration."""
+    known = model._known
+    values = np.full(len(model._column), 1e-9)
+    goal = model._column.get(target)
+    for _ in range(sweeps):
+        if goal is not None:
+            values[goal] = 0.0
+        expected = _favourable(model._fractions, values[model._next], model._radius)[1]
+        steps = 1 + expected.reshape(known, -1).min(axis=1)
+        following = np.append(steps[:1], np.minimum(steps[1:], 1 + steps[0]))
+        values = np.concatenate([following, np.full(len(values) - known, 1 + steps[0])])
+    return float(values[0])
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_the_kl_planner_agrees_with_value_iteration_on_random_counts(seed: int) -> None:
+    """Few successors, some unknown, and many samples: here policies may fail to arrive."""
+    rng = np.random.default_rng(seed)
+    known, actions, target = int(rng.integers(1, 5)), int(rng.integers(1, 3)), 99
+    counts = Counts()
+    for state in range(known):
+        for action in range(actions):
+            ends = rng.choice([*range(known), 50, 51, target], size=rng.integers(1, 4))
+            for end in rng.choice(ends, size=int(10 ** rng.uniform(0, 3))):
+                counts.add(state, action, int(end))
+    model = _Model(counts, range(known), actions, 0.03)
+    value, played = model.solve(target)
+    assert np.isfinite(value) and value >= 1 and len(played) == known
+    reference = value_iteration(model, target)
+    if reference < 500:
+        assert value == pytest.approx(reference, rel=1e-4)

@@ -18,6 +18,8 @@ from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
 
 RADIUS, SLACK, CONFIDENCE = 4.0, 1.0, 0.1
+# The bounds are cautious: far fewer runs than one in ten break the promise.
+RATE = 0.01
 # By chance a true promise fails this test once in a thousand scenarios.
 SIGNIFICANCE = 1e-3
 
@@ -49,5 +51,5 @@ def mnm_keeps_it(name: str, seed: int) -> bool:
 @pytest.mark.parametrize(('keeps_it', 'seeds'), [(base_keeps_it, 30), (mnm_keeps_it, 4)])
 def test_the_promise_is_kept(name: str, keeps_it: object, seeds: int) -> None:
     broken = [seed for seed in range(seeds) if not keeps_it(name, seed)]  # type: ignore
-    chance = binomial_tail(seeds, CONFIDENCE, len(broken))
+    chance = binomial_tail(seeds, RATE, len(broken))
     assert chance > SIGNIFICANCE, f'{name}: broken with seeds {broken}'

@@ -90,7 +90,8 @@ def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchChecking, C
     sentences: list[str] = []
     log = ChangeLog(sentences.append)
     checking = WatchChecking(
-        Round(1, PROBLEM, HOME, script, 0, log), tuple(policy(target) for target in targets))
+        Round(1, PROBLEM, HOME, script, check_steps=0, steps_taken=30, log=log),
+        tuple(policy(target) for target in targets), quanta=1)
     return checking, log, sentences
 
 
@@ -179,9 +180,10 @@ def test_rediscoveries_that_never_end_refute_the_round() -> None:
     script = Script((HOME, 3), life=0)
     checking, log, sentences = watching(script, (HOME, 3))
     run(checking, World(), lambda: checking.refuted)
-    # k cut-offs have probability at most (delta / 3)^k: two are enough so early.
-    assert [base.steps for base in script.runs] == [100, 100]
-    assert log.noticed == 1 and 'took more than 100 steps 2 times in a row' in sentences[0]
+    # k cut-offs have probability at most (delta / 3)^k: two are enough so early. The first may
+    # take 4 times the 30 steps of the building phase, the second twice that.
+    assert [base.steps for base in script.runs] == [120, 240]
+    assert log.noticed == 1 and 'took more than 240 steps 2 times in a row' in sentences[0]
 
 
 def test_a_hypothesis_of_home_alone_only_rediscovers() -> None:

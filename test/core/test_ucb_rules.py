@@ -1,0 +1,212 @@
+"""The rules of UcbExplore's rounds, with scripted parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+
+import pytest
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.discovery import Discovery
+from mnm_ros.core.evaluation import Evaluation, Verdict
+from mnm_ros.core.optimism import Optimism, Plan
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import new_base, settings
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.ucb_explore import UcbExplore, UcbParts, UcbPhase
+
+PROBLEM = Problem(1, 4.0, 1.0, 0.1)
+HORIZON = 3
+
+
+class NoDiscovery(Discovery):
+    """Is done at once, unless ``owed`` says that states are pending."""
+
+    learns_everywhere = True
+
+    def __init__(self) -> None:
+        self.owed: tuple[int, ...] = ()
+        self.steps = 0
+        self.restarts = 0
+
+    def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
+        pass
+
+    def pending(self, known: Sequence[int]) -> tuple[int, ...]:
+        return self.owed
+
+    def done(self) -> bool:
+        return self.steps == 0
+
+    def action(self, here: int) -> int:
+        return 0
+
+    def observe(self, here: int, action: int, state: int) -> None:
+        self.steps -= 1
+
+    def restart(self) -> None:
+        self.restarts += 1
+
+
+class Plans(Optimism):
+    """Hands out plans in order; None when they are used up."""
+
+    def __init__(self, *plans: Plan | None) -> None:
+        self.plans = list(plans)
+        self.failed_rounds = 0
+
+    def plan(self, counts: Counts, known: Sequence[int],
+             candidates: Sequence[int]) -> Plan | None:
+        return self.plans.pop(0) if self.plans else None
+
+    def round_failed(self) -> None:
+        self.failed_rounds += 1
+
+
+class Recorder(Evaluation):
+    """Keeps the episodes and says what it was told to after some of them."""
+
+    ends_outside = True
+
+    def __init__(self, after: int, verdict: Verdict, continues: bool = True) -> None:
+        super().__init__()
+        self.episodes: list[tuple[int, bool]] = []
+        self.continues = continues
+        self._after = after
+        self._verdict = verdict
+
+    def _judge(self, length: int, failed: bool) -> Verdict:
+        self.episodes.append((length, failed))
+        return self._verdict if self.played >= self._after else Verdict.UNDECIDED
+
+
+def to(target: int) -> Plan:
+    return Plan(target, Policy(target, HORIZON, (0,), ((0,),)))
+
+
+def start(plans: Plans, evaluations: list[Recorder],
+          discovery: NoDiscovery | None = None) -> tuple[UcbExplore, list[tuple[int, int]]]:
+    """Return a run that stands at home with state 7 as a candidate, and what it evaluated."""
+    asked: list[tuple[int, int]] = []
+
+    def evaluate(known: int, number: int) -> Evaluation:
+        asked.append((known, number))
+        return evaluations[number - 1]
+
+    counts = Counts()
+    base = UcbExplore(PROBLEM, 0, UcbParts(
+        HORIZON, counts, plans, discovery or NoDiscovery(), evaluate, lambda known: None,
+        lambda known: 0))    # type: ignore[arg-type, return-value]
+    # Ten executions in the past: the next ten double them.
+    for _ in range(10):
+        base.witness(0, 0, 7)
+    return base, asked
+
+
+def walk(base: UcbExplore, states: list[int]) -> list[int]:
+    """Return the actions played on the way through ``states``."""
+    actions = []
+    for state in states:
+        actions.append(base.next_action())
+        base.observe(state)
+    return actions
+
+
+def test_each_round_has_an_evaluation_of_its_own_number() -> None:
+    plans = Plans(to(7), to(7), to(7))
+    evaluations = [Recorder(1, Verdict.BAD), Recorder(1, Verdict.BAD), Recorder(1, Verdict.GOOD)]
+    base, asked = start(plans, evaluations)
+    walk(base, [0, 0, 7, 0, 7, 0, 7])
+    assert asked == [(1, 1), (1, 2), (1, 3)]
+    assert plans.failed_rounds == 2
+    assert [policy.target for policy in base.policies] == [0, 7]
+    assert base.estimates == {7: 1.0}
+
+
+def test_a_round_is_skipped_when_the_executions_of_a_pair_have_doubled() -> None:
+    plans = Plans(to(7), to(7))
+    first, second = Recorder(99, Verdict.GOOD, False), Recorder(99, Verdict.GOOD, False)
+    base, asked = start(plans, [first, second])
+    walk(base, [0, 0, *([7, 0] * 9)])
+    assert len(asked) == 1 and len(first.episodes) == 9
+    walk(base, [7])
+    assert len(asked) == 2 and plans.failed_rounds == 0
+    assert base.episode_over
+
+
+def test_a_skip_comes_before_a_success_as_printed() -> None:
+    first, second = Recorder(10, Verdict.GOOD, False), Recorder(99, Verdict.GOOD, False)
+    base, asked = start(Plans(to(7), to(7)), [first, second])
+    walk(base, [0, 0, *([7, 0] * 9), 7])
+    assert len(first.episodes) == 10 and len(asked) == 2
+    assert base.state is UcbPhase.EVALUATION
+
+
+@pytest.mark.parametrize(('plan', 'tests'), [(to(7), 1), (to(8), 2)])
+def test_only_the_very_same_policy_goes_on_with_its_test(plan: Plan, tests: int) -> None:
+    evaluations = [Recorder(99, Verdict.GOOD), Recorder(99, Verdict.GOOD)]
+    base, asked = start(Plans(to(7), plan), evaluations)
+    walk(base, [0, 0, *([7, 0] * 10)])
+    assert len(asked) == tests
+
+
+def test_an_episode_goes_on_over_a_skip_with_the_same_policy() -> None:
+    evaluation = Recorder(99, Verdict.GOOD)
+    base, _ = start(Plans(to(7), to(7)), [evaluation])
+    walk(base, [0, 0, *([7, 0] * 9), 0, 7])
+    assert evaluation.episodes[-1] == (2, False)
+
+
+def test_nothing_of_an_evaluation_is_left_over_when_the_run_goes_back_to_discovery() -> None:
+    discovery = NoDiscovery()
+    evaluations = [Recorder(99, Verdict.GOOD), Recorder(99, Verdict.GOOD)]
+    base, asked = start(Plans(to(7), None, to(7)), evaluations, discovery)
+    walk(base, [0, 0, *([7, 0] * 9)])
+    discovery.owed, discovery.steps = (0,), 2
+    walk(base, [0])
+    assert base.state is UcbPhase.DISCOVERY
+    actions = walk(base, [0, 0, 0, 7])
+    assert base.state is UcbPhase.EVALUATION and len(asked) == 2
+    assert actions[2] == RESET and evaluations[1].episodes == [(1, False)]
+
+
+def test_an_interrupted_episode_does_not_count_and_discovery_begins_its_way_anew() -> None:
+    discovery = NoDiscovery()
+    evaluation = Recorder(99, Verdict.GOOD)
+    base, _ = start(Plans(to(7)), [evaluation], discovery)
+    walk(base, [0, 0, 0])
+    base.interrupt()
+    assert walk(base, [0, 7]) == [RESET, 0]
+    assert evaluation.episodes == [(1, False)]
+    assert discovery.restarts == 1
+
+
+def test_an_episode_begins_only_at_home() -> None:
+    evaluation = Recorder(99, Verdict.GOOD)
+    base, _ = start(Plans(to(7)), [evaluation])
+    assert walk(base, [0, 5, 5, 0, 7]) == [RESET, RESET, RESET, RESET, 0]
+    assert evaluation.episodes == [(1, False)]
+
+
+def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None:
+    base, _ = start(Plans(to(7)), [Recorder(1, Verdict.GOOD)])
+    base.witness(7, 0, 9)
+    assert base.candidates == (7,)
+    walk(base, [0, 0, 7])
+    assert base.candidates == (9,)
+
+
+def test_the_confidence_is_shared_out_as_documented() -> None:
+    base = new_base(settings(PROBLEM), home=0)
+    assert isinstance(base, UcbExplore)
+    share = PROBLEM.confidence / 3
+    for number in (1, 2, 7):
+        evaluation = base._parts.evaluate(3, number)
+        assert evaluation._threshold == pytest.approx(  # type: ignore[attr-defined]
+            -math.log(share / (number * (number + 1))))
+        assert evaluation._reject == PROBLEM.radius  # type: ignore[attr-defined]
+    check = base.evaluation(3)
+    assert check._reject == PROBLEM.limit  # type: ignore[attr-defined]
+    assert base._parts.optimism._budget == share  # type: ignore[attr-defined]
+    assert base._parts.discovery._budget == share  # type: ignore[attr-defined]
