@@ -9,7 +9,7 @@ from enum import Enum
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.discovery import Discovery
-from mnm_ros.core.episode import Episode
+from mnm_ros.core.episode import Attempts
 from mnm_ros.core.evaluation import Evaluation, Verdict
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.optimism import Optimism
@@ -74,8 +74,7 @@ class UcbExplore(Phased, BaseAlgorithm):
         self._known: dict[int, Policy] = {}
         self._candidates: dict[int, None] = {}
         self._here: int | None = None
-        self._episode: Episode | None = None
-        self._policy: Policy | None = None
+        self._attempts: Attempts | None = None
         self._evaluation: Evaluation | None = None
         self._rounds = 0
         self._start_machine(UCB_TRANSITIONS, UcbPhase.DISCOVERY)
@@ -124,9 +123,8 @@ class UcbExplore(Phased, BaseAlgorithm):
             return RESET
         if self.state is UcbPhase.DISCOVERY:
             return self._parts.discovery.action(self._here)
-        if self._episode is None:
-            return RESET
-        return self._episode.action(self._here)
+        assert self._attempts is not None
+        return self._attempts.action(self._here)
 
     def observe(self, state: int) -> None:
         """Take note of the state in which the last action ended."""
@@ -149,7 +147,8 @@ class UcbExplore(Phased, BaseAlgorithm):
     def interrupt(self) -> None:
         """Start again from home: an episode under way does not count."""
         self._here = None
-        self._episode = None
+        if self._attempts is not None:
+            self._attempts.interrupt()
 
     def witness(self, state: int, action: int, next_state: int) -> None:
         """Learn from somebody else's step in the same CMP."""
@@ -186,7 +185,7 @@ class UcbExplore(Phased, BaseAlgorithm):
             self._begin_round(plan.policy)
             self.trigger('target_chosen')
             return
-        self._episode = self._evaluation = None
+        self._evaluation = None
         pending = self._parts.discovery.pending(known)
         if pending:
             self._parts.discovery.begin(known, pending, self._known[pending[-1]])
@@ -198,43 +197,38 @@ class UcbExplore(Phased, BaseAlgorithm):
         """Evaluate ``policy``; the very policy that was under evaluation may just go on."""
         self._executed: dict[Pair, int] = {}
         self._before: dict[Pair, int] = {}
-        if self._evaluation and self._evaluation.continues and policy == self._policy:
+        if (self._evaluation and self._evaluation.continues
+                and self._attempts and policy == self._attempts.policy):
             return
         self._rounds += 1
-        self._policy = policy
-        self._episode = None
         self._evaluation = self._parts.evaluate(len(self._known), self._rounds)
+        self._attempts = Attempts(self._home, policy, self._evaluation.ends_outside)
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
-        """Go on with the episode under way, or begin one at home."""
-        assert self._evaluation is not None and self._policy is not None
-        episode = self._episode
-        if episode is None:
-            if state == self._home:
-                self._episode = Episode(self._policy, self._evaluation.ends_outside)
-            return
-        episode.observe(state)
-        skipped = action != RESET and here is not None and self._doubled((here, action))
-        if episode.over:
-            self._episode = None
+        """Make a step of the round; a skip comes before a success, as printed."""
+        evaluation, attempts = self._evaluation, self._attempts
+        assert evaluation is not None and attempts is not None
+        skipped = (attempts.under_way and action != RESET and here is not None
+                   and self._doubled((here, action)))
+        episode = attempts.observe(state)
+        verdict = Verdict.UNDECIDED
+        if episode is not None:
             self.episode_over = True
-            verdict = self._evaluation.record(episode.length, episode.failed)
-            if verdict is Verdict.GOOD and not (skipped and not self._evaluation.continues):
-                self._estimates[self._policy.target] = self._evaluation.mean_steps
-                self._evaluation = None
-                self._add(self._policy)
-                self.trigger('round_succeeded')
-                return
-            if verdict is Verdict.BAD:
-                self._evaluation = None
-                self._parts.optimism.round_failed()
-                self.trigger('round_failed')
-                self._plan()
-                return
-        if skipped:
+            verdict = evaluation.record(episode.length, episode.failed)
+        if verdict is Verdict.BAD:
+            self._evaluation = None
+            self._parts.optimism.round_failed()
+            self.trigger('round_failed')
+            self._plan()
+        elif verdict is Verdict.GOOD and (evaluation.continues or not skipped):
+            self._evaluation = None
+            self._estimates[attempts.policy.target] = evaluation.mean_steps
+            self._add(attempts.policy)
+            self.trigger('round_succeeded')
+        elif skipped:
             self.trigger('round_skipped')
             self._plan()
-            self.episode_over = self._episode is None
+            self.episode_over = not (self._attempts and self._attempts.under_way)
 
     def _doubled(self, pair: Pair) -> bool:
         """Count an execution in this round; is the pair's knowledge doubled by it?"""

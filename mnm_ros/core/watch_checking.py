@@ -28,7 +28,7 @@ from typing import Union
 import numpy as np
 
 from mnm_ros.core.checking import Checking, Round, over_own_targets
-from mnm_ros.core.episode import Episode
+from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 
@@ -86,25 +86,23 @@ class WatchChecking(Checking):
         self._round = round_
         self._quanta = quanta
         self._third = round_.problem.confidence / 3
-        self.policies = ()
+        self.policies: tuple[Policy, ...] = ()
         self._detectors: dict[int, Detector] = {}
         self._detectors_made = 0
         self._rediscoveries = 0
         self._cut_off = 0
         self._doublings = 0
         self._here: int | None = None
-        self._episode: Episode | None = None
         self._turns: deque[Policy] = deque()
         self._adopt(policies)
+        self._attempts = Attempts(round_.home, self.policies[0], ends_outside=True)
         self._rediscover_again()
 
     def next_action(self) -> int:
         """Return what the rediscovery, or the policy under watch, does next."""
         if self.rediscovering:
             return self.base.next_action()
-        if self._here is None or self._episode is None:
-            return RESET
-        return self._episode.action(self._here)
+        return RESET if self._here is None else self._attempts.action(self._here)
 
     def observe(self, state: int) -> None:
         """Go on with the turn under way; decide where it says so."""
@@ -117,7 +115,7 @@ class WatchChecking(Checking):
         """Go on from home."""
         self.base.interrupt()
         self._here = None
-        self._episode = None
+        self._attempts.interrupt()
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Tell of the policy with the most evidence against it."""
@@ -221,23 +219,19 @@ class WatchChecking(Checking):
 
     def _begin_watch(self) -> None:
         """Give the policy whose turn it is an attempt."""
-        self._episode = None
         self._here = None
-        self.rediscovering = not self._turns
-        if self.rediscovering:
+        if self._turns:
+            self.rediscovering = False
+            self._attempts = Attempts(self._round.home, self._turns[0], ends_outside=True)
+        else:
             self._begin_quantum()
 
     def _watch(self, state: int) -> None:
         self._here = state
-        policy = self._turns[0]
-        if self._episode is None:
-            if state == self._round.home:
-                self._episode = Episode(policy, ends_outside=True)
+        episode = self._attempts.observe(state)
+        if episode is None:
             return
-        episode = self._episode
-        episode.observe(state)
-        if not episode.over:
-            return
+        policy = self._attempts.policy
         detector = self._detectors[policy.target]
         detector.record(episode.length, episode.failed)
         if detector.alarm:

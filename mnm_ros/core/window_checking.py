@@ -10,8 +10,8 @@ from typing import Union
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking import Checking, Round, over_own_targets
 from mnm_ros.core.checks import Checks
-from mnm_ros.core.episode import Episode
-from mnm_ros.core.evaluation import Evaluation, Verdict
+from mnm_ros.core.episode import Attempts
+from mnm_ros.core.evaluation import Verdict
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET, Problem
 
@@ -50,8 +50,8 @@ class CheckRunner:
         self._steps = 0
         self.rediscovering = True
         self._here: int | None = None
-        self._episode: Episode | None = None
-        self._evaluation: Evaluation | None = None
+        if self._queue:
+            self._begin_evaluation()
 
     @property
     def over(self) -> bool:
@@ -62,9 +62,7 @@ class CheckRunner:
         """Return the action to execute next."""
         if self.rediscovering:
             return self.base.next_action()
-        if self._here is None or self._episode is None:
-            return RESET
-        return self._episode.action(self._here)
+        return RESET if self._here is None else self._attempts.action(self._here)
 
     def observe(self, state: int) -> None:
         """Take note of the state in which the last action ended."""
@@ -78,7 +76,12 @@ class CheckRunner:
         """The robot may be anywhere: start from home; an episode under way does not count."""
         self.base.interrupt()
         self._here = None
-        self._episode = None
+        if self._queue:
+            self._attempts.interrupt()
+
+    def _begin_evaluation(self) -> None:
+        self._evaluation = self.base.evaluation(self._known)
+        self._attempts = Attempts(self._home, self._queue[-1], self._evaluation.ends_outside)
 
     def _rediscover(self, state: int) -> None:
         self.base.observe(state)
@@ -91,26 +94,19 @@ class CheckRunner:
             self.rediscovering = False
 
     def _evaluate(self, state: int) -> None:
-        policy = self._queue[-1]
-        if self._evaluation is None:
-            self._evaluation = self.base.evaluation(self._known)
-        if self._episode is None:
-            if state == self._home:
-                self._episode = Episode(policy, self._evaluation.ends_outside)
+        episode = self._attempts.observe(state)
+        if episode is None:
             return
-        self._episode.observe(state)
-        if not self._episode.over:
-            return
-        verdict = self._evaluation.record(self._episode.length, self._episode.failed)
-        self._episode = None
+        verdict = self._evaluation.record(episode.length, episode.failed)
         if verdict is Verdict.UNDECIDED:
             return
+        target = self._queue.pop().target
         if verdict is Verdict.BAD:
-            self.result.failed.add(policy.target)
+            self.result.failed.add(target)
         else:
-            self.result.mean_steps[policy.target] = self._evaluation.mean_steps
-        self._evaluation = None
-        self._queue.pop()
+            self.result.mean_steps[target] = self._evaluation.mean_steps
+        if self._queue:
+            self._begin_evaluation()
 
 
 class WindowChecking(Checking):

@@ -37,8 +37,9 @@ def test_every_option_can_be_overridden_and_the_result_runs(preset: str, option:
     assert getattr(resolved, option.name) == other(option)
     base, mnm = new_base(resolved, home=0), new_mnm(resolved)
     for step in range(300):
-        base.next_action()
-        base.observe(step % 3)
+        if not base.finished:
+            base.next_action()
+            base.observe(step % 3)
         mnm.next_action()
         mnm.observe(step % 3)
 
