@@ -86,15 +86,14 @@ class WatchChecking(Checking):
         self._round = round_
         self._quanta = quanta
         self._third = round_.problem.confidence / 3
-        self.policies: tuple[Policy, ...] = ()
-        self._detectors: dict[int, Detector] = {}
+        self.policies = over_own_targets(policies)
         self._detectors_made = 0
+        self._detectors = {policy.target: self._new_detector() for policy in self.policies[1:]}
         self._rediscoveries = 0
         self._cut_off = 0
         self._doublings = 0
         self._here: int | None = None
-        self._turns: deque[Policy] = deque()
-        self._adopt(policies)
+        self._turns = deque(self.policies[1:])
         self._attempts = Attempts(round_.home, self.policies[0], ends_outside=True)
         self._rediscover_again()
 
