@@ -78,11 +78,12 @@ class BaseAlgorithm(ABC):
 class BaseFactory(Protocol):
     """Makes runs of a base algorithm."""
 
-    def __call__(self, problem: Problem, home: int,
-                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+    def __call__(self, problem: Problem, home: int, policies: tuple[Policy, ...],
+                 number: int) -> BaseAlgorithm:
         """Return a fresh run.
 
         problem: with the confidence of this run.
         policies: home first; targets that the run may take as known from the start, as
             somebody else watches over their policies. A base that cannot starts without.
+        number: of the run, 1, 2, ...; with the seed it makes all its random choices.
         """

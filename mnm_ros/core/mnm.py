@@ -66,6 +66,7 @@ class Mnm(Phased):
         self._check_steps = check_steps
         self.log = ChangeLog(on_event)
         self.round = 0
+        self.runs = 0
         self.home: int | None = None
         self.hypothesis: Hypothesis | None = None
         self.building: Building | None = None
@@ -119,7 +120,8 @@ class Mnm(Phased):
 
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None
-        return self._new_base(problem, self.home, policies)
+        self.runs += 1
+        return self._new_base(problem, self.home, policies, self.runs)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""

@@ -256,13 +256,10 @@ def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:
 def new_mnm(resolved: Settings, seed: int = 0,
             on_event: Callable[[str], None] = lambda sentence: None) -> Mnm:
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
-    runs = 0
-
-    def base(problem: Problem, home: int, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-        nonlocal runs
-        runs += 1
+    def base(problem: Problem, home: int, policies: tuple[Policy, ...],
+             number: int) -> BaseAlgorithm:
         return BASES[resolved.base](
-            resolved, problem, home, np.random.default_rng([seed, runs]), policies)
+            resolved, problem, home, np.random.default_rng([seed, number]), policies)
 
     return Mnm(
         resolved.problem, base,

@@ -41,9 +41,9 @@ class Script:
         self._first = list(runs)
         self._rest = rest
 
-    def __call__(self, problem: Problem, home: int,
-                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-        assert home == HOME
+    def __call__(self, problem: Problem, home: int, policies: tuple[Policy, ...],
+                 number: int) -> BaseAlgorithm:
+        assert (home, number) == (HOME, len(self.runs) + 1)
         run = self._first.pop(0) if self._first else self._rest()
         self.runs.append(run)
         self.problems.append(problem)
