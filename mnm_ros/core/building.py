@@ -28,7 +28,7 @@ class Building:
         self._new_stream = new_stream
         self._shared = shared
         self.active: BaseAlgorithm
-        self._steps_taken = 0
+        self.steps_taken = 0
         self._started: list[int] = []
         self._here: int | None = None
         self._activate()
@@ -40,7 +40,7 @@ class Building:
 
     def steps_of(self, stream: BaseAlgorithm) -> int:
         """Return the steps of all streams since the start of ``stream``."""
-        return self._steps_taken - self._started[self.streams.index(stream)]
+        return self.steps_taken - self._started[self.streams.index(stream)]
 
     def next_action(self) -> int:
         """Return what the active stream does next."""
@@ -56,7 +56,7 @@ class Building:
                     stream.witness(self._here, action, state)
         self._here = state
         self._steps += 1
-        self._steps_taken += 1
+        self.steps_taken += 1
         if not self.active.finished and self._quantum_over():
             self._activate()
 
@@ -76,7 +76,7 @@ class Building:
         chosen = self.schedule.next()
         if chosen == len(self.streams):
             self.streams.append(self._new_stream())
-            self._started.append(self._steps_taken)
+            self._started.append(self.steps_taken)
         stream = self.streams[chosen]
         if self.schedule.quanta == 1 or stream is not self.active:
             stream.interrupt()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Protocol, Union
 
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.policy import Policy
@@ -23,9 +23,14 @@ class ChangeLog:
         self.noticed = 0
         self.relearnt = 0
 
+    @property
+    def open(self) -> bool:
+        """Whether a change was noticed that is not relearnt yet."""
+        return self.noticed > self.relearnt
+
     def notice(self) -> None:
         """A decision that a world without change hardly brings about."""
-        if self.noticed == self.relearnt:
+        if not self.open:
             self.noticed += 1
 
     def settle(self) -> None:
@@ -77,6 +82,15 @@ class Checking(ABC):
     refuted: bool
     check_steps: int
 
+    @property
+    def resumable(self) -> bool:
+        """Whether ``to_state`` says all there is to say at this moment."""
+        return False
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain data from which, with the policies, such checks can be made again."""
+        raise NotImplementedError
+
     @abstractmethod
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
@@ -94,7 +108,12 @@ class Checking(ABC):
         """Return ``check_window``, ``failures`` and ``failure_threshold`` for diagnostics."""
 
 
-CheckingFactory = Callable[[Round, tuple[Policy, ...]], Checking]
+class CheckingFactory(Protocol):
+    """Makes the checks of a round."""
+
+    def __call__(self, round_: Round, policies: tuple[Policy, ...],
+                 state: Mapping[str, Any] | None = None) -> Checking:
+        """Return checks of a new hypothesis, or those that ``to_state`` was called on."""
 
 
 def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:

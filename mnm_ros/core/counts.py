@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 Pair = tuple[int, int]
 _NOTHING: Mapping[int, int] = {}
@@ -44,6 +44,22 @@ class Counts:
     def dealt(self, state: int, action: int) -> Iterable[Mapping[int, int]]:
         """Return the ``sets`` disjoint parts of ``next_states``."""
         return self._dealt.get((state, action)) or [_NOTHING] * self.sets
+
+    def to_state(self) -> list[list[int]]:
+        """Return rows of state, action, next state and count."""
+        return [[state, action, next_state, count]
+                for (state, action), nexts in self._next.items()
+                for next_state, count in nexts.items()]
+
+    @classmethod
+    def from_state(cls, state: Iterable[Sequence[int]]) -> Counts:
+        """Return the counts that ``to_state`` was called on; they must be of one set."""
+        counts = cls()
+        for s, action, next_state, count in state:
+            pair = (s, action)
+            counts._visits[pair] = counts._visits.get(pair, 0) + count
+            counts._next.setdefault(pair, {})[next_state] = count
+        return counts
 
     def as_dict(self) -> dict[Pair, dict[int, int]]:
         """Return a copy: ``{(state, action): {next_state: count}}``."""

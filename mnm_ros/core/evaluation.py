@@ -120,13 +120,14 @@ class BettingEvaluation(Evaluation):
         loss = length + failed * (1 + self._reject) - self._reject
         self._accept_log += np.log1p(self._accept_bets * gain)
         self._reject_log += np.log1p(self._reject_bets * loss)
-        if _log_mean_exp(self._accept_log) >= self._threshold:
+        if log_mean_exp(self._accept_log) >= self._threshold:
             return Verdict.GOOD
-        if _log_mean_exp(self._reject_log) >= self._threshold:
+        if log_mean_exp(self._reject_log) >= self._threshold:
             return Verdict.BAD
         return Verdict.GOOD if self.played == self._most else Verdict.UNDECIDED
 
 
-def _log_mean_exp(logs: np.ndarray) -> float:
+def log_mean_exp(logs: np.ndarray) -> float:
+    """Return the logarithm of a mean from logarithms."""
     top = logs.max()
     return float(top + math.log(np.exp(logs - top).mean()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Union
+from typing import Any, Union
 
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.machine import Phased
@@ -42,19 +42,34 @@ class Exploration(Phased):
     """An exploration from the first RESET on, driven one step at a time.
 
     settings: the problem and the parts. seed: of every random choice.
+    resume: what ``to_state`` of such an exploration returned, to go on from there with a RESET.
     """
 
     state: Phase
 
-    def __init__(self, settings: Settings, seed: int = 0) -> None:
-        self._mnm = new_mnm(settings, seed, self._decided)
-        self._counts = Counts()
-        self._here: int | None = None
-        self._news = 'waiting for the robot to come home'
+    def __init__(self, settings: Settings, seed: int = 0,
+                 resume: Mapping[str, Any] | None = None) -> None:
+        state = resume or {'counts': (), 'news': 'waiting for the robot to come home',
+                           'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
+        self._mnm = new_mnm(settings, seed, self._decided, state['mnm'])
+        self._counts = Counts.from_state(state['counts'])
+        self._here: int | None = state['here']
+        self._news: str = state['news']
         self._reason = ''
-        self._last_change = ''
-        self.steps = 0
+        self._last_change: str = state['last_change']
+        self.steps: int = state['steps']
         self._start_machine(EXPLORATION_TRANSITIONS, Phase.WAITING_FOR_ROBOT)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether ``to_state`` says all there is to say at this moment."""
+        return self._mnm.resumable
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain data from which it can go on; only if ``resumable``."""
+        return {'mnm': self._mnm.to_state(), 'counts': self._counts.to_state(),
+                'here': self._here, 'news': self._news, 'last_change': self._last_change,
+                'steps': self.steps}
 
     @property
     def phase(self) -> str:

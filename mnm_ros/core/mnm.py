@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import Enum
 import math
+from typing import Any
 
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.building import Building
@@ -50,6 +51,7 @@ class Mnm(Phased):
     shared_data: whether streams learn from each other's steps.
     check_steps: replaces ``W_r`` if positive.
     on_event: called with one sentence for people whenever something is decided.
+    resume: what ``to_state`` of such an MNM returned, to go on from there.
     """
 
     state: MnmPhase
@@ -57,7 +59,8 @@ class Mnm(Phased):
     def __init__(self, problem: Problem, new_base: BaseFactory,
                  new_schedule: Callable[[], StreamSchedule], new_checking: CheckingFactory, *,
                  shared_data: bool = False, check_steps: int = 0,
-                 on_event: Callable[[str], None] = lambda sentence: None) -> None:
+                 on_event: Callable[[str], None] = lambda sentence: None,
+                 resume: Mapping[str, Any] | None = None) -> None:
         self._problem = problem
         self._new_base = new_base
         self._new_schedule = new_schedule
@@ -71,7 +74,43 @@ class Mnm(Phased):
         self.hypothesis: Hypothesis | None = None
         self.building: Building | None = None
         self.checking: Checking | None = None
-        self._start_machine(MNM_TRANSITIONS, MnmPhase.HOMING)
+        self._steps_taken = 0
+        phase = MnmPhase.HOMING if resume is None else self._resume(resume)
+        self._start_machine(MNM_TRANSITIONS, phase)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether ``to_state`` says all there is to say at this moment."""
+        if self.checking is not None:
+            return self.checking.resumable
+        return self.building is not None and self.building.steps_taken == 0
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain data from which such an MNM can be made again; only if ``resumable``."""
+        return {
+            'round': self.round, 'home': self.home,
+            # A building or checking phase begins with a fresh run of the base algorithm.
+            'runs': self.runs - 1,
+            'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
+            'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
+            'steps_taken': self._steps_taken,
+            'checking': self.checking.to_state() if self.checking else None,
+        }
+
+    def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
+        self.round, self.home, self.runs = state['round'], state['home'], state['runs']
+        self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
+        if state['hypothesis'] is not None:
+            self.hypothesis = Hypothesis.from_state(state['hypothesis'])
+        self._steps_taken = state['steps_taken']
+        if state['checking'] is None:
+            self._build()
+            return MnmPhase.BUILDING
+        assert self.hypothesis is not None
+        self._round_problem = self._problem_of_round()
+        self.checking = self._check_policies(self.hypothesis.policies, state['checking'])
+        self.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
+        return MnmPhase.REDISCOVERY if self.checking.rediscovering else MnmPhase.EVALUATION
 
     @property
     def active(self) -> BaseAlgorithm | None:
@@ -113,24 +152,35 @@ class Mnm(Phased):
     def _begin_round(self) -> None:
         self.round += 1
         self.checking = None
-        self._round_problem = replace(
-            self._problem, confidence=round_confidence(self._problem.confidence, self.round))
+        self._build()
+
+    def _build(self) -> None:
+        self._round_problem = self._problem_of_round()
         self.building = Building(
             lambda: self._base(self._round_problem), self._new_schedule(), self._shared_data)
+
+    def _problem_of_round(self) -> Problem:
+        return replace(self._problem,
+                       confidence=round_confidence(self._problem.confidence, self.round))
 
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None
         self.runs += 1
         return self._new_base(problem, self.home, policies, self.runs)
 
+    def _check_policies(self, policies: tuple[Policy, ...],
+                        state: Mapping[str, Any] | None = None) -> Checking:
+        assert self.home is not None
+        return self._new_checking(
+            Round(self.round, self._round_problem, self.home, self._base, self._check_steps,
+                  self._steps_taken, self.log), policies, state)
+
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""
-        assert self.home is not None and self.building is not None
-        steps_taken = self.building.steps_of(result)
+        assert self.building is not None
+        self._steps_taken = self.building.steps_of(result)
         self.building = None
-        self.checking = self._new_checking(
-            Round(self.round, self._round_problem, self.home, self._base, self._check_steps,
-                  steps_taken, self.log), result.policies)
+        self.checking = self._check_policies(result.policies)
         self._publish(0)
         self.trigger('hypothesis_found')
         self.log.tell(f'round {self.round}: {len(result.policies)} states known, now checking')

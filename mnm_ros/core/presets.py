@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 import math
 from types import MappingProxyType
-from typing import Union
+from typing import Any, Union
 
 import numpy as np
 
@@ -129,10 +129,12 @@ DISCOVERIES: Mapping[str, Callable[[_Context], Discovery]] = {
     'per_visit': lambda c: PerVisitDiscovery(c.problem)}
 
 CHECKS: Mapping[str, Callable[[Settings], CheckingFactory]] = {
-    'binomial': lambda s: lambda round_, policies: WindowChecking(
-        round_, policies, lambda problem, known: BinomialChecks(problem, s.check_window or 4)),
-    'hoeffding': lambda s: lambda round_, policies: WindowChecking(
-        round_, policies, lambda problem, known: HoeffdingChecks(
+    'binomial': lambda s: partial(
+        WindowChecking,
+        new_checks=lambda problem, known: BinomialChecks(problem, s.check_window or 4)),
+    'hoeffding': lambda s: partial(
+        WindowChecking,
+        new_checks=lambda problem, known: HoeffdingChecks(
             problem, known, s.check_window, s.addition_test == 'printed')),
     'watch': lambda s: partial(WatchChecking, quanta=s.watch_every)}
 
@@ -254,7 +256,8 @@ def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:
 
 
 def new_mnm(resolved: Settings, seed: int = 0,
-            on_event: Callable[[str], None] = lambda sentence: None) -> Mnm:
+            on_event: Callable[[str], None] = lambda sentence: None,
+            resume: Mapping[str, Any] | None = None) -> Mnm:
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
     def base(problem: Problem, home: int, policies: tuple[Policy, ...],
              number: int) -> BaseAlgorithm:
@@ -266,4 +269,4 @@ def new_mnm(resolved: Settings, seed: int = 0,
         new_schedule=lambda: StreamSchedule(resolved.stream_exponent),
         new_checking=CHECKS[resolved.checks](resolved),
         shared_data=resolved.stream_data == 'shared',
-        check_steps=resolved.check_steps, on_event=on_event)
+        check_steps=resolved.check_steps, on_event=on_event, resume=resume)

@@ -23,11 +23,10 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 import math
-from typing import Union
-
-import numpy as np
+from typing import Any, Union
 
 from mnm_ros.core.checking import Checking, Round, over_own_targets
+from mnm_ros.core.detector import Detector
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
@@ -36,51 +35,15 @@ _MARGIN = 4
 """A rediscovery may take so many times the steps that led to the hypothesis."""
 
 
-class Detector:
-    """Notices that a policy's ``tau`` has risen above ``limit``, at any time.
-
-    For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the sum
-    over start times ``n`` of ``1/(n (n + 1))`` times that of a bet on ``E[X] > m`` begun at ``n``.
-    With the weights not spent yet it is, while ``tau <= m``, a nonnegative supermartingale that
-    starts at 1, so it ever reaches ``1 / level`` with probability at most ``level`` (Ville). Bets
-    begun late are not burdened by a long good past: a policy that stops working is noticed after
-    about ``(log(1/level) + 2 log(n)) / 0.93`` failures.
-
-    level: the probability with which it ever raises the alarm without reason.
-    """
-
-    _FRACTIONS = np.array([0.1, 0.25, 0.5, 0.75, 0.95])
-
-    def __init__(self, limit: float, level: float) -> None:
-        self._limit = limit
-        self._bets = self._FRACTIONS / limit
-        self._logs = np.full(len(self._bets), -math.inf)
-        self._episodes = 0
-        self.threshold = -math.log(level)
-        self.evidence = 0.0
-
-    @property
-    def alarm(self) -> bool:
-        """Whether the policy can hardly be within the limit any more."""
-        return self.evidence >= self.threshold
-
-    def record(self, length: int, failed: bool) -> None:
-        """Bet on one more episode; ``evidence`` is the logarithm of the capital, in nats."""
-        self._episodes += 1
-        loss = length + failed * (1 + self._limit) - self._limit
-        begun = -math.log(self._episodes * (self._episodes + 1))
-        self._logs = np.logaddexp(self._logs, begun) + np.log1p(self._bets * loss)
-        top = float(self._logs.max())
-        self.evidence = top + math.log(np.exp(self._logs - top).mean())
-
-
 class WatchChecking(Checking):
     """The checking phase with detectors and repeated rediscovery.
 
     quanta: of rediscovery for one attempt of a policy under watch.
+    state: of checks with these policies, from ``to_state``; None for new ones.
     """
 
-    def __init__(self, round_: Round, policies: tuple[Policy, ...], quanta: int = 4) -> None:
+    def __init__(self, round_: Round, policies: tuple[Policy, ...],
+                 state: Mapping[str, Any] | None = None, *, quanta: int = 4) -> None:
         self.refuted = False
         self.rediscovering = True
         self._round = round_
@@ -95,7 +58,41 @@ class WatchChecking(Checking):
         self._here: int | None = None
         self._turns = deque(self.policies[1:])
         self._attempts = Attempts(round_.home, self.policies[0], ends_outside=True)
+        if state is not None:
+            self._load(state)
         self._rediscover_again()
+        if state is not None and not state['rediscovering']:
+            self._begin_watch()
+
+    @property
+    def resumable(self) -> bool:
+        """Whether a rediscovery is about to begin, so that ``to_state`` says it all."""
+        return self._steps == 0 and self._here is None and not self._attempts.under_way
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data; only while ``resumable``."""
+        return {
+            'rediscovering': self.rediscovering,
+            'rediscoveries': self._rediscoveries,
+            'cut_off': self._cut_off,
+            'doublings': self._doublings,
+            'detectors_made': self._detectors_made,
+            'detectors': {str(target): detector.to_state()
+                          for target, detector in self._detectors.items()},
+            'turns': [policy.target for policy in self._turns],
+        }
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        by_target = {policy.target: policy for policy in self.policies}
+        self._detectors_made = state['detectors_made']
+        self._detectors = {
+            int(target): Detector.from_state(
+                self._round.problem.limit, self.policies[0].horizon, detector)
+            for target, detector in state['detectors'].items()}
+        self._turns = deque(by_target[target] for target in state['turns'])
+        self._rediscoveries = state['rediscoveries'] - 1
+        self._cut_off = state['cut_off']
+        self._doublings = state['doublings']
 
     def next_action(self) -> int:
         """Return what the rediscovery, or the policy under watch, does next."""
@@ -142,7 +139,8 @@ class WatchChecking(Checking):
     def _new_detector(self) -> Detector:
         self._detectors_made += 1
         number = self._detectors_made
-        return Detector(self._round.problem.limit, self._third / (number * (number + 1)))
+        return Detector(self._round.problem.limit, self.policies[0].horizon,
+                        self._third / (number * (number + 1)))
 
     def _rediscover_again(self) -> None:
         self._rediscoveries += 1
@@ -151,6 +149,7 @@ class WatchChecking(Checking):
         self.base = self._round.new_base(problem, self.policies)
         self._allow_steps()
         self._steps = 0
+        self._here = None
         self._quiet = True
         self._begin_quantum()
 
@@ -161,7 +160,9 @@ class WatchChecking(Checking):
 
     def _begin_quantum(self) -> None:
         self.rediscovering = True
-        self._left = self._quanta * self.base.quantum
+        """Rediscovery and watching have equal shares until a change is relearnt."""
+        quanta = 1 if self._round.log.open and self._unproven() else self._quanta
+        self._left = quanta * self.base.quantum
         self.base.interrupt()
 
     def _rediscover(self, state: int) -> None:
@@ -177,7 +178,7 @@ class WatchChecking(Checking):
         self._add_new_states()
         if base.finished:
             self._cut_off = 0
-            if self._quiet:
+            if self._quiet and not self._unproven():
                 self._round.log.settle()
             self._rediscover_again()
         elif cut_off:
@@ -212,14 +213,27 @@ class WatchChecking(Checking):
         targets = [policy.target for policy in found]
         if any(self.base.estimates.get(target, 0.0) <= self._round.problem.radius
                for target in targets):
-            self._round.log.notice()
+            self._notice()
         self._round.log.tell_states(
             self._round.number, targets, 'found, added', 'found, added')
 
+    def _notice(self) -> None:
+        """When the world has changed, what is known of the policies is from before."""
+        if not self._round.log.open:
+            self._detectors = {target: self._new_detector() for target in self._detectors}
+        self._round.log.notice()
+
+    def _unproven(self) -> bool:
+        """Whether some policy has not shown since the last change that it works."""
+        return not all(detector.proven for detector in self._detectors.values())
+
     def _begin_watch(self) -> None:
-        """Give the policy whose turn it is an attempt."""
+        """Give the policy whose turn it is an attempt; after a change, one that needs a proof."""
         self._here = None
         if self._turns:
+            if self._round.log.open and self._unproven():
+                while self._detectors[self._turns[0].target].proven:
+                    self._turns.rotate(-1)
             self.rediscovering = False
             self._attempts = Attempts(self._round.home, self._turns[0], ends_outside=True)
         else:
@@ -244,7 +258,7 @@ class WatchChecking(Checking):
 
     def _delete(self, failing: Policy) -> None:
         self._adopt(tuple(policy for policy in self.policies if policy is not failing))
-        self._round.log.notice()
+        self._notice()
         self._round.log.tell_states(
             self._round.number, [failing.target],
             'no longer reached by its policy, deleted', '')

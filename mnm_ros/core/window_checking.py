@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Union
+from typing import Any, Union
 
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking import Checking, Round, over_own_targets
@@ -116,6 +116,7 @@ class WindowChecking(Checking):
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
+                 state: Mapping[str, Any] | None = None, *,
                  new_checks: Callable[[Problem, int], Checks]) -> None:
         self.policies = over_own_targets(policies)
         self.refuted = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 import math
 
 import pytest
@@ -10,7 +11,6 @@ from scripted import HOME, QUANTUM, ScriptedBase
 from transitions import MachineError
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.checking import Checking, Round
 from mnm_ros.core.checks import BinomialChecks, Checks, HoeffdingChecks
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_confidence
 from mnm_ros.core.policy import Policy
@@ -52,10 +52,8 @@ class Script:
 
 def mnm(script: Script, exponent: float = 2,
         checks: Callable[[Problem, int], Checks] | None = None, **options: object) -> Mnm:
-    def checking(round_: Round, policies: tuple[Policy, ...]) -> Checking:
-        return WindowChecking(
-            round_, policies, checks or (lambda p, known: HoeffdingChecks(p, known, WINDOW)))
-
+    checking = partial(
+        WindowChecking, new_checks=checks or (lambda p, known: HoeffdingChecks(p, known, WINDOW)))
     return Mnm(PROBLEM, script, lambda: StreamSchedule(exponent), checking,
                **options)  # type: ignore[arg-type]
 

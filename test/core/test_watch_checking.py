@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import json
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from scripted import HOME, ScriptedBase, policy
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking import ChangeLog, Round
 from mnm_ros.core.checks import binomial_tail
+from mnm_ros.core.detector import Detector
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET, Problem
-from mnm_ros.core.watch_checking import Detector, WatchChecking
+from mnm_ros.core.watch_checking import WatchChecking
 
 PROBLEM = Problem(actions=9, radius=4.0, slack=1.0, confidence=0.0076)
 LIMIT, HORIZON = 8.0, 12
@@ -39,7 +41,7 @@ def test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_level_says() ->
     assert 0.97 * LIMIT < tau(chance) <= LIMIT
     alarms = []
     for seed in range(trials):
-        detector = Detector(LIMIT, level)
+        detector = Detector(LIMIT, HORIZON, level)
         record(detector, chance, 1500, np.random.default_rng(seed))
         if detector.alarm:
             alarms.append(seed)
@@ -48,7 +50,7 @@ def test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_level_says() ->
 
 @pytest.mark.parametrize('past', [0, 100, 5000])
 def test_a_long_good_past_hardly_delays_the_alarm(past: int) -> None:
-    detector = Detector(LIMIT, 1e-4)
+    detector = Detector(LIMIT, HORIZON, 1e-4)
     record(detector, 0.4, past, np.random.default_rng(0))
     assert not detector.alarm
     failures = 0
@@ -57,6 +59,23 @@ def test_a_long_good_past_hardly_delays_the_alarm(past: int) -> None:
         failures += 1
     # (log(1e4) + 2 log(past) + the price of five bets) over 0.93 nats per failure.
     assert failures <= 14 + 2.2 * np.log(past + 1)
+
+
+def test_a_policy_is_proven_by_attempts_that_go_well_and_never_by_bad_ones() -> None:
+    good, bad = Detector(LIMIT, HORIZON, 1e-4), Detector(LIMIT, HORIZON, 1e-9)
+    record(good, 0.4, 60, np.random.default_rng(0))
+    record(bad, 0.12, 2000, np.random.default_rng(0))
+    assert tau(0.12) > LIMIT
+    assert good.proven and not bad.proven
+
+
+def test_a_detector_goes_on_from_its_state_bit_for_bit() -> None:
+    first = Detector(LIMIT, HORIZON, 1e-4)
+    record(first, 0.3, 500, np.random.default_rng(1))
+    second = Detector.from_state(LIMIT, HORIZON, json.loads(json.dumps(first.to_state())))
+    for detector in (first, second):
+        record(detector, 0.15, 100, np.random.default_rng(2))
+    assert first.to_state() == second.to_state()
 
 
 class World:

@@ -1,0 +1,48 @@
+"""An exploration goes on from its plain data as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+
+BROKEN_WHEEL = load('broken_wheel')
+SETTINGS = settings(Problem(len(BROKEN_WHEEL.actions), 4.0, 1.0, 0.1))
+
+
+def fingerprint(exploration: Exploration) -> tuple[object, ...]:
+    """Return all that an observer can tell."""
+    return (exploration.next_action(), exploration.phase, exploration.status,
+            exploration.hypothesis, exploration.candidates, exploration.counts,
+            sorted(exploration.diagnostics().items()))
+
+
+def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
+    """Over building, checking and a change, with actions and revisions compared at each step."""
+    exploration, simulator = Exploration(SETTINGS, seed=3), Simulator(BROKEN_WHEEL, seed=3)
+    exploration.robot_answers()
+    followers: list[Exploration] = []
+    points = 0
+    for step in range(30_000):
+        if step == 15_000:
+            simulator.change()
+        if exploration.resumable and exploration.steps:
+            points += 1
+            follower = Exploration(
+                SETTINGS, seed=3, resume=json.loads(json.dumps(exploration.to_state())))
+            follower.robot_answers()
+            assert fingerprint(follower) == fingerprint(exploration)
+            followers = [*followers[-1:], follower]
+        state = simulator.step(exploration.next_action())
+        for each in (exploration, *followers):
+            each.observe(state)
+        for follower in followers:
+            assert follower.next_action() == exploration.next_action()
+            assert follower.hypothesis == exploration.hypothesis
+    assert points >= 4 and exploration.changes_noticed == 1
+    for follower in followers:
+        assert fingerprint(follower) == fingerprint(exploration)
