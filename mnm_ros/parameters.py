@@ -44,6 +44,7 @@ class Row:
     default: its type is the parameter's; None is a string array that must be given.
     minimum, maximum: allowed range; ``open_ends`` excludes the ends themselves.
     choices: allowed strings; empty means any.
+    importable: ``module:name`` is allowed beside the choices.
     or_default: the default is allowed although it lies outside of the range or the choices.
     runtime: may change while the node is configured.
     """
@@ -56,6 +57,7 @@ class Row:
     open_ends: bool = False
     choices: tuple[str, ...] = ()
     or_default: bool = False
+    importable: bool = False
     read_only: bool = False
     runtime: bool = False
 
@@ -80,7 +82,7 @@ class Row:
         if self.or_default and value == self.default:
             return True
         if self.kind == Kind.STRING:
-            return not self.choices or value in self.choices
+            return not self.choices or value in self.choices or self.importable and ':' in value
         if self.kind == Kind.BOOL:
             return True
         if self.open_ends:
@@ -114,6 +116,7 @@ class Row:
         if self.kind == Kind.STRING_ARRAY:
             return ' of distinct, non-empty names, RESET not among them'
         text = ', one of ' + ', '.join(self.choices) if self.choices else ''
+        text += ', or module:name' if self.importable else ''
         low, high = (self.kind != Kind.STRING and math.isfinite(end)
                      for end in (self.minimum, self.maximum))
         more, less = ('>', '<') if self.open_ends else ('>=', '<=')
@@ -160,7 +163,8 @@ EXPLORER: tuple[Row, ...] = (
         runtime=True),
     _RECORD,
     *(Row(option.name, option.default, option.description, option.minimum, option.maximum,
-          choices=option.choices, or_default=True) for option in OPTIONS),
+          choices=option.choices, or_default=True, importable=option.importable)
+      for option in OPTIONS),
 )
 
 CMP_SIM: tuple[Row, ...] = (

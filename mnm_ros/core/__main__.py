@@ -1,5 +1,6 @@
 """Print the state machines as Mermaid diagrams: ``python3 -m mnm_ros.core``."""
 
+from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS, Phase
 from mnm_ros.core.machine import diagram
 from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
@@ -10,3 +11,5 @@ print()
 print(diagram(MNM_TRANSITIONS, MnmPhase.HOMING))
 print()
 print(diagram(UCB_TRANSITIONS, UcbPhase.DISCOVERY))
+print()
+print(diagram(DISCO_TRANSITIONS, DiscoPhase.SAMPLING))

@@ -99,7 +99,7 @@ class _Model:
         for _ in range(_SWEEPS):
             if goal is not None:
                 values[goal] = 0.0
-            plausible, expected = _favourable(
+            plausible, expected = favourable(
                 self._fractions, values[self._next], self._radius)
             steps = 1 + expected.reshape(known, self._actions)
             best = steps.argmin(axis=1)
@@ -133,7 +133,7 @@ class _Model:
         return np.linalg.solve(np.eye(known) - inner, 1 + away)
 
 
-def _favourable(fractions: np.ndarray, values: np.ndarray,
+def favourable(fractions: np.ndarray, values: np.ndarray,
                 radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
 

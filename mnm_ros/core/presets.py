@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+import importlib
 import math
 from types import MappingProxyType
 from typing import Any, Union
@@ -16,9 +17,11 @@ from typing import Any, Union
 import numpy as np
 
 from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.certificate import ConfidenceSets
 from mnm_ros.core.checking import CheckingFactory
 from mnm_ros.core.checks import BinomialChecks, HoeffdingChecks
 from mnm_ros.core.counts import Counts
+from mnm_ros.core.disco import Disco, DiscoParts, Sampling
 from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
 from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, MonteCarloEvaluation
 from mnm_ros.core.kl_optimism import KlOptimism
@@ -36,7 +39,10 @@ Value = Union[str, int, float]
 
 @dataclass(frozen=True)
 class Option:
-    """A part or a constant that can be overridden; the empty value means the preset's."""
+    """A part or a constant that can be overridden; the empty value means the preset's.
+
+    importable: whether ``module:name`` is allowed beside the choices.
+    """
 
     name: str
     description: str
@@ -44,6 +50,7 @@ class Option:
     choices: tuple[str, ...] = ()
     minimum: float = 0.0
     maximum: float = math.inf
+    importable: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,12 +185,28 @@ def _ucb_explore(settings: Settings, problem: Problem, home: int, rng: np.random
         step_bound=lambda known: bound(context, known)), policies)
 
 
+def _disco(settings: Settings, problem: Problem, home: int, rng: np.random.Generator,
+           policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+    optimism_needs = settings.steps_horizon if settings.optimism == 'split_samples' else 1
+    context = _Context(settings, problem, Counts(optimism_needs), rng)
+    evaluate, bound = EVALUATIONS[settings.evaluation], STEP_BOUNDS[settings.step_bound]
+    return Disco(problem, home, DiscoParts(
+        horizon=settings.steps_horizon,
+        counts=context.counts,
+        sets=ConfidenceSets(context.share, context.counts),
+        optimism=OPTIMISMS[settings.optimism](context),
+        sampling=Sampling(problem, context.share, context.counts),
+        check=lambda known: evaluate(context, known, problem.confidence, True),
+        step_bound=lambda known: bound(context, known)), policies)
+
+
 BASES: Mapping[str, Callable[..., BaseAlgorithm]] = {
-    'ucb_explore': _ucb_explore}
+    'ucb_explore': _ucb_explore, 'disco': _disco}
 """Each is called with settings, problem, home, generator and policies known from the start."""
 
 OPTIONS: tuple[Option, ...] = (
-    Option('base', 'base algorithm', '', tuple(BASES)),
+    Option('base', 'base algorithm, or the module:factory of one', '', tuple(BASES),
+           importable=True),
     Option('evaluation', 'how a policy is evaluated', '', tuple(EVALUATIONS)),
     Option('optimism', 'bonus and planner', '', tuple(OPTIMISMS)),
     Option('discovery', 'how known states are sampled', '', tuple(DISCOVERIES)),
@@ -243,16 +266,36 @@ def settings(problem: Problem, preset: str = 'onboard',
 def check_option(option: Option, value: Value) -> None:
     """Raise ValueError unless ``value`` is allowed for ``option``."""
     if isinstance(option.default, str):
-        if value and value not in option.choices:
+        if option.importable and ':' in str(value):
+            base_factory(str(value))
+        elif value and value not in option.choices:
             raise ValueError(
-                f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}')
+                f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}'
+                + option.importable * ' or module:factory')
     elif isinstance(value, (str, bool)) or not option.minimum <= value <= option.maximum:
         raise ValueError(f'{option.name} is {value!r}, expected a number >= {option.minimum:g}')
 
 
+def base_factory(name: str) -> Callable[..., BaseAlgorithm]:
+    """Return the factory of a base by its name in ``BASES`` or by ``module:factory``.
+
+    Raises ValueError if it cannot be imported. Importing runs the code of the module.
+    """
+    if name in BASES:
+        return BASES[name]
+    module, _, factory = name.partition(':')
+    try:
+        found: Callable[..., BaseAlgorithm] = getattr(importlib.import_module(module), factory)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f'base is {name!r}, expected a module:factory to import: {error}'
+                         ) from None
+    return found
+
+
 def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:
     """Return one run of the base algorithm alone, with the whole confidence."""
-    return BASES[resolved.base](resolved, resolved.problem, home, np.random.default_rng(seed))
+    return base_factory(resolved.base)(
+        resolved, resolved.problem, home, np.random.default_rng(seed))
 
 
 def new_mnm(resolved: Settings, seed: int = 0,
@@ -261,7 +304,7 @@ def new_mnm(resolved: Settings, seed: int = 0,
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
     def base(problem: Problem, home: int, policies: tuple[Policy, ...],
              number: int) -> BaseAlgorithm:
-        return BASES[resolved.base](
+        return base_factory(resolved.base)(
             resolved, problem, home, np.random.default_rng([seed, number]), policies)
 
     return Mnm(

@@ -9,15 +9,16 @@ import sys
 import pytest
 from transitions import MachineError
 
+from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS, Phase
 from mnm_ros.core.machine import Phased, Table
 from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
 
-DOCS = Path(__file__).parents[2] / 'docs' / 'algorithm.md'
-TABLES: tuple[tuple[Table, Phase | MnmPhase | UcbPhase], ...] = (
+DOCS = Path(__file__).parents[2] / 'docs'
+TABLES: tuple[tuple[Table, Phase | MnmPhase | UcbPhase | DiscoPhase], ...] = (
     (EXPLORATION_TRANSITIONS, Phase.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmPhase.HOMING),
-    (UCB_TRANSITIONS, UcbPhase.DISCOVERY))
+    (UCB_TRANSITIONS, UcbPhase.DISCOVERY), (DISCO_TRANSITIONS, DiscoPhase.SAMPLING))
 
 
 @pytest.mark.parametrize(('table', 'initial'), TABLES)
@@ -42,7 +43,8 @@ def test_the_documentation_shows_the_diagrams_as_they_are() -> None:
         [sys.executable, '-m', 'mnm_ros.core'], capture_output=True, text=True, timeout=60,
         check=True).stdout
     diagrams = printed.strip().split('\n\n')
-    assert len(diagrams) == 3
-    text = DOCS.read_text(encoding='utf-8')
+    assert len(diagrams) == 4
+    text = ''.join((DOCS / name).read_text(encoding='utf-8')
+                   for name in ('algorithm.md', 'disco.md'))
     for diagram in diagrams:
         assert diagram in text

@@ -9,7 +9,7 @@ import pytest
 
 from mnm_ros.core.checks import binomial_tail
 from mnm_ros.core.counts import Counts
-from mnm_ros.core.kl_optimism import KlOptimism, _favourable, _Model
+from mnm_ros.core.kl_optimism import KlOptimism, _Model, favourable
 from mnm_ros.core.optimism import SplitSamples
 from mnm_ros.core.problem import RESET, Problem
 
@@ -88,14 +88,14 @@ def test_the_printed_planner_stops_when_no_candidate_is_within_the_radius() -> N
     assert optimism.plan(counts, [0], (9,)) is None
 
 
-def test_the_favourable_distribution_is_plausible_and_no_other_is_better() -> None:
+def test_thefavourable_distribution_is_plausible_and_no_other_is_better() -> None:
     rng = np.random.default_rng(0)
     for _ in range(150):
         size = int(rng.integers(1, 4))
         p, v = rng.dirichlet(np.ones(size)), rng.uniform(0, 5, size)
         v[0] *= rng.random() < 0.7
         radius = 10 ** rng.uniform(-3, 0.5)
-        rows, expected = _favourable(p[None], v[None], np.array([radius]))
+        rows, expected = favourable(p[None], v[None], np.array([radius]))
         q = rows[0]
         assert q.sum() <= 1 + 1e-9
         assert (p * np.log(p / q)).sum() <= radius * (1 + 1e-6) + 1e-9
@@ -148,7 +148,7 @@ def test_the_kl_planner_agrees_with_value_iteration() -> None:
                 radius = (math.log(3 ** 2 * 4 / 0.03) + math.log1p(visits)) / visits
                 v = np.array([[0.0 if s == 3 else values[s] for s in nexts]])
                 p = np.array([list(nexts.values())]) / visits
-                options.append(1 + _favourable(p, v, np.array([radius]))[1][0])
+                options.append(1 + favourable(p, v, np.array([radius]))[1][0])
             following[state] = min(options)
         values = following
     assert value_of(counts, 3, 3) == pytest.approx(values[0], rel=1e-6)
@@ -173,7 +173,7 @@ def value_iteration(model: _Model, target: int, sweeps: int = 4000) -> float:
     for _ in range(sweeps):
         if goal is not None:
             values[goal] = 0.0
-        expected = _favourable(model._fractions, values[model._next], model._radius)[1]
+        expected = favourable(model._fractions, values[model._next], model._radius)[1]
         steps = 1 + expected.reshape(known, -1).min(axis=1)
         following = np.append(steps[:1], np.minimum(steps[1:], 1 + steps[0]))
         values = np.concatenate([following, np.full(len(values) - known, 1 + steps[0])])

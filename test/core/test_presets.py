@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scripted import ScriptedBase
 
 from mnm_ros.core.presets import OPTIONS, PRESETS, Option, Value, new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
@@ -48,7 +49,23 @@ def test_an_empty_value_leaves_the_preset_as_it_is() -> None:
     assert settings(PROBLEM, 'onboard', {'base': '', 'c1': 0.0, 'horizon': 0}) == settings(PROBLEM)
 
 
+def my_base(settings: object, problem: Problem, home: int, generator: object,
+            policies: tuple = ()) -> ScriptedBase:
+    return ScriptedBase(5)
+
+
+def test_a_base_from_another_package_is_named_by_module_and_factory() -> None:
+    resolved = settings(PROBLEM, 'onboard', {'base': 'test_presets:my_base'})
+    assert isinstance(new_base(resolved, home=0), ScriptedBase)
+    mnm = new_mnm(resolved)
+    mnm.observe(0)
+    assert isinstance(mnm.active, ScriptedBase)
+
+
 @pytest.mark.parametrize(('preset', 'overrides', 'text'), [
+    ('onboard', {'base': 'nowhere:found'}, "base is 'nowhere:found', expected a module:factory"),
+    ('onboard', {'base': 'math:explore'}, "base is 'math:explore', expected a module:factory"),
+    ('onboard', {'base': ':x'}, "base is ':x', expected a module:factory"),
     ('pocket', {}, "preset is 'pocket', expected one of onboard, paper"),
     ('onboard', {'bonus': 'kl'}, "unknown option 'bonus', expected one of base, "),
     ('onboard', {'optimism': 'blind'}, "optimism is 'blind', expected one of kl, split_samples"),

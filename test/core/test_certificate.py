@@ -1,0 +1,166 @@
+"""Certificates by the model: never below the truth beyond their level, and not far above it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mnm_ros.core.certificate import ConfidenceSets, PessimisticModel
+from mnm_ros.core.checks import binomial_tail
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.simulation.cmp import Outcomes, TableCmp
+from mnm_ros.simulation.ground_truth import expected_steps
+
+# By chance a true statement fails its test once in a thousand.
+SIGNIFICANCE = 1e-3
+ACTIONS, HORIZON, LIMIT = 2, 9, 6.0
+
+
+def random_cmp(rng: np.random.Generator, states: int) -> TableCmp:
+    """Return a CMP whose pairs have one to four next states, some of them rare."""
+    table: dict[tuple[int, int], Outcomes] = {}
+    for state in range(states):
+        for action in range(ACTIONS):
+            size = int(rng.integers(1, 5))
+            after = rng.choice(states, size=size, replace=False)
+            chances = rng.dirichlet(np.full(size, 0.5))
+            table[state, action] = tuple(
+                (int(s), float(p)) for s, p in zip(after, chances) if p > 0)
+    return TableCmp(0, ACTIONS, table)
+
+
+def sample(cmp: TableCmp, rng: np.random.Generator, known: range, budget: float, most: int
+           ) -> tuple[Counts, ConfidenceSets]:
+    """Execute every pair of the known states up to ``most`` times."""
+    counts = Counts()
+    sets = ConfidenceSets(budget, counts)
+    for state in known:
+        for action in range(ACTIONS):
+            after, chances = zip(*cmp.transitions(state, action))
+            for number in rng.choice(len(after), size=rng.integers(1, most), p=chances):
+                sets.add(state, action, after[number])
+    return counts, sets
+
+
+def attempt_cost(cmp: TableCmp, policy: Policy) -> float:
+    """Return the exact ``E[X]`` of an attempt of a published policy."""
+    cost, here = 0.0, {cmp.start: 1.0}
+    for step in range(policy.horizon):
+        there: dict[int, float] = {}
+        for state, weight in here.items():
+            if not policy.covers(state):
+                cost += weight * (1 + LIMIT)
+                continue
+            cost += weight
+            for after, chance in cmp.transitions(state, policy.action(step, state)):
+                if after != policy.target:
+                    there[after] = there.get(after, 0.0) + weight * chance
+        here = there
+    return cost + sum(here.values()) * (1 + LIMIT)
+
+
+def test_a_set_ever_misses_its_distribution_with_no_more_than_its_probability() -> None:
+    budget, runs, missed = 0.5, 300, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        chances = rng.dirichlet(np.full(rng.integers(1, 6), 0.5))
+        counts = Counts()
+        sets = ConfidenceSets(budget, counts)
+        outside = False
+        for state in rng.choice(len(chances), size=150, p=chances):
+            sets.add(0, 0, int(state))
+            fractions, radius = sets.ball(0, 0)
+            outside = outside or math.fsum(
+                f * math.log(f / chances[s])
+                for f, s in zip(fractions, counts.next_states(0, 0)) if f) > radius
+        missed += outside
+    assert binomial_tail(runs, budget / 2, missed) > SIGNIFICANCE, missed
+    assert missed > 0, 'the sets are needlessly large'
+
+
+def test_the_jth_pair_gets_its_part_of_the_budget() -> None:
+    counts = Counts()
+    sets = ConfidenceSets(0.1, counts)
+    for state in range(3):
+        sets.add(state, 0, 7)
+        sets.add(state, 0, 7)
+        # Two of a kind: W = 1, and "not new" was predicted with 1 - 1/4.
+        assert sets.ball(state, 0) == ([1.0], pytest.approx(
+            math.log((state + 1) * (state + 2) / 0.1) - math.log(3 / 4)))
+    assert sets.ball(9, 0) == ([], math.inf)
+
+
+@pytest.mark.parametrize('most', [6, 60, 600])
+def test_a_bound_is_below_the_truth_with_no_more_than_its_probability(most: int) -> None:
+    """For policies that are chosen after the data, and however they are published later."""
+    budget, runs, broken = 0.2, 40, 0
+    states, known = 6, range(4)
+    for seed in range(runs):
+        rng = np.random.default_rng([most, seed])
+        cmp = random_cmp(rng, states)
+        counts, sets = sample(cmp, rng, known, budget, most)
+        model = PessimisticModel(counts, sets, known, ACTIONS, HORIZON, LIMIT)
+        wrong = False
+        for target in (4, 5):
+            other = tuple(int(a) for a in rng.integers(RESET, ACTIONS, size=len(known)))
+            for actions in (model.plan(target), other):
+                bound = model.certify(target, actions).bound * (1 + 1e-9)
+                policy = Policy(target, HORIZON, tuple(known), (actions,))
+                for published in (policy, policy.on(range(5)), policy.on(range(states))):
+                    wrong |= bound < attempt_cost(cmp, published)
+                    wrong |= bound <= LIMIT * (1 - 1e-9) < expected_steps(cmp, published) / (
+                        1 + 1e-9)
+        broken += wrong
+    assert binomial_tail(runs, budget, broken) > SIGNIFICANCE, broken
+
+
+def test_with_many_samples_the_bound_comes_close_to_the_truth() -> None:
+    cmp = TableCmp(0, ACTIONS, {
+        (0, 0): ((1, 0.8), (0, 0.2)), (1, 0): ((4, 0.7), (2, 0.3)), (2, 0): ((1, 1.0),)})
+    rng = np.random.default_rng(0)
+    counts, sets = Counts(), None
+    sets = ConfidenceSets(0.1, counts)
+    for state in range(3):
+        for action in range(ACTIONS):
+            after, chances = zip(*cmp.transitions(state, action))
+            for number in rng.choice(len(after), size=30_000, p=chances):
+                sets.add(state, action, after[number])
+    model = PessimisticModel(counts, sets, range(3), ACTIONS, HORIZON, LIMIT)
+    actions = model.plan(4)
+    policy = Policy(4, HORIZON, (0, 1, 2), (actions,))
+    certificate = model.certify(4, actions)
+    assert actions[:2] == (0, 0)
+    assert attempt_cost(cmp, policy) < certificate.bound < attempt_cost(cmp, policy) + 0.15
+    assert certificate.empirical == pytest.approx(attempt_cost(cmp, policy), abs=0.05)
+    assert certificate.steps == pytest.approx(expected_steps(cmp, policy), abs=0.05)
+
+
+def test_the_bound_of_one_sure_step_written_out() -> None:
+    counts = Counts()
+    sets = ConfidenceSets(0.1, counts)
+    for _ in range(50):
+        sets.add(0, 0, 1)
+    # Never *new*: the product of 1 - 1/(t+1)^2 for t = 1 .. 49 is 51/100.
+    arrives = math.exp(-(math.log(2 / 0.1) - math.log(51 / 100)) / 49)
+    home = outside = 1 + LIMIT
+    for _ in range(HORIZON):
+        home, outside = 1 + (1 - arrives) * max(home, outside), max(1 + LIMIT, 1 + home)
+    model = PessimisticModel(counts, sets, (0,), 1, HORIZON, LIMIT)
+    certificate = model.certify(1, (0,))
+    assert certificate.bound == pytest.approx(home, rel=1e-9)
+    assert certificate.empirical == pytest.approx(1.0)
+    assert certificate.steps == 1.0
+    assert list(certificate.weights) == [(0, 0)]
+
+
+def test_nothing_is_certified_without_samples() -> None:
+    counts = Counts()
+    sets = ConfidenceSets(0.1, counts)
+    sets.add(0, 0, 1)
+    model = PessimisticModel(counts, sets, (0,), 1, HORIZON, LIMIT)
+    certificate = model.certify(1, model.plan(1))
+    assert certificate.bound > 1 + LIMIT and certificate.weights

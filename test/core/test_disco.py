@@ -1,0 +1,200 @@
+"""Disco, the second base algorithm: it ends, keeps the promise and works inside MNM."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from transitions import MachineError
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.checks import binomial_tail
+from mnm_ros.core.disco import Disco, DiscoPhase
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.presets import Value, new_base, new_mnm, settings
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.simulation.cmp import Outcomes, TableCmp
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import Scenario, Setting, load, shipped
+from mnm_ros.simulation.simulator import Simulator
+
+CONFIDENCE = 0.1
+# By chance a true promise fails its test once in a thousand.
+SIGNIFICANCE = 1e-3
+GRID, CORRIDOR = load('grid_3x3'), load('corridor')
+
+
+def disco(problem: Problem, home: int = 0, seed: int = 0, preset: str = 'onboard',
+          **options: Value) -> BaseAlgorithm:
+    return new_base(settings(problem, preset, {'base': 'disco', **options}), home, seed)
+
+
+def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
+    """Run to the end and return the steps."""
+    for step in range(limit):
+        if base.finished:
+            return step
+        base.observe(simulator.step(base.next_action()))
+    raise AssertionError(f'not finished within {limit} steps')
+
+
+def hypothesis(base: BaseAlgorithm) -> Hypothesis:
+    targets = [policy.target for policy in base.policies]
+    return Hypothesis(1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
+
+
+def random_scenario(rng: np.random.Generator, sure: bool) -> Scenario:
+    """Return five to twelve states in random order, with loops, traps and rare outcomes."""
+    states, actions = int(rng.integers(5, 13)), int(rng.integers(2, 4))
+    table: dict[tuple[int, int], Outcomes] = {}
+    for state in range(states):
+        for action in range(actions):
+            after = rng.choice(states, size=1 if sure else rng.integers(1, 4), replace=False)
+            chances = rng.dirichlet(np.full(len(after), 0.5))
+            table[state, action] = tuple(
+                (int(s), float(p)) for s, p in zip(after, chances) if p > 0)
+    cmp = TableCmp(0, actions, table)
+    return Scenario('random', tuple(map(str, range(actions))), 0, (Setting(cmp, None),), Path())
+
+
+@pytest.mark.parametrize('sure', [False, True], ids=['by chance', 'deterministic'])
+@pytest.mark.parametrize(('radius', 'slack'), [(1.0, 1.0), (2.5, 0.5), (4.0, 1.0), (3.0, 3.0)])
+def test_it_ends_on_random_cmps_and_keeps_the_promise(
+        radius: float, slack: float, sure: bool) -> None:
+    runs, broken = 4, []
+    for seed in range(runs):
+        scenario = random_scenario(np.random.default_rng(seed), sure)
+        simulator = Simulator(scenario, seed)
+        base = disco(Problem(len(scenario.actions), radius, slack, CONFIDENCE), seed=seed)
+        finish(base, simulator, 200_000)
+        if not judge(simulator.cmp, hypothesis(base), radius, slack).ok:
+            broken.append(seed)
+    assert binomial_tail(runs, CONFIDENCE, len(broken)) > SIGNIFICANCE, broken
+
+
+@pytest.mark.parametrize('name', shipped())
+def test_the_promise_is_kept_on_the_shipped_scenarios(name: str) -> None:
+    runs, broken = 4, []
+    for seed in range(runs):
+        scenario = load(name)
+        simulator = Simulator(scenario, seed)
+        base = disco(Problem(len(scenario.actions), 4.0, 1.0, CONFIDENCE), scenario.start, seed)
+        steps = finish(base, simulator, 20_000)
+        assert steps < base.step_bound(len(base.policies)), seed
+        if not judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok:
+            broken.append(seed)
+    assert binomial_tail(runs, CONFIDENCE, len(broken)) > SIGNIFICANCE, broken
+
+
+def trace(seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
+    """Return actions and states of a run; the robot is carried off before some steps."""
+    base = disco(Problem(4, 4.0, 1.0, CONFIDENCE), seed=seed)
+    simulator = Simulator(GRID, seed)
+    steps = []
+    for number in range(20_000):
+        assert not base.evaluating
+        if base.finished:
+            assert judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok
+            return steps
+        if number in moves:
+            base.interrupt()
+            simulator.state = 8
+        action = base.next_action()
+        assert base.next_action() == action
+        assert number not in moves or action == RESET
+        steps.append((action, simulator.step(action)))
+        base.observe(steps[-1][1])
+    raise AssertionError('not finished within 20,000 steps')
+
+
+def test_the_same_seed_gives_the_same_run_bit_for_bit() -> None:
+    assert trace(4) == trace(4)
+    assert trace(4) != trace(5)
+
+
+def test_a_robot_moved_at_any_time_spoils_nothing() -> None:
+    trace(1, tuple(range(0, 4000, 37)))
+
+
+def test_it_learns_from_what_it_witnesses() -> None:
+    """All that another run did is worth as much as if it had been its own doing."""
+    problem = Problem(4, 4.0, 1.0, CONFIDENCE)
+    driver, listener = disco(problem), disco(problem)
+    simulator, here = Simulator(GRID, 2), GRID.start
+    driver.observe(simulator.step(driver.next_action()))
+    while not driver.finished:
+        action = driver.next_action()
+        state = simulator.step(action)
+        driver.observe(state)
+        if action != RESET:
+            listener.witness(here, action, state)
+        here = state
+    alone = finish(disco(problem), Simulator(GRID, 3), 20_000)
+    assert finish(listener, Simulator(GRID, 3), 20_000) < alone / 4
+    assert judge(simulator.cmp, hypothesis(listener), 4.0, 1.0).ok
+
+
+def test_it_starts_from_policies_that_are_known_already() -> None:
+    problem = Problem(4, 4.0, 1.0, CONFIDENCE)
+    first = disco(problem)
+    finish(first, Simulator(GRID, 0), 20_000)
+    second = new_base(settings(problem, 'onboard', {'base': 'disco'}), 0)
+    assert isinstance(second, Disco)
+    again = Disco(problem, 0, second._parts, first.policies)
+    assert again.policies == first.policies
+    finish(again, Simulator(GRID, 1), 20_000)
+    assert judge(GRID.settings[0].cmp, hypothesis(again), 4.0, 1.0).ok
+    assert not again.estimates and set(first.estimates) == {
+        policy.target for policy in first.policies[1:]}
+
+
+def test_the_phases_follow_their_table() -> None:
+    base = disco(Problem(2, 3.0, 1.0, CONFIDENCE))
+    assert isinstance(base, Disco)
+    simulator = Simulator(CORRIDOR, 0)
+    phases = set()
+    while not base.finished:
+        phases.add(base.state)
+        base.observe(simulator.step(base.next_action()))
+    assert phases == {DiscoPhase.SAMPLING}, 'planning happens between two steps'
+    with pytest.raises(MachineError):
+        base.trigger('sampled')
+    assert base.state is DiscoPhase.FINISHED
+
+
+def test_a_state_that_is_out_of_reach_is_ruled_out() -> None:
+    """State 2 follows from 1 with 0.05 only, but is always in sight."""
+    cmp = TableCmp(0, 1, {(0, 0): ((1, 1.0),), (1, 0): ((2, 0.05), (1, 0.95))})
+    scenario = Scenario('hopeless', ('on',), 0, (Setting(cmp, None),), Path())
+    for seed in range(5):
+        base = disco(Problem(1, 3.0, 1.0, CONFIDENCE), seed=seed)
+        finish(base, Simulator(scenario, seed), 5_000)
+        assert [policy.target for policy in base.policies] == [0, 1], seed
+
+
+@pytest.mark.parametrize('name', ['grid_3x3', 'endless_corridor', 'trap'])
+def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
+    scenario = load(name)
+    simulator = Simulator(scenario, 0)
+    problem = Problem(len(scenario.actions), 4.0, 1.0, CONFIDENCE)
+    machine = new_mnm(settings(problem, 'onboard', {'base': 'disco'}))
+    while machine.hypothesis is None and simulator.steps < 60_000:
+        machine.observe(simulator.step(machine.next_action()))
+    assert machine.hypothesis is not None
+    assert judge(simulator.cmp, machine.hypothesis, 4.0, 1.0).ok
+    found = machine.hypothesis
+    for _ in range(20_000):
+        machine.observe(simulator.step(machine.next_action()))
+    assert machine.round == 1 and machine.hypothesis is not None
+    assert set(machine.hypothesis.targets) >= set(found.targets)
+
+
+@pytest.mark.parametrize(('preset', 'options'), [
+    ('onboard', {'evaluation': 'monte_carlo', 'checks': 'hoeffding', 'stream_data': 'own'}),
+    ('paper', {'optimism': 'kl'}), ('paper', {'optimism': 'kl', 'accuracy_divisor': 2.0})])
+def test_it_runs_with_the_other_parts(preset: str, options: dict[str, Value]) -> None:
+    base = disco(Problem(2, 3.0, 1.0, CONFIDENCE), preset=preset, **options)
+    simulator = Simulator(CORRIDOR, 0)
+    finish(base, simulator, 20_000)
+    assert judge(simulator.cmp, hypothesis(base), 3.0, 1.0).ok
