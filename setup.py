@@ -37,7 +37,11 @@ setup(
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     python_requires='>=3.10',
     install_requires=['setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'transitions>=0.9.0'],
-    extras_require={'ros': ROS_WHEELS, 'test': ['pytest>=6.2', 'ruff==0.17.5']},
+    extras_require={
+        'ros': ROS_WHEELS,
+        'test': ['pytest>=6.2', 'ruff==0.17.5'],
+        'benchmarks': ['scipy>=1.8', 'matplotlib>=3.5'],
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

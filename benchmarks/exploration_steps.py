@@ -1,0 +1,288 @@
+"""Exploration steps of MNM in the changing scenarios, beside what others need.
+
+An exploration step is one at which the hypothesis held is not good enough. The methods:
+
+mnm     MNM with the preset and the base asked for
+oracle  the base alone, restarted exactly at each change, told so by the simulator; its hypothesis
+        is what the run has output when finished, nothing before. Its confidence is the one that
+        MNM's first round gives to its base, delta_1 = 3 delta / (4 pi^2), so that both pay for
+        the same promise
+scaled  MNM with every part as printed (preset paper), the constants scaled so that it finishes:
+        {scaled}
+        It runs until it is right after the last change or --limit is reached
+once    no change detection: the first run of the oracle, its hypothesis kept for ever
+
+Then, for every scenario, the steps of one run of the base in its first setting, with delta_1: over
+the information floor, the executions without which no method can rule out a missed neighbour;
+and MNM's building phase over that run. The exit status is 0 if every target is met.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+import csv
+from dataclasses import asdict, replace
+from functools import partial
+import multiprocessing
+import os
+from pathlib import Path
+from statistics import mean
+import sys
+
+import numpy as np
+from references import (
+    METHODS,
+    REASONS,
+    SCALED,
+    Configuration,
+    Trial,
+    information_floor,
+    run_building,
+    run_stationary,
+)
+from trials import package_version
+
+from mnm_ros.core.presets import BASES, OPTIONS, PRESETS
+from mnm_ros.simulation.scenario import load, shipped
+
+Task = tuple[str, str, int]
+"""Method, scenario, seed."""
+Results = dict[Task, Trial]
+
+ALL_METHODS = {**METHODS, 'base': run_stationary, 'building': run_building}
+TOTAL_TARGET, BUILDING_TARGET, FLOOR_TARGET = 3.0, 3.0, 20.0
+OVERRIDES = ' '.join(f'{name}={value:g}' for name, value in SCALED.items())
+
+
+def tasks(scenarios: Sequence[str], seeds: int, scaled_seeds: int) -> Iterator[Task]:
+    """Yield all trials, the long ones first."""
+    changing = [name for name in scenarios if len(load(name).settings) > 1]
+    for method in ('scaled', 'mnm', 'oracle', 'once'):
+        for name in changing:
+            for seed in range(scaled_seeds if method == 'scaled' else seeds):
+                yield method, name, seed
+    for method in ('base', 'building'):
+        for name in scenarios:
+            for seed in range(seeds):
+                yield method, name, seed
+
+
+def _run(configuration: Configuration, task: Task) -> Trial:
+    method, name, seed = task
+    return ALL_METHODS[method](name, seed, configuration)
+
+
+def run_all(todo: Sequence[Task], configuration: Configuration, jobs: int) -> Results:
+    """Run the trials, in parallel processes if ``jobs`` is not 1."""
+    work, done = partial(_run, configuration), {}
+    if jobs == 1:
+        return dict(zip(todo, map(work, todo)))
+    with multiprocessing.get_context('spawn').Pool(jobs) as pool:
+        for task, trial in zip(todo, pool.imap(work, todo)):
+            done[task] = trial
+            if sys.stderr.isatty():
+                print(f'\r{len(done)}/{len(todo)}', end='', file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print('\r\033[K', end='', file=sys.stderr, flush=True)
+    return done
+
+
+def of(results: Results, method: str, scenario: str) -> list[Trial]:
+    """Return the trials of a method in a scenario, by seed."""
+    return [trial for (made_by, name, _), trial in results.items()
+            if (made_by, name) == (method, scenario)]
+
+
+def print_exploration(results: Results, scenario: str) -> bool:
+    """Print the exploration steps of all methods and return whether the target is met."""
+    oracle = of(results, 'oracle', scenario)
+    settings, met = len(oracle[0].exploration), True
+    head = ''.join(f'{f"change {i}":>10}' for i in range(1, settings))
+    print(f'\n{scenario:<13} {"seeds":>5} {"first":>9} {"setting 0":>9}{head} {"total":>10} '
+          f'{"most":>9} {"wrong":>5} {"x oracle":>8} {"worst":>6}  target')
+    for method in METHODS:
+        trials = of(results, method, scenario)
+        if not trials:
+            continue
+        ratio = mean(trial.total for trial in trials) / mean(
+            trial.total for trial in oracle[:len(trials)])
+        worst = max(trial.total / other.total for trial, other in zip(trials, oracle))
+        columns = [[trial.exploration[i] for trial in trials if i < len(trial.exploration)]
+                   for i in range(settings)]
+        split = ''.join(f'{mean(column):>10,.0f}' if column else f'{"-":>10}'
+                        for column in columns[1:])
+        target = ''
+        if method == 'mnm':
+            met = ratio <= TOTAL_TARGET
+            target = verdict(met, TOTAL_TARGET)
+        firsts = [trial.first for trial in trials if trial.first]
+        unfinished = sum(not trial.finished for trial in trials)
+        print(f'{method:<13} {len(trials):>5} '
+              f'{f"{mean(firsts):,.0f}" if firsts else "never":>9} {mean(columns[0]):>9,.0f}'
+              f'{split} {mean(trial.total for trial in trials):>10,.0f} '
+              f'{max(trial.total for trial in trials):>9,} '
+              f'{sum(trial.wrong for trial in trials):>5} {ratio:>8.2f} {worst:>6.2f}  {target}'
+              + (f'not right at the end: {unfinished} of {len(trials)}' if unfinished else ''))
+    return met
+
+
+def verdict(met: bool, target: float) -> str:
+    """Return what a target says."""
+    return f'<= {target:g} {"met" if met else "MISSED"}'
+
+
+def print_lost(results: Results, scenarios: Sequence[str]) -> None:
+    """Print what MNM's exploration steps after the changes waited for."""
+    print('\nMNM after the changes, mean steps by what was waiting and what was done meanwhile')
+    print(f'{"":<25}' + ''.join(f'{name:>14}' for name in scenarios))
+    for reason in REASONS:
+        means = [mean(trial.lost[reason] for trial in of(results, 'mnm', name))
+                 for name in scenarios]
+        print(f'{reason:<25}' + ''.join(f'{steps:>14,.0f}' for steps in means))
+
+
+def print_stationary(results: Results, scenarios: Sequence[str],
+                     configuration: Configuration) -> bool:
+    """Print the base over the floor and building over the base; are the targets met?"""
+    print(f'\n{"first setting":<17} {"seeds":>5} {"known":>5} {"floor":>7} {"base":>8} '
+          f'{"x floor":>7} {"target":<12} {"x strict":>8} {"building":>9} {"x base":>6} target')
+    met = True
+    for name in scenarios:
+        base, building = of(results, 'base', name), of(results, 'building', name)
+        steps = mean(trial.total for trial in base)
+        built = mean(trial.total for trial in building)
+        floors = [floor(name, trial, configuration) for trial in base]
+        strict = [floor(name, trial, configuration, strict=True) for trial in base]
+        over = steps / mean(floors)
+        met &= over <= FLOOR_TARGET and built / steps <= BUILDING_TARGET
+        print(f'{name:<17} {len(base):>5} {mean(trial.known for trial in base):>5.1f} '
+              f'{mean(floors):>7,.0f} {steps:>8,.0f} {over:>7.2f} '
+              f'{verdict(over <= FLOOR_TARGET, FLOOR_TARGET):<12} {steps / mean(strict):>8.2f} '
+              f'{built:>9,.0f} {built / steps:>6.2f} '
+              f'{verdict(built / steps <= BUILDING_TARGET, BUILDING_TARGET)}')
+    print("floor: log(delta')/log(1 - 1/L) per known state and action, delta' = delta_1 / 3 / "
+          '(K (K + 1)); strict: the whole delta_1 for each')
+    return met
+
+
+def floor(name: str, trial: Trial, configuration: Configuration, strict: bool = False) -> float:
+    """Return the information floor for what a trial has found."""
+    return information_floor(
+        trial.known, len(load(name).actions), configuration.radius, configuration.share, strict)
+
+
+def write(path: Path, results: Results, configuration: Configuration) -> None:
+    """Write a line for each trial, with all that is needed to repeat it."""
+    version = package_version()
+    with path.open('w', newline='', encoding='utf-8') as file:
+        writer = None
+        for (method, name, seed), trial in results.items():
+            scaled = method == 'scaled'
+            resolved = (configuration.scaled if scaled else configuration.settings)(1)
+            columns = {
+                'version': version, 'numpy': np.__version__, 'scenario': name, 'seed': seed,
+                'method': method, **asdict(configuration), 'preset': resolved.preset,
+                **{option.name: getattr(resolved, option.name) for option in OPTIONS},
+                'delta_1': configuration.share, 'first': trial.first,
+                'exploration': ' '.join(map(str, trial.exploration)), 'total': trial.total,
+                'steps': trial.steps, 'known': trial.known, 'finished': int(trial.finished),
+                'wrong': trial.wrong, 'floor': f'{floor(name, trial, configuration):.6g}'}
+            columns |= {reason.replace(', ', ' ').replace(' ', '_'): trial.lost[reason]
+                        for reason in REASONS}
+            if writer is None:
+                writer = csv.DictWriter(file, list(columns), lineterminator='\n')
+                writer.writeheader()
+            writer.writerow(columns)
+
+
+def write_series(path: Path, results: Results) -> None:
+    """Write exploration steps over time, wherever the slope changes, for seed 0."""
+    with path.open('w', newline='', encoding='utf-8') as file:
+        writer = csv.writer(file, lineterminator='\n')
+        writer.writerow(('scenario', 'method', 'seed', 'step', 'exploration', 'changes'))
+        for (method, name, seed), trial in results.items():
+            if seed or method not in METHODS or method == 'scaled':
+                continue
+            changes = ' '.join(str(setting.until) for setting in load(name).settings[:-1])
+            for step, exploration in trial.breaks:
+                writer.writerow((name, method, seed, step, exploration, changes))
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line; bad arguments end the program with exit status 2."""
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or '').format(scaled=OVERRIDES),
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add, default = parser.add_argument, Configuration()
+    add('--scenarios', nargs='+', default=list(shipped()), metavar='NAME',
+        help=f'of {", ".join(shipped())} (default all)')
+    add('--seeds', type=int, default=10, help='of each scenario (default 10)')
+    add('--scaled-seeds', type=int, default=1,
+        help='of each scenario for the scaled constants (default 1; 0 leaves them out)')
+    add('--preset', default=default.preset, choices=tuple(PRESETS))
+    add('--base', default='', choices=tuple(BASES), help='default: the one of the preset')
+    add('--radius', type=float, default=default.radius, help='L (default %(default)g)')
+    add('--epsilon', type=float, default=default.epsilon, help='default %(default)g')
+    add('--delta', type=float, default=default.delta, help='default %(default)g')
+    add('--tail', type=int, default=default.tail, metavar='STEPS',
+        help='after the last change (default %(default)s)')
+    add('--limit', type=int, default=default.limit, metavar='STEPS',
+        help='for the scaled constants and for runs in one setting (default %(default)s)')
+    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
+        help='parallel processes (default: the cores there are)')
+    add('--output', type=Path, metavar='CSV', help='write a line for each trial')
+    add('--series', type=Path, metavar='CSV',
+        help='write exploration steps over time, for seed 0 of each changing scenario')
+    add('--quick', action='store_true', help='two seeds, no scaled constants')
+    parsed = parser.parse_args(arguments)
+    if parsed.quick:
+        parsed.seeds, parsed.scaled_seeds = min(parsed.seeds, 2), 0
+    for name, least in (('seeds', 1), ('scaled_seeds', 0), ('tail', 1), ('limit', 1),
+                        ('jobs', 1)):
+        if getattr(parsed, name) < least:
+            parser.error(f'--{name.replace("_", "-")} is {getattr(parsed, name)}, '
+                         f'expected at least {least}')
+    unknown = [name for name in parsed.scenarios if name not in shipped()]
+    if unknown:
+        parser.error(f'no scenario is called {unknown[0]}, expected some of '
+                     f'{", ".join(shipped())}')
+    parsed.scaled_seeds = min(parsed.scaled_seeds, parsed.seeds)
+    parsed.configuration = Configuration(**{
+        name: getattr(parsed, name) for name in asdict(default)})
+    try:
+        parsed.configuration = replace(
+            parsed.configuration, base=parsed.configuration.settings(1).base)
+    except ValueError as error:
+        parser.error(str(error))
+    return parsed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run everything, print the tables, write the files."""
+    parsed = parse(arguments)
+    configuration: Configuration = parsed.configuration
+    results = run_all(
+        list(tasks(parsed.scenarios, parsed.seeds, parsed.scaled_seeds)), configuration,
+        parsed.jobs)
+    changing = [name for name in parsed.scenarios if len(load(name).settings) > 1]
+    print(f'preset {configuration.preset}, base {configuration.base}, L = '
+          f'{configuration.radius:g}, epsilon = {configuration.epsilon:g}, delta = '
+          f'{configuration.delta:g}, delta_1 = {configuration.share:.6f}, {configuration.tail:,} '
+          f'steps after the last change\nscaled: paper with {OVERRIDES}, limit '
+          f'{configuration.limit:,} steps\n'
+          'x oracle: of the means; worst: of one seed; wrong: settings at whose end the '
+          'hypothesis was not good enough')
+    met = all([print_exploration(results, name) for name in changing])
+    if changing:
+        print_lost(results, changing)
+    met &= print_stationary(results, parsed.scenarios, configuration)
+    if parsed.output:
+        write(parsed.output, results, configuration)
+    if parsed.series:
+        write_series(parsed.series, results)
+    return 0 if met else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

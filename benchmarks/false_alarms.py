@@ -1,0 +1,225 @@
+"""Measure false alarms: long runs of MNM in worlds that do not change.
+
+Each run explores the first setting of a shipped scenario for a fixed number of steps. Counted
+after its first hypothesis: rounds restarted; states deleted although their policies are within
+the limit, by the ground truth; states added with a policy above the limit. In a round, all of
+them together have a probability of at most delta_1 = 3 delta / (4 pi^2), however long the
+run. States whose policies are above the limit may be deleted, and states between L and (1 +
+eps) L may be added: that is no false alarm and is told apart.
+
+A step takes 5 to 8 microseconds of one core, so the default 200 runs of 1,000,000 steps 17 to 27
+minutes. Without any alarm their interval ends at 0.018; it takes 484 runs to end below delta_1 for
+delta = 0.1. The exit status is 0 unless the interval lies above delta_1.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+import csv
+from dataclasses import astuple, dataclass, fields, replace
+from functools import partial
+import multiprocessing
+import os
+from pathlib import Path
+import sys
+import time
+
+import numpy as np
+from promise import interval
+from references import Configuration, seeds
+from trials import package_version
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.presets import BASES, PRESETS, new_mnm
+from mnm_ros.simulation.ground_truth import expected_steps
+from mnm_ros.simulation.scenario import load, shipped
+from mnm_ros.simulation.simulator import Simulator
+
+Task = tuple[str, int]
+
+
+@dataclass
+class Alarms:
+    """What a run, or several, decided after the first hypothesis.
+
+    first: steps until then. rediscoveries: runs of the base begun in the checking phase.
+    restarts, deleted, added: false alarms, as above. rightly_deleted, rightly_added: the others.
+    """
+
+    steps: int = 0
+    first: int = 0
+    rediscoveries: int = 0
+    restarts: int = 0
+    deleted: int = 0
+    added: int = 0
+    rightly_deleted: int = 0
+    rightly_added: int = 0
+
+    @property
+    def false(self) -> int:
+        """All that a world without change should not bring about."""
+        return self.restarts + self.deleted + self.added
+
+    def compare(self, before: Hypothesis, after: Hypothesis, times: dict[int, float],
+                now: dict[int, float], limit: float) -> None:
+        """Count what a revision has changed; ``times`` and ``now`` are the true ones."""
+        if after.round != before.round:
+            return
+        for target in set(before.targets) - set(after.targets):
+            wrong = times[target] <= limit
+            self.deleted += wrong
+            self.rightly_deleted += not wrong
+        for target in set(after.targets) - set(before.targets):
+            wrong = now[target] > limit
+            self.added += wrong
+            self.rightly_added += not wrong
+
+
+def run(name: str, seed: int, steps: int, configuration: Configuration) -> Alarms:
+    """Return what MNM decides in so many steps; the same each time."""
+    scenario = load(name)
+    scenario = replace(scenario, settings=(replace(scenario.settings[0], until=None),))
+    for_simulator, for_explorer = seeds(name, seed, 0)
+    simulator = Simulator(scenario, for_simulator)
+    resolved = configuration.settings(len(scenario.actions))
+    limit = resolved.problem.limit * (1 + 1e-9)
+    machine, alarms = new_mnm(resolved, for_explorer), Alarms(steps=steps)
+    hypothesis: Hypothesis | None = None
+    times: dict[int, float] = {}
+    base: BaseAlgorithm | None = None
+    while simulator.steps < steps:
+        machine.observe(simulator.step(machine.next_action()))
+        if machine.checking is not None and machine.checking.base is not base:
+            base = machine.checking.base
+            alarms.rediscoveries += 1
+        if machine.hypothesis is None or machine.hypothesis is hypothesis:
+            continue
+        now = {policy.target: expected_steps(simulator.cmp, policy)
+               for policy in machine.hypothesis.policies}
+        if hypothesis is None:
+            alarms.first = simulator.steps
+        else:
+            alarms.compare(hypothesis, machine.hypothesis, times, now, limit)
+        hypothesis, times = machine.hypothesis, now
+    alarms.restarts = machine.round - 1
+    return alarms
+
+
+def _run(steps: int, configuration: Configuration, task: Task) -> Alarms:
+    return run(*task, steps, configuration)
+
+
+def run_all(todo: Sequence[Task], steps: int, configuration: Configuration,
+            jobs: int) -> Iterator[tuple[Task, Alarms]]:
+    """Run the trials in parallel processes and yield them in order."""
+    work = partial(_run, steps, configuration)
+    if jobs == 1:
+        yield from zip(todo, map(work, todo))
+        return
+    with multiprocessing.get_context('spawn').Pool(jobs) as pool:
+        yield from zip(todo, pool.imap(work, todo))
+
+
+def line(name: str, found: Sequence[Alarms], share: float) -> str:
+    """Return a line of the table."""
+    total = [sum(column) for column in zip(*map(astuple, found))]
+    alarmed = sum(bool(alarms.false) for alarms in found)
+    low, high = interval(alarmed, len(found))
+    numbers = ' '.join(f'{number:>8,}' for number in total[2:])
+    return (f'{name:<17} {len(found):>5} {total[0]:>12,} {numbers} {alarmed:>7} '
+            f'{alarmed / len(found):>7.4f} [{low:.4f}, {high:.4f}] {share:.4f}')
+
+
+HEAD = (f'{"":<51} {"false alarms":>20} {"rightly":>19}\n'
+        f'{"first setting":<17} {"runs":>5} {"steps":>12} {"redisc.":>8} {"restarts":>8} '
+        f'{"deleted":>8} {"added":>8} {"deleted":>8} {"added":>8} {"alarmed":>7} {"rate":>7} '
+        f'{"95% interval":<16} delta_1')
+
+
+class Results:
+    """A CSV file with a line for each run, written as they end; none without a path."""
+
+    HEAD = ('version', 'numpy', 'scenario', 'seed', 'preset', 'base', 'radius', 'epsilon', 'delta',
+            'delta_1', *(field.name for field in fields(Alarms)))
+
+    def __init__(self, path: Path | None, configuration: Configuration) -> None:
+        self._version = package_version() if path else ''
+        self._configuration = configuration
+        self._file = path.open('w', newline='', encoding='utf-8') if path else None
+        self._write(self.HEAD)
+
+    def add(self, name: str, seed: int, alarms: Alarms) -> None:
+        """Write the line of one run."""
+        c = self._configuration
+        self._write((self._version, np.__version__, name, seed, c.preset, c.settings(1).base,
+                     c.radius, c.epsilon, c.delta, c.share, *astuple(alarms)))
+
+    def _write(self, cells: Sequence[object]) -> None:
+        if self._file is not None:
+            csv.writer(self._file, lineterminator='\n').writerow(cells)
+            self._file.flush()
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line; bad arguments end the program with exit status 2."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add, default = parser.add_argument, Configuration()
+    add('--runs', type=int, default=200, help='in all, in turn over the scenarios (default 200)')
+    add('--steps', type=int, default=1_000_000, help='of each run (default 1000000)')
+    add('--scenarios', nargs='+', default=list(shipped()), choices=shipped(), metavar='NAME',
+        help=f'of {", ".join(shipped())} (default all)')
+    add('--preset', default=default.preset, choices=tuple(PRESETS))
+    add('--base', default='', choices=tuple(BASES), help='default: the one of the preset')
+    add('--radius', type=float, default=default.radius, help='L (default %(default)g)')
+    add('--epsilon', type=float, default=default.epsilon, help='default %(default)g')
+    add('--delta', type=float, default=default.delta,
+        help='default %(default)g; a large one puts the bound to a harder test')
+    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
+        help='parallel processes (default: the cores there are)')
+    add('--output', type=Path, metavar='CSV', help='write a line for each run')
+    parsed = parser.parse_args(arguments)
+    for name in ('runs', 'steps', 'jobs'):
+        if getattr(parsed, name) < 1:
+            parser.error(f'--{name} is {getattr(parsed, name)}, expected at least 1')
+    parsed.configuration = Configuration(**{
+        name: getattr(parsed, name) for name in ('preset', 'base', 'radius', 'epsilon', 'delta')})
+    try:
+        parsed.configuration.settings(1)
+    except ValueError as error:
+        parser.error(str(error))
+    return parsed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run everything, print the table and write the results."""
+    parsed = parse(arguments)
+    configuration: Configuration = parsed.configuration
+    names = parsed.scenarios
+    todo = [(names[i % len(names)], i // len(names)) for i in range(parsed.runs)]
+    began, results = time.monotonic(), []
+    file = Results(parsed.output, configuration)
+    for task, alarms in run_all(todo, parsed.steps, configuration, parsed.jobs):
+        results.append((task, alarms))
+        file.add(*task, alarms)
+        if alarms.false:
+            print(f'false alarm: {task[0]}, seed {task[1]}: {alarms}', flush=True)
+        if not alarms.first:
+            print(f'no hypothesis: {task[0]}, seed {task[1]}', flush=True)
+    print(f'preset {configuration.preset}, base {configuration.settings(1).base}, '
+          f'delta = {configuration.delta:g}\n{HEAD}')
+    for name in names:
+        found = [alarms for task, alarms in results if task[0] == name]
+        if found:
+            print(line(name, found, configuration.share))
+    found = [alarms for _, alarms in results]
+    print(line('total', found, configuration.share))
+    print(f'{time.monotonic() - began:.0f} s with {parsed.jobs} processes')
+    low, _ = interval(sum(bool(alarms.false) for alarms in found), len(found))
+    return 0 if low <= configuration.share else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

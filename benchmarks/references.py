@@ -1,0 +1,276 @@
+"""One seeded exploration of a changing scenario, by MNM or by what MNM is compared with.
+
+No ROS. A trial depends on nothing but its method, its scenario, its seed and its configuration.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+import math
+import zlib
+
+import numpy as np
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.mnm import Mnm, MnmPhase, round_confidence
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.presets import Settings, Value, new_base, new_mnm, settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict, judge
+from mnm_ros.simulation.scenario import Scenario, load
+from mnm_ros.simulation.simulator import Simulator
+
+SCALED: Mapping[str, Value] = {
+    'accuracy_divisor': 2.0, 'stream_exponent': 3.0, 'c1': 0.03, 'check_window': 4}
+"""Constants with which MNM of the preset ``paper`` finishes at all: every part stays as printed.
+
+``accuracy_divisor`` 2 instead of 8 makes the base 60 times quicker, ``stream_exponent`` 3 instead
+of 2 has ``x`` quanta of a stream take ``x^(3/2)`` instead of ``x^2``, ``c1`` 0.03 instead of
+48,661 puts ``W_r`` at two to five times such a run, and ``check_window`` 4 replaces about 700.
+"""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How to explore.
+
+    tail: steps after the last change, or in all if nothing changes.
+    limit: steps after which the scaled constants are given up.
+    """
+
+    preset: str = 'onboard'
+    base: str = ''
+    radius: float = 4.0
+    epsilon: float = 1.0
+    delta: float = 0.1
+    tail: int = 60_000
+    limit: int = 4_000_000
+
+    @property
+    def share(self) -> float:
+        """``delta_1 = 3 delta / (4 pi^2)``, what MNM's first round gives to its base."""
+        return round_confidence(self.delta, 1)
+
+    def settings(self, actions: int) -> Settings:
+        """Return the settings of the explorer; ValueError if something is not allowed."""
+        return settings(self._problem(actions), self.preset, {'base': self.base})
+
+    def scaled(self, actions: int) -> Settings:
+        """Return those of MNM as printed with the constants of ``SCALED``."""
+        return settings(self._problem(actions), 'paper', SCALED)
+
+    def alone(self, actions: int) -> Settings:
+        """Return those of the base alone, with ``delta_1``: it pays for the same promise."""
+        problem = replace(self._problem(actions), confidence=self.share)
+        return settings(problem, self.preset, {'base': self.base})
+
+    def _problem(self, actions: int) -> Problem:
+        return Problem(actions, self.radius, self.epsilon, self.delta)
+
+
+@dataclass
+class Trial:
+    """What came of an exploration.
+
+    first: steps until the first hypothesis, 0 if there is none.
+    exploration: exploration steps in each setting.
+    wrong: settings at the end of which the hypothesis held was not good enough.
+    finished: whether a good one was held at the end; a trial without it was given up.
+    steps: in all.
+    known: states of the hypothesis at the end.
+    breaks: (step, exploration steps so far) wherever the hypothesis became good enough or ceased
+        to be, and at both ends.
+    lost: exploration steps after the first change by what they were waiting for.
+    """
+
+    first: int = 0
+    exploration: list[int] = field(default_factory=list)
+    wrong: int = 0
+    finished: bool = True
+    steps: int = 0
+    known: int = 0
+    breaks: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
+    lost: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        """Exploration steps in all."""
+        return sum(self.exploration)
+
+    def spend(self, steps: int, lost: int) -> None:
+        """Let a setting pass of whose steps the first ``lost`` are exploration steps."""
+        if lost:
+            self.breaks.append((self.steps + lost, self.total + lost))
+        self.exploration.append(lost)
+        self.steps += steps
+        self.finished = lost < steps
+        self.wrong += not self.finished
+        self.breaks.append((self.steps, self.total))
+
+
+def lengths(scenario: Scenario, tail: int) -> list[int]:
+    """Return the steps for which each setting is in force."""
+    changes = [setting.until or 0 for setting in scenario.settings[:-1]]
+    return [end - start for start, end in pairwise((0, *changes))] + [tail]
+
+
+def seeds(scenario: str, seed: int, number: int) -> tuple[int, int]:
+    """Return the seeds of the simulator and of the explorer, others for each ``number``."""
+    sequence = np.random.SeedSequence([seed, zlib.crc32(scenario.encode()), number])
+    simulator, explorer = (int(word) for word in sequence.generate_state(2))
+    return simulator, explorer
+
+
+def stationary(name: str, seed: int, setting: int, configuration: Configuration,
+               most: float = math.inf) -> tuple[int, BaseAlgorithm]:
+    """Return the steps of one run of the base in one setting of a scenario, and the run."""
+    scenario = load(name)
+    scenario = replace(scenario, settings=(
+        replace(scenario.settings[setting], until=None),))
+    for_simulator, for_base = seeds(name, seed, setting)
+    simulator = Simulator(scenario, for_simulator)
+    base = new_base(configuration.alone(len(scenario.actions)), scenario.start, for_base)
+    while not base.finished and simulator.steps < most:
+        base.observe(simulator.step(base.next_action()))
+    return simulator.steps, base
+
+
+def run_oracle(name: str, seed: int, configuration: Configuration) -> Trial:
+    """Restart the base exactly at each change; its hypothesis is the output, nothing before."""
+    scenario, trial = load(name), Trial()
+    for index, steps in enumerate(lengths(scenario, configuration.tail)):
+        taken, base = stationary(name, seed, index, configuration, steps)
+        good = base.finished and _judge(scenario, index, base, configuration).ok
+        trial.first = trial.first or taken * base.finished
+        trial.known = len(base.policies)
+        trial.spend(steps, taken if good else steps)
+    return trial
+
+
+def run_once(name: str, seed: int, configuration: Configuration) -> Trial:
+    """Run the base once, the same run as the first one of the oracle, and keep its output."""
+    scenario, trial = load(name), Trial()
+    taken, base = stationary(name, seed, 0, configuration, scenario.settings[0].until or math.inf)
+    trial.first, trial.known = taken * base.finished, len(base.policies)
+    for index, steps in enumerate(lengths(scenario, configuration.tail)):
+        good = base.finished and _judge(scenario, index, base, configuration).ok
+        trial.spend(steps, (0 if index else taken) if good else steps)
+    return trial
+
+
+def _judge(scenario: Scenario, setting: int, base: BaseAlgorithm,
+           configuration: Configuration) -> Verdict:
+    targets = [policy.target for policy in base.policies]
+    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, tuple(
+        policy.on(targets) for policy in base.policies))
+    return judge(scenario.settings[setting].cmp, hypothesis, configuration.radius,
+                 configuration.epsilon)
+
+
+def run_mnm(name: str, seed: int, configuration: Configuration) -> Trial:
+    """Run MNM until ``tail`` steps after the last change."""
+    scenario = load(name)
+    return _explore(name, seed, configuration, configuration.settings(len(scenario.actions)),
+                    lambda trial, length: trial.steps >= length)
+
+
+def run_scaled(name: str, seed: int, configuration: Configuration) -> Trial:
+    """Run MNM as printed with scaled constants until it is right after the last change."""
+    scenario = load(name)
+    return _explore(name, seed, configuration, configuration.scaled(len(scenario.actions)),
+                    lambda trial, length: trial.steps >= configuration.limit or (
+                        trial.finished and trial.steps > length - configuration.tail))
+
+
+def _explore(name: str, seed: int, configuration: Configuration, resolved: Settings,
+             over: Callable[[Trial, int], bool]) -> Trial:
+    scenario, length = load(name), sum(lengths(load(name), configuration.tail))
+    for_simulator, for_explorer = seeds(name, seed, 0)
+    simulator, machine = Simulator(scenario, for_simulator), new_mnm(resolved, for_explorer)
+    counter = ExplorationSteps(scenario, configuration.radius, configuration.epsilon)
+    trial, run, begun = Trial(exploration=[0], finished=False), None, 0
+    while not over(trial, length):
+        setting = simulator.setting
+        machine.observe(simulator.step(machine.next_action()))
+        trial.steps += 1
+        if simulator.setting != setting:
+            trial.wrong += not trial.finished
+            trial.exploration.append(0)
+        if machine.active is not run:
+            run, begun = machine.active, trial.steps
+        verdict = counter.verdict(simulator.setting, machine.hypothesis)
+        if verdict.ok != trial.finished:
+            trial.breaks.append((trial.steps - 1, trial.total))
+            trial.finished = verdict.ok
+        if machine.hypothesis and not trial.first:
+            trial.first = trial.steps
+        if not verdict.ok:
+            trial.exploration[-1] += 1
+            if simulator.changes:
+                trial.lost[_reason(verdict, machine, begun < simulator.changes[-1][0])] += 1
+    trial.wrong += not trial.finished
+    trial.breaks.append((trial.steps, trial.total))
+    trial.known = len(machine.hypothesis.targets) if machine.hypothesis else 0
+    return trial
+
+
+REASONS = tuple(f'{what} {doing}' for what in ('policy fails', 'missing, old run',
+                                                'missing, new run')
+                for doing in ('watching', 'sampling', 'evaluating')) + ('building',)
+"""What an exploration step after a change waits for, and what is done meanwhile.
+
+A policy that fails and is not deleted yet; else a state that is missing, while the rediscovery
+under way was begun before or after the change.
+"""
+
+
+def _reason(verdict: Verdict, machine: Mnm, old: bool) -> str:
+    if machine.state is MnmPhase.BUILDING or machine.active is None:
+        return 'building'
+    what = ('policy fails' if verdict.over_limit
+            else 'missing, old run' if old else 'missing, new run')
+    if machine.state is MnmPhase.EVALUATION:
+        return f'{what} watching'
+    return f'{what} {"evaluating" if machine.active.evaluating else "sampling"}'
+
+
+def run_stationary(name: str, seed: int, configuration: Configuration) -> Trial:
+    """Run the base once, in the first setting only."""
+    taken, base = stationary(name, seed, 0, configuration, configuration.limit)
+    return Trial(first=taken * base.finished, exploration=[taken], finished=base.finished,
+                 steps=taken, known=len(base.policies))
+
+
+def run_building(name: str, seed: int, configuration: Configuration) -> Trial:
+    """Run MNM in the first setting only, until its first hypothesis."""
+    scenario = load(name)
+    scenario = replace(scenario, settings=(replace(scenario.settings[0], until=None),))
+    for_simulator, for_explorer = seeds(name, seed, 0)
+    simulator = Simulator(scenario, for_simulator)
+    machine = new_mnm(configuration.settings(len(scenario.actions)), for_explorer)
+    while machine.hypothesis is None and simulator.steps < configuration.limit:
+        machine.observe(simulator.step(machine.next_action()))
+    known = len(machine.hypothesis.targets) if machine.hypothesis else 0
+    return Trial(first=simulator.steps * bool(known), exploration=[simulator.steps],
+                 finished=bool(known), steps=simulator.steps, known=known)
+
+
+METHODS: Mapping[str, Callable[[str, int, Configuration], Trial]] = {
+    'mnm': run_mnm, 'oracle': run_oracle, 'scaled': run_scaled, 'once': run_once}
+
+
+def information_floor(known: int, actions: int, radius: float, confidence: float,
+                      strict: bool = False) -> float:
+    """Return the fewest executions that rule out a missed neighbour of ``known`` states.
+
+    ``log(delta') / log(1 - 1/L)`` for each known state and action, where ``delta'`` is
+    what a run with this confidence has for a pair: a third of it, for discovery, over
+    ``|K| (|K| + 1)``. strict: the whole confidence for each pair.
+    """
+    if radius == 1 or not known:
+        return known * actions
+    budget = confidence if strict else confidence / 3 / (known * (known + 1))
+    return known * actions * math.log(budget) / math.log1p(-1 / radius)

@@ -1,0 +1,269 @@
+"""Random CMPs, drawn from a seed: what the promise is measured on.
+
+A family is a function that takes a random generator and the number of changes and returns a
+``World``; to add one, write it and give it a row in ``FAMILIES``. ``draw`` draws worlds until
+one is worth a trial: in every setting ``S_L->`` has ``SMALLEST`` to ``LARGEST`` states, and every
+change is one that has to be noticed, as described there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+import zlib
+
+import numpy as np
+
+from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, Outcomes, TableCmp
+from mnm_ros.simulation.ground_truth import reachable_states
+from mnm_ros.simulation.scenario import Scenario, Setting
+
+SMALLEST, LARGEST = 3, 15
+_ATTEMPTS = 2000
+
+Table = dict[tuple[int, int], Outcomes]
+"""What each (state, action) does; one without an entry stays put."""
+
+
+@dataclass(frozen=True)
+class World:
+    """One draw: the settings share the start state and the actions."""
+
+    start: int
+    actions: tuple[str, ...]
+    settings: tuple[Table, ...]
+
+    def cmps(self) -> tuple[Cmp, ...]:
+        """Return the CMP of each setting."""
+        return tuple(TableCmp(self.start, len(self.actions), table) for table in self.settings)
+
+
+def random_graph(rng: np.random.Generator, changes: int = 0) -> World:
+    """A sparse graph on a ring: most actions lead to a state close by, a few far away.
+
+    6 to 20 states under shuffled ids, 2 to 4 actions. One pair in five stays put; the others
+    have one to three next states, the first with a probability of 0.4 to 1. A change redraws
+    one to three pairs that are near the start.
+    """
+    count, actions = int(rng.integers(6, 21)), int(rng.integers(2, 5))
+    ids = [int(i) for i in rng.permutation(count)]
+
+    def outcomes(state: int) -> Outcomes:
+        if rng.random() < 0.2:
+            return ((ids[state], 1.0),)
+        likely = float(rng.choice([1.0, 0.95, 0.9, 0.8, 0.6, 0.4]))
+        after = [(state + int(step)) % count for step in rng.integers(-2, 4, size=3)]
+        if rng.random() < 0.1:
+            after[0] = int(rng.integers(count))
+        others = int(rng.integers(1, 3))
+        return _mixture([(ids[after[0]], likely)] + [
+            (ids[other], (1 - likely) / others) for other in after[1:1 + others]])
+
+    table = {(ids[state], action): outcomes(state)
+             for state in range(count) for action in range(actions)}
+    settings = [table]
+    for _ in range(changes):
+        table = dict(table)
+        for _ in range(int(rng.integers(1, 4))):
+            state = int(rng.integers(-4, 5)) % count
+            table[ids[state], int(rng.integers(actions))] = outcomes(state)
+        settings.append(table)
+    return World(ids[0], tuple(f'a{action}' for action in range(actions)), tuple(settings))
+
+
+def random_grid(rng: np.random.Generator, changes: int = 0) -> World:
+    """A slippery grid with random walls, 2 to 5 rows and columns.
+
+    A move slips with a probability of 0 to 0.4: then it stays put or, in every other grid, goes
+    astray to one of the two sides. Moves against a wall or the edge stay put. A change turns
+    one to three cells from wall to floor or back, or breaks one of the four actions.
+    """
+    height, width = (int(size) for size in rng.integers(2, 6, size=2))
+    start = int(rng.integers(height * width))
+    density = rng.uniform(0, 0.4)
+    walls = {int(cell) for cell in np.flatnonzero(rng.random(height * width) < density)}
+    slip = float(rng.choice([0.0, 0.05, 0.1, 0.2, 0.3, 0.4]))
+    astray = bool(rng.random() < 0.5)
+    names = tuple(GRID_MOVES)
+
+    def moved(cell: int, name: str, blocked: set[int]) -> int:
+        row, column = cell // width + GRID_MOVES[name][0], cell % width + GRID_MOVES[name][1]
+        inside = 0 <= row < height and 0 <= column < width
+        return cell if not inside or row * width + column in blocked else row * width + column
+
+    def table(walls: set[int], broken: str) -> Table:
+        blocked, cells = walls - {start}, range(height * width)
+        built: Table = {}
+        for cell in cells:
+            for action, name in enumerate(names):
+                if cell in blocked or name == broken:
+                    continue
+                vertical = GRID_MOVES[name][0] != 0
+                sides = [moved(cell, side, blocked) for side in names
+                         if (GRID_MOVES[side][0] != 0) != vertical]
+                slipped = sides if astray else [cell]
+                built[cell, action] = _mixture([(moved(cell, name, blocked), 1 - slip)] + [
+                    (after, slip / len(slipped)) for after in slipped])
+        return built
+
+    broken = ''
+    settings = [table(walls, broken)]
+    for _ in range(changes):
+        if rng.random() < 0.25:
+            broken = str(rng.choice(names))
+        else:
+            turned = rng.choice(height * width, size=int(rng.integers(1, 4)), replace=False)
+            walls = walls ^ {int(cell) for cell in turned}
+        settings.append(table(walls, broken))
+    return World(start, names, tuple(settings))
+
+
+def random_tree(rng: np.random.Generator, changes: int = 0) -> World:
+    """A tree with traps: 2 or 3 actions lead down five or four levels, and sometimes one up.
+
+    Of the branches, some are missing, some lead into a trap that only RESET leaves, and the
+    others reach their child with a probability of 0.5 to 1 and else stay put or fall into a
+    trap. A change redraws one or two branches near the root.
+    """
+    down, up = int(rng.integers(2, 4)), bool(rng.random() < 0.4)
+    trap = int(rng.choice([-7, 999]))
+    likely = [float(p) for p in rng.choice([1.0, 0.95, 0.9, 0.8, 0.65, 0.5], size=2)]
+    missing, trapped = float(rng.uniform(0, 0.4)), float(rng.uniform(0, 0.25))
+    nodes = range(1, 32 if down == 2 else 41)
+
+    def branch(node: int, child: int) -> Outcomes:
+        if rng.random() < missing:
+            return ((node, 1.0),)
+        if rng.random() < trapped:
+            return ((trap, 1.0),)
+        success = likely[int(rng.integers(2))]
+        return _mixture([(child, success), (trap if rng.random() < 0.3 else node, 1 - success)])
+
+    table: Table = {}
+    for node in nodes:
+        for action in range(down):
+            table[node, action] = branch(node, down * (node - 1) + 2 + action)
+        if up:
+            table[node, down] = (((node - 2) // down + 1 if node > 1 else node, 1.0),)
+    settings = [table]
+    for _ in range(changes):
+        table = dict(table)
+        for _ in range(int(rng.integers(1, 3))):
+            node, action = int(rng.integers(1, 2 + down)), int(rng.integers(down))
+            table[node, action] = branch(node, down * (node - 1) + 2 + action)
+        settings.append(table)
+    names = tuple(f'branch{action}' for action in range(down)) + ('up',) * up
+    return World(1, names, tuple(settings))
+
+
+def confusing_chain(rng: np.random.Generator, changes: int = 0) -> World:
+    """A chain beside which confusing states lie just within or just beyond the radius.
+
+    In the manner of the confusing chain of J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric,
+    *Improved sample complexity for incremental autonomous exploration in MDPs*, NeurIPS 2020:
+    a chain whose next link is easy to reach, and states met again and again on the way
+    that are too unlikely to be reached in time. Not their parameters; here each is drawn.
+
+    3 to 7 links; link ``i`` is state ``10 i``. One of 2 or 3 actions, another one in each link,
+    advances with a probability of 0.7 to 1; else it stays. The others lead back to the link
+    before or to the start, except that they end in a confusing state with a probability of 0.1
+    to 0.6. Link ``i`` has up to two of these, ``10 i + 1`` and ``10 i + 2``. From a confusing
+    state every action returns to the start. A change makes another action advance in one
+    link, with what the two actions do exchanged, or redraws what the others do there.
+    """
+    links, actions = int(rng.integers(3, 8)), int(rng.integers(2, 4))
+    advance = float(rng.choice([1.0, 0.95, 0.9, 0.8, 0.7]))
+
+    def aside(link: int) -> Outcomes:
+        weight = float(rng.choice([0.1, 0.15, 0.2, 0.3, 0.45, 0.6]))
+        back = 10 * (link - 1) if link and rng.random() < 0.5 else 0
+        return _mixture([(back, 1 - weight), (10 * link + int(rng.integers(1, 3)), weight)])
+
+    table: Table = {}
+    for link in range(links):
+        right = int(rng.integers(actions))
+        for action in range(actions):
+            table[10 * link, action] = aside(link)
+            for confusing in (1, 2):
+                table[10 * link + confusing, action] = ((0, 1.0),)
+        if link < links - 1:
+            table[10 * link, right] = _mixture([
+                (10 * (link + 1), advance), (10 * link, 1 - advance)])
+    settings = [table]
+    for _ in range(changes):
+        table, link = dict(table), 10 * int(rng.integers(links, size=2).min())
+        one, other = (int(action) for action in rng.choice(actions, size=2, replace=False))
+        if rng.random() < 0.5:
+            table[link, one], table[link, other] = table[link, other], table[link, one]
+        else:
+            table[link, one] = aside(link // 10)
+        settings.append(table)
+    return World(0, tuple(f'a{action}' for action in range(actions)), tuple(settings))
+
+
+Family = Callable[[np.random.Generator], World]
+
+FAMILIES: Mapping[str, Family] = {
+    'random_graph': random_graph,
+    'random_grid': random_grid,
+    'random_tree': random_tree,
+    'confusing_chain': confusing_chain,
+    'changing_graph': partial(random_graph, changes=1),
+    'changing_grid': partial(random_grid, changes=1),
+    'changing_tree': partial(random_tree, changes=1),
+    'changing_chain': partial(confusing_chain, changes=1),
+}
+
+
+def draw(family: str, seed: int, radius: float = 4.0, slack: float = 1.0) -> Scenario:
+    """Return the scenario that a family and a seed give for ``L`` and ``eps``.
+
+    In every setting ``S_L->`` has ``SMALLEST`` to ``LARGEST`` states. At every change some state
+    of ``S_L->`` leaves even ``S_(1+eps)L->``, or one from outside the latter joins ``S_L->``: a
+    hypothesis that was right before it is wrong after it. The settings come in either order, so
+    that states are gained as often as lost. No setting has an ``until``: ``Simulator.change``
+    brings about the changes.
+
+    Raises ValueError if there is no such family, the seed is negative or no draw fits.
+    """
+    if family not in FAMILIES:
+        raise ValueError(f'family is {family!r}, expected one of {", ".join(FAMILIES)}')
+    if seed < 0:
+        raise ValueError(f'seed is {seed}, expected a number >= 0')
+    rng = np.random.default_rng([seed, zlib.crc32(family.encode())])
+    for _ in range(_ATTEMPTS):
+        world = FAMILIES[family](rng)
+        if worth_a_trial(world, radius, slack):
+            cmps = world.cmps()[::int(rng.choice([1, -1]))]
+            return Scenario(
+                f'{family} {seed}', world.actions, world.start,
+                tuple(Setting(cmp, None) for cmp in cmps), Path(f'{family}-{seed}'))
+    raise ValueError(
+        f'{family} gives no scenario for radius {radius:g} and epsilon {slack:g} in '
+        f'{_ATTEMPTS} draws, expected another radius or epsilon')
+
+
+def worth_a_trial(world: World, radius: float, slack: float) -> bool:
+    """Return whether sizes and changes are as ``draw`` promises."""
+    within: list[set[int]] = []
+    for cmp in world.cmps():
+        within.append(set(reachable_states(cmp, radius)))
+        if not SMALLEST <= len(within[-1]) <= LARGEST:
+            return False
+    if any(one == other for one, other in zip(within, within[1:])):
+        return False
+    beyond = [set(reachable_states(cmp, (1 + slack) * radius))
+              for cmp in (world.cmps() if len(within) > 1 else ())]
+    return all(within[i] - beyond[i + 1] or within[i + 1] - beyond[i]
+               for i in range(len(within) - 1))
+
+
+def _mixture(parts: list[tuple[int, float]]) -> Outcomes:
+    """Return distinct next states with positive probabilities from parts that sum to 1."""
+    outcomes: dict[int, float] = {}
+    for state, probability in parts:
+        if probability > 0:
+            outcomes[state] = outcomes.get(state, 0.0) + probability
+    return tuple(outcomes.items())

@@ -1,0 +1,95 @@
+"""The exploration benchmarks repeat themselves bit for bit and count what they say."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import exploration_steps
+import false_alarms
+import pytest
+import references
+from references import Configuration
+
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.simulation.scenario import load
+
+SHORT = Configuration(tail=5000, limit=20_000)
+
+
+def measured(folder: Path, jobs: int) -> tuple[str, str]:
+    output, series = folder / f'{jobs}.csv', folder / f'{jobs}_series.csv'
+    assert exploration_steps.main([
+        '--seeds', '1', '--scenarios', 'broken_wheel', '--tail', '5000', '--limit', '20000',
+        '--jobs', str(jobs), '--output', str(output), '--series', str(series)]) == 0
+    return output.read_text(), series.read_text()
+
+
+def test_the_same_whatever_the_number_of_processes(
+    tmp_path: Path, capsys: pytest.CaptureFixture,
+) -> None:
+    one, other = measured(tmp_path, 1), measured(tmp_path, 2)
+    assert one == other
+    assert '<= 3 met' in capsys.readouterr().out
+    rows = {row['method']: row for row in csv.DictReader(one[0].splitlines())}
+    assert set(rows) == set(exploration_steps.ALL_METHODS)
+    for row in rows.values():
+        assert row['scenario'] == 'broken_wheel' and row['version'].startswith('0.')
+        assert sum(map(int, row['exploration'].split())) == int(row['total'])
+    assert rows['scaled']['finished'] == '0' and rows['scaled']['preset'] == 'paper'
+    assert rows['scaled']['steps'] == '20000'
+    assert rows['mnm']['first'] == rows['building']['first']
+    assert rows['oracle']['first'] == rows['once']['first'] == rows['base']['first']
+
+
+def test_without_change_detection_the_old_hypothesis_is_kept() -> None:
+    oracle = references.run_oracle('broken_wheel', 3, SHORT)
+    once = references.run_once('broken_wheel', 3, SHORT)
+    assert once.exploration == [oracle.exploration[0], 5000]
+    assert oracle.finished and not once.finished and once.wrong == 1
+    # The hypothesis for the open door is right again once the door is open.
+    assert references.run_once('two_rooms', 0, SHORT).exploration[2] == 0
+
+
+@pytest.mark.parametrize('method', ['mnm', 'oracle', 'once'])
+def test_exploration_steps_over_time(method: str) -> None:
+    trial = references.METHODS[method]('two_rooms', 0, SHORT)
+    assert trial.breaks[0] == (0, 0) and trial.breaks[-1] == (165_000, trial.total)
+    slopes = {(after - before) / (end - start) for (start, before), (end, after)
+              in zip(trial.breaks, trial.breaks[1:]) if end > start}
+    assert slopes == {0.0, 1.0}
+    assert references.lengths(load('two_rooms'), 5000) == [60_000, 100_000, 5000]
+
+
+def test_what_was_waited_for_adds_up() -> None:
+    trial = references.run_mnm('broken_wheel', 0, SHORT)
+    assert sum(trial.lost.values()) == trial.exploration[1]
+    assert set(trial.lost) <= set(references.REASONS)
+
+
+def test_the_floor() -> None:
+    # Each of 2 * 3 pairs: (3/4)^n <= 0.06 / 3 / 6 first holds at n = 19.83.
+    assert references.information_floor(2, 3, 4.0, 0.06) == pytest.approx(118.97, abs=0.01)
+    assert references.information_floor(2, 3, 1.0, 0.06) == 6
+
+
+def hypothesis(round_: int, *targets: int) -> Hypothesis:
+    policies = tuple(Policy(target, 1, targets, ((-1,) * len(targets),)) for target in targets)
+    return Hypothesis(round_, 0, 1, policies)
+
+
+def test_false_alarms_are_told_from_what_may_happen() -> None:
+    alarms = false_alarms.Alarms()
+    times = {0: 0.0, 1: 3.0, 2: 9.0}
+    alarms.compare(hypothesis(1, 0, 1, 2), hypothesis(1, 0), times, times, 8.0)
+    assert (alarms.deleted, alarms.rightly_deleted) == (1, 1)
+    alarms.compare(hypothesis(1, 0), hypothesis(1, 0, 1, 2), times, times, 8.0)
+    assert (alarms.added, alarms.rightly_added) == (1, 1)
+    alarms.compare(hypothesis(1, 0), hypothesis(2, 0, 1), times, times, 8.0)
+    assert alarms.false == 2
+
+
+def test_a_run_without_a_change() -> None:
+    alarms = false_alarms.run('corridor', 0, 10_000, SHORT)
+    assert alarms == false_alarms.run('corridor', 0, 10_000, SHORT)
+    assert alarms.false == 0 and 0 < alarms.first < 10_000 and alarms.rediscoveries > 1

@@ -1,0 +1,156 @@
+"""The promise benchmark repeats itself bit for bit and tells the broken from the kept."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import promise
+import pytest
+import trials
+from trials import Configuration, Outcome
+
+from mnm_ros.core.presets import PRESETS
+from mnm_ros.simulation.ground_truth import Verdict
+
+QUICK = Configuration(radius=2.0, change_after=500, budget=100_000)
+RIGHT = Verdict((), ())
+TASKS = [('corridor', 0), ('confusing_chain', 1), ('changing_chain', 2)]
+
+
+def measured(path: Path, jobs: int, configuration: Configuration = QUICK) -> str:
+    results = promise.Results(path)
+    for (family, seed), outcome in promise.outcomes(TASKS, configuration, jobs):
+        results.add(family, seed, configuration, outcome)
+    results.close()
+    return path.read_text(encoding='utf-8')
+
+
+def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
+    one, other = measured(tmp_path / 'one.csv', 1), measured(tmp_path / 'other.csv', 2)
+    assert one == other
+    rows = list(csv.DictReader(one.splitlines()))
+    assert [(row['family'], int(row['seed'])) for row in rows] == TASKS
+    assert [row['end'] for row in rows] == ['found', 'found', 'relearnt']
+    for row in rows:
+        assert (row['preset'], row['base']) == ('onboard', PRESETS['onboard']['base'])
+        assert float(row['radius']) == 2 and float(row['epsilon']) == 1
+        assert float(row['delta']) == 0.1 and row['version'].startswith('0.')
+        assert 0 < int(row['steps_first']) <= int(row['steps'])
+
+
+def test_seeds_and_families_explore_on_their_own() -> None:
+    steps = {trials.run(family, seed, replace(QUICK, alone=True)).steps
+             for family in ('corridor', 'broken_wheel') for seed in range(4)}
+    assert len(steps) == 8
+
+
+def test_the_base_alone_in_the_first_setting() -> None:
+    outcome = trials.run('changing_chain', 0, replace(QUICK, alone=True))
+    assert outcome.end == 'found' and len(outcome.reachable) == 1
+    assert outcome.first is not None and outcome.last is None
+
+
+def test_a_budget_that_is_used_up() -> None:
+    outcome = trials.run('corridor', 0, replace(QUICK, budget=10))
+    assert (outcome.end, outcome.steps) == ('no hypothesis', 10)
+    assert not outcome.finished and not outcome.broken
+    alone = trials.run('corridor', 0, replace(QUICK, budget=10, alone=True))
+    assert (alone.end, alone.steps) == ('no hypothesis', 10)
+
+
+def test_a_change_that_nobody_sees_in_time() -> None:
+    found = trials.run('changing_chain', 2, QUICK)
+    outcome = trials.run('changing_chain', 2, replace(QUICK, budget=found.steps_first))
+    assert outcome.end in ('relearnt', 'unnoticed', 'not relearnt')
+    assert outcome.last is not None and outcome.first == found.first
+
+
+def test_a_crash_is_counted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> None:
+        raise ZeroDivisionError('by the robot')
+    monkeypatch.setattr(trials, 'new_mnm', crash)
+    outcome = trials.run('corridor', 0, QUICK)
+    assert outcome.end == 'crashed' and outcome.broken and not outcome.finished
+    assert outcome.log[-1] == 'ZeroDivisionError: by the robot'
+
+
+@pytest.mark.parametrize(('first', 'last', 'broken'), [
+    (RIGHT, None, False), (RIGHT, RIGHT, False), (Verdict((3,), ()), RIGHT, True),
+    (RIGHT, Verdict((), ((3, 9.0),)), True), (None, None, False)])
+def test_what_is_broken(first: Verdict | None, last: Verdict | None, broken: bool) -> None:
+    assert Outcome(4.0, first=first, last=last).broken is broken
+
+
+def test_the_row_tells_what_is_wrong() -> None:
+    outcome = Outcome(4.0, first=Verdict((3, 5), ((7, 8.25),)), last=RIGHT)
+    row = trials.row('corridor', 1, replace(QUICK, options=('c1=4.0',)), outcome, '0.1.0')
+    assert row['missing_first'] == '3 5' and row['over_first'] == '7:8.25'
+    assert (row['ok_first'], row['ok_last'], row['options']) == (0, 1, 'c1=4.0')
+
+
+def test_the_command_replays_the_trial(capsys: pytest.CaptureFixture) -> None:
+    configuration = replace(QUICK, alone=True, options=('c1=4.0', 'horizon=9'), delta=0.2)
+    words = promise.command('corridor', 3, configuration).split()
+    parsed = promise.parse(words[1:])
+    assert parsed.replay == ['corridor', '3'] and parsed.configurations == [configuration]
+    assert promise.main(words[1:]) == 0
+    told = capsys.readouterr().out
+    assert 'corridor 3: L = 2, limit = 4' in told and 'first hypothesis: right' in told
+
+
+def test_a_broken_promise_is_told_in_detail(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    real = trials.run
+
+    def wrong(*arguments: object) -> Outcome:
+        outcome = real(*arguments)  # type: ignore[arg-type]
+        outcome.first = Verdict((1,), ((2, 4.5),))
+        return outcome
+    monkeypatch.setattr(promise, 'run', wrong)
+    assert promise.main(['--replay', 'corridor', '0', '--radius', '2', '--alone']) == 1
+    told = capsys.readouterr().out
+    assert 'first hypothesis: WRONG' in told
+    assert 'misses state 1, reachable in 1.11111 steps (L = 2)' in told
+    assert 'takes 4.5 steps to state 2 (limit 4' in told
+
+
+@pytest.mark.parametrize(('words', 'error'), [
+    (['--trials', '0'], '--trials is 0, expected at least 1'),
+    (['--replay', 'corridor', 'x'], "the seed is 'x', expected a number >= 0"),
+    (['--set', 'c1=many'], "c1 is 'many', expected a number"),
+    (['--set', 'colour=red'], "unknown option 'colour', expected one of base"),
+    (['--families', 'maze'], 'invalid choice'),
+    (['--radius', '0.5'], 'radius is 0.5, expected a finite number >= 1')])
+def test_bad_arguments(words: list[str], error: str, capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit):
+        promise.parse(words)
+    assert error in capsys.readouterr().err
+
+
+def test_the_interval_is_exact() -> None:
+    pytest.importorskip('scipy')
+    assert promise.interval(0, 100) == pytest.approx((0, 1 - 0.025 ** 0.01))
+    assert promise.interval(100, 100) == pytest.approx((0.025 ** 0.01, 1))
+    low, high = promise.interval(5, 100)
+    assert (round(low, 4), round(high, 4)) == (0.0164, 0.1128)
+
+
+def test_the_table(capsys: pytest.CaptureFixture) -> None:
+    pytest.importorskip('scipy')
+    assert promise.main(['--families', 'corridor', '--trials', '2', '--radius', '2',
+                         '--jobs', '1']) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f'preset onboard, base {PRESETS["onboard"]["base"]}'
+    assert [line.split()[:2] for line in lines[3:5]] == [['corridor', '2'], ['total', '2']]
+
+
+def test_a_rate_above_delta_is_not_well(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    pytest.importorskip('scipy')
+    monkeypatch.setattr(promise, 'run', lambda *_: Outcome(4.0, first=Verdict((3,), ())))
+    assert promise.main(['--families', 'trap', '--trials', '1', '--jobs', '1']) == 1
+    told = capsys.readouterr().out
+    assert 'broken (no hypothesis): benchmarks/promise --replay trap 0\n' in told
+    assert 'ABOVE DELTA' in told

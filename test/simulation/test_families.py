@@ -1,0 +1,137 @@
+"""Every family gives valid CMPs of the promised sizes, one from each seed."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from mnm_ros.core.problem import RESET
+from mnm_ros.simulation.families import FAMILIES, LARGEST, SMALLEST, World, draw, worth_a_trial
+from mnm_ros.simulation.ground_truth import best_time, reachable_states
+from mnm_ros.simulation.scenario import Scenario
+from mnm_ros.simulation.simulator import Simulator
+
+SEEDS = range(12)
+CHANGING = [name for name in FAMILIES if name.startswith('changing')]
+
+
+def tables(scenario: Scenario, radius: float = 4.0) -> list[dict]:
+    """Return what every action does in every state that can be met near home."""
+    return [
+        {(state, action): setting.cmp.transitions(state, action)
+         for state in reachable_states(setting.cmp, radius)
+         for action in range(len(scenario.actions))}
+        for setting in scenario.settings]
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_the_cmps_are_valid(family: str) -> None:
+    for seed in SEEDS:
+        scenario = draw(family, seed)
+        assert len(set(scenario.actions)) == len(scenario.actions) >= 2
+        for setting, table in zip(scenario.settings, tables(scenario)):
+            assert setting.until is None
+            assert setting.cmp.start == scenario.start
+            assert setting.cmp.transitions(99, RESET) == ((scenario.start, 1.0),)
+            for outcomes in table.values():
+                states, probabilities = zip(*outcomes)
+                assert len(set(states)) == len(states)
+                assert all(type(state) is int for state in states)
+                assert min(probabilities) > 0
+                assert math.isclose(math.fsum(probabilities), 1)
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_a_seed_always_gives_the_same(family: str) -> None:
+    one, other = draw(family, 5), draw(family, 5)
+    assert tables(one) == tables(other)
+    assert (one.name, one.start, one.actions) == (other.name, other.start, other.actions)
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_seeds_differ(family: str) -> None:
+    drawn = [(draw(family, seed).start, tables(draw(family, seed))) for seed in SEEDS]
+    assert all(one != other for i, one in enumerate(drawn) for other in drawn[:i])
+    assert len({len(cmps[0]) for _, cmps in drawn}) >= 4
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+@pytest.mark.parametrize('radius', [2.0, 4.0, 5.0])
+def test_sizes(family: str, radius: float) -> None:
+    for seed in SEEDS:
+        for setting in draw(family, seed, radius).settings:
+            assert SMALLEST <= len(reachable_states(setting.cmp, radius)) <= LARGEST
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_only_changing_families_change(family: str) -> None:
+    assert len(draw(family, 0).settings) == (2 if family in CHANGING else 1)
+
+
+@pytest.mark.parametrize('family', CHANGING)
+def test_a_change_has_to_be_noticed(family: str) -> None:
+    lost = gained = 0
+    for seed in SEEDS:
+        before, after = (setting.cmp for setting in draw(family, seed, 4.0, 1.0).settings)
+        leaves = set(reachable_states(before, 4)) - set(reachable_states(after, 8))
+        joins = set(reachable_states(after, 4)) - set(reachable_states(before, 8))
+        assert leaves or joins
+        lost += bool(leaves)
+        gained += bool(joins)
+    assert lost >= 3 and gained >= 3
+
+
+def test_simulated_on_demand() -> None:
+    simulator = Simulator(draw('changing_grid', 1), 3)
+    for _ in range(100):
+        simulator.step(0)
+    assert simulator.setting == 0
+    assert simulator.change() and simulator.setting == 1
+
+
+def test_some_states_are_close_to_the_radius() -> None:
+    """On either side of it, where a promise is hardest to keep."""
+    within = beyond = 0
+    for seed in range(30):
+        cmp = draw('confusing_chain', seed).settings[0].cmp
+        members = reachable_states(cmp, 4.0)
+        border = {after for state in members for action in range(cmp.actions)
+                  for after, _ in cmp.transitions(state, action)} - set(members)
+        within += any(3.6 < best_time(cmp, members, state) <= 4 for state in members)
+        beyond += any(4 < best_time(cmp, members, state) < 4.8 for state in border)
+    assert within >= 5 and beyond >= 5
+
+
+def test_only_reset_leaves_a_trap() -> None:
+    traps = 0
+    for seed in SEEDS:
+        scenario = draw('random_tree', seed)
+        cmp = scenario.settings[0].cmp
+        for trap in (-7, 999):
+            met = {after for state in reachable_states(cmp, 8.0)
+                   for action in range(cmp.actions) for after, _ in cmp.transitions(state, action)}
+            traps += trap in met
+            assert all(cmp.transitions(trap, action) == ((trap, 1.0),)
+                       for action in range(cmp.actions))
+    assert traps >= 4
+
+
+def test_what_is_not_worth_a_trial() -> None:
+    def row(length: int) -> dict:
+        return {(state, 0): ((state + 1, 1.0),) for state in range(length)}
+
+    assert worth_a_trial(World(0, ('on',), (row(4),)), 4.0, 1.0)
+    assert not worth_a_trial(World(0, ('on',), (row(1),)), 4.0, 1.0)
+    assert not worth_a_trial(World(0, ('on',), (row(20),)), 16.0, 1.0)
+    assert worth_a_trial(World(0, ('on',), (row(4), row(3))), 4.0, 1.0)
+    assert not worth_a_trial(World(0, ('on',), (row(4), row(4))), 4.0, 1.0)
+
+
+def test_bad_requests_are_refused() -> None:
+    with pytest.raises(ValueError, match="family is 'maze', expected one of random_graph"):
+        draw('maze', 0)
+    with pytest.raises(ValueError, match='seed is -1, expected a number >= 0'):
+        draw('random_graph', -1)
+    with pytest.raises(ValueError, match='changing_chain gives no scenario for radius 1 and'):
+        draw('changing_chain', 0, 1.0)
