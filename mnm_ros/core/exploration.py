@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Union
 
@@ -21,6 +21,14 @@ class Phase(Enum):
     PAUSED = 'paused'
     FAULT = 'fault'
     DONE = 'done'
+
+
+class Input(Enum):
+    """What an exploration learns from; the same inputs lead to the same place, bit for bit."""
+
+    OBSERVED = 0
+    RELOCATED = 1
+    INTERRUPTED = 2
 
 
 EXPLORATION_TRANSITIONS = (
@@ -43,9 +51,12 @@ class Exploration(Phased):
 
     settings: the problem and the parts. seed: of every random choice.
     resume: what ``to_state`` of such an exploration returned, to go on from there with a RESET.
+
+    on_input: called after each input with its kind and state; 0 where there is none.
     """
 
     state: Phase
+    on_input: Callable[[Input, int], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None) -> None:
@@ -128,16 +139,25 @@ class Exploration(Phased):
 
     def observe(self, state: int) -> None:
         """Count the transition by the last ``next_action`` to ``state``."""
-        if self._here is not None:
-            self._counts.add(self._here, self._mnm.next_action(), state)
-        self._here = state
-        self.steps += 1
-        self._mnm.observe(state)
+        self.take(Input.OBSERVED, state)
 
     def relocate(self, state: int) -> None:
         """The robot was moved to ``state``: nothing is counted, the next action is RESET."""
-        self._here = state
-        self._mnm.interrupt()
+        self.take(Input.RELOCATED, state)
+
+    def take(self, kind: Input, state: int = 0) -> None:
+        """Take an input as it was given to ``on_input``."""
+        if kind is Input.OBSERVED:
+            if self._here is not None:
+                self._counts.add(self._here, self._mnm.next_action(), state)
+            self._here = state
+            self.steps += 1
+            self._mnm.observe(state)
+        else:
+            self._here = state if kind is Input.RELOCATED else None
+            self._mnm.interrupt()
+        if self.on_input is not None:
+            self.on_input(kind, state)
 
     def pause(self, reason: str) -> None:
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
@@ -148,8 +168,7 @@ class Exploration(Phased):
         """Go on after ``pause``; the robot may be anywhere by now, so with a RESET."""
         if self.state is Phase.PAUSED:
             self._stop('resume', 'resumed, waiting for the robot')
-            self._here = None
-            self._mnm.interrupt()
+            self.take(Input.INTERRUPTED)
 
     def robot_lost(self, reason: str) -> None:
         """The robot does not answer: nothing is learnt until it does."""

@@ -1,0 +1,199 @@
+"""One file of inputs that lead an exploration from a resume point to where it was.
+
+The file is an SQLite database, so that a torn last write is found and dropped by a proven
+journal, and any SQLite browser, pandas or R opens it:
+
+- ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
+  as JSON with a SHA-256; an empty point is the very beginning.
+- ``inputs``: ``number`` (counts all inputs of the exploration from 1 on), ``kind`` and ``state``
+  as given to ``Exploration``, and ``chain``, a CRC-32 over this row and all before it.
+
+The core is deterministic: the same inputs lead to the same place, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+import json
+import os
+from pathlib import Path
+import sqlite3
+from typing import Any
+import zlib
+
+from mnm_ros.core.exploration import Exploration, Input
+
+FORMAT = 1
+COMPANIONS = ('', '-wal', '-shm', '-journal')
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, state INTEGER NOT NULL,
+                     chain INTEGER NOT NULL);
+"""
+
+
+class Refused(ValueError):
+    """A file cannot be gone on from; the text says why and names it."""
+
+
+class InputLog:
+    """A file that is open for appending; made by ``create`` or ``reopen``."""
+
+    def __init__(self, path: Path, number: int, chain: int) -> None:
+        self.path = path
+        self._number = number
+        self._chain = chain
+        self._database = sqlite3.connect(path, check_same_thread=False)
+        self._database.execute('PRAGMA journal_mode = WAL')
+        self._database.execute('PRAGMA synchronous = FULL')
+
+    @classmethod
+    def create(cls, path: Path, identity: Mapping[str, Any], point: Mapping[str, Any] | None,
+               number: int = 0) -> InputLog:
+        """Write a new file whole or not at all: a new name, flush, rename, flush the folder.
+
+        number: of the inputs before the point. Raises OSError or sqlite3.Error.
+        """
+        draft = path.with_name(path.name + '.draft')
+        remove(draft)
+        text = json.dumps({'number': number, 'point': point})
+        database = sqlite3.connect(draft)
+        try:
+            with database:
+                database.executescript(_SCHEMA)
+                database.executemany('INSERT INTO meta VALUES (?, ?)', (
+                    ('format', str(FORMAT)), ('identity', json.dumps(identity, sort_keys=True)),
+                    ('point', text), ('sha256', _digest(text))))
+        finally:
+            database.close()
+        with draft.open('rb') as file:
+            os.fsync(file.fileno())
+        draft.rename(path)
+        flush_folder(path.parent)
+        return cls(path, number, 0)
+
+    @classmethod
+    def reopen(cls, saved: Saved) -> InputLog:
+        """Go on with a file that was read."""
+        log = cls(saved.path, saved.number, saved.chain)
+        with log._database:
+            log._database.execute('DELETE FROM inputs WHERE number > ?', (saved.number,))
+        return log
+
+    def append(self, inputs: Iterable[tuple[Input, int]]) -> None:
+        """Add inputs, all or none of them; they are on the disk when this returns."""
+        number, chain, rows = self._number, self._chain, []
+        for kind, state in inputs:
+            number += 1
+            chain = _link(chain, number, kind.value, state)
+            rows.append((number, kind.value, state, chain))
+        with self._database:
+            self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?)', rows)
+        self._number, self._chain = number, chain
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+
+class Saved:
+    """What a file holds. Raises Refused if it is damaged or for something else.
+
+    identity: what the exploration at hand was asked for; None to take any.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, Any] | None = None) -> None:
+        self.path = path
+        try:
+            meta, rows = _read(path)
+        except (sqlite3.Error, OSError) as error:
+            raise Refused(f'{path} cannot be read: {error}') from None
+        if meta.get('format') != str(FORMAT):
+            raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
+        try:
+            self.identity = json.loads(meta['identity'])
+            text = meta['point']
+            if meta['sha256'] != _digest(text):
+                raise Refused(f'{path} is damaged: its resume point does not fit its SHA-256')
+            point = json.loads(text)
+            self.point: dict[str, Any] | None = point['point']
+            self.number: int = point['number']
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, Refused):
+                raise
+            raise Refused(f'{path} is damaged: {error!r}') from None
+        if identity is not None:
+            self._compare(json.loads(json.dumps(identity)))
+        self.chain = 0
+        self.inputs = [self._checked(*row) for row in rows]
+
+    def replay(self, exploration: Exploration) -> None:
+        """Give all inputs to an exploration that was made from ``point``."""
+        for kind, state in self.inputs:
+            exploration.take(kind, state)
+
+    def _compare(self, wanted: Mapping[str, Any]) -> None:
+        for name in (*wanted, *self.identity):
+            if self.identity.get(name) != wanted.get(name):
+                raise Refused(f'{self.path} is for {name} {self.identity.get(name)!r}, '
+                              f'expected {wanted.get(name)!r}')
+
+    def _checked(self, number: int, kind: int, state: int, chain: int) -> tuple[Input, int]:
+        self.chain = _link(self.chain, number, kind, state)
+        if number != self.number + 1 or chain != self.chain:
+            raise Refused(f'{self.path} is damaged: input {number} does not fit its checksum')
+        self.number = number
+        return Input(kind), state
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file and its companions so that they are never overwritten; return the name."""
+    number = 1
+    while (aside := path.with_name(f'{path.name}.aside.{number}')).exists():
+        number += 1
+    for companion in COMPANIONS:
+        part = path.with_name(path.name + companion)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + companion))
+    return aside
+
+
+def flush_folder(folder: Path) -> None:
+    """See to it that renamed and removed files stay so."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove(path: Path) -> None:
+    """Remove a file and its companions, if they are there."""
+    for companion in COMPANIONS:
+        path.with_name(path.name + companion).unlink(missing_ok=True)
+
+
+def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int]]]:
+    if not path.is_file():
+        raise FileNotFoundError('no such file')
+    database = sqlite3.connect(path)
+    try:
+        verdict = database.execute('PRAGMA quick_check').fetchone()[0]
+        if verdict != 'ok':
+            raise sqlite3.DatabaseError(verdict)
+        meta = dict(database.execute('SELECT key, value FROM meta').fetchall())
+        rows = database.execute(
+            'SELECT number, kind, state, chain FROM inputs ORDER BY number').fetchall()
+    finally:
+        database.close()
+    return meta, iter(rows)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _link(chain: int, number: int, kind: int, state: int) -> int:
+    return zlib.crc32(b'%d %d %d' % (number, kind, state), chain)

@@ -1,0 +1,187 @@
+"""Keeps an exploration on disk in two generations, without ever holding up a step.
+
+A generation is an ``InputLog``: a resume point and all inputs since. A thread of its own writes
+what has gathered twice a second, so a crash loses the last second at most, and never half a
+step. Print what a file holds: ``python3 -m mnm_ros.store FILE``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import json
+from pathlib import Path
+import sqlite3
+import sys
+import threading
+import time
+from typing import Any
+
+from mnm_ros.core.exploration import Input
+from mnm_ros.input_log import InputLog, Refused, Saved, flush_folder, remove, set_aside
+
+_PERIOD = 0.5      # s, between two writes
+_GENERATIONS = 2
+_BACKLOG = 1_000_000    # inputs kept in memory while the disk takes none
+
+Begin = tuple[int, Mapping[str, Any] | None]
+
+
+class Store:
+    """The generations of one exploration in a folder, which is made if need be.
+
+    identity: what the exploration is asked for; files for anything else are refused.
+
+    problem: why nothing can be written at the moment, or empty.
+    refusals: what ``load`` has set aside and why.
+
+    Raises OSError if the folder cannot be made.
+    """
+
+    def __init__(self, folder: Path, name: str, identity: Mapping[str, Any]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._name = name
+        self._identity = dict(identity)
+        self._log: InputLog | None = None
+        self._lock = threading.Lock()
+        self._pending: list[tuple[Input, int] | Begin] = []
+        self._wake = threading.Event()
+        self._written = threading.Condition()
+        self._turns = 0
+        self._closing = False
+        self.problem = ''
+        self.refusals: list[str] = []
+        self._thread = threading.Thread(target=self._run, name='store', daemon=True)
+        self._thread.start()
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the present generation."""
+        return self._log.path if self._log else None
+
+    def load(self) -> Saved | None:
+        """Return the newest generation that can be gone on from, and go on writing there.
+
+        Files that cannot be used are set aside, never overwritten.
+        """
+        for path in reversed(self._generations()):
+            try:
+                saved = Saved(path, self._identity)
+                self._log = InputLog.reopen(saved)
+                return saved
+            except (Refused, OSError, sqlite3.Error) as error:
+                self.refusals.append(f'{error}; kept as {set_aside(path).name}')
+        return None
+
+    def append(self, kind: Input, state: int) -> None:
+        """Keep an input."""
+        with self._lock:
+            self._pending.append((kind, state))
+
+    def begin(self, number: int, point: Mapping[str, Any] | None) -> None:
+        """Begin a generation at a resume point, after so many inputs; None is the beginning."""
+        with self._lock:
+            self._pending.append((number, point))
+
+    def flush(self, timeout: float = 5.0) -> bool:
+        """Wait until everything so far is on the disk; return whether it is."""
+        deadline = time.monotonic() + timeout
+        with self._written:
+            wanted = self._turns + 2    # the turn under way may have begun before
+            self._wake.set()
+            while self._turns < wanted and time.monotonic() < deadline:
+                self._written.wait(0.05)
+                self._wake.set()
+            return self._turns >= wanted and not self.problem
+
+    def close(self) -> None:
+        """Write what is left and stop."""
+        self._closing = True
+        self._wake.set()
+        self._thread.join(timeout=5.0)
+
+    def _generations(self) -> list[Path]:
+        return sorted(self._folder.glob(f'{self._name}.[0-9]*.sqlite'))
+
+    def _run(self) -> None:
+        while not self._closing:
+            self._wake.wait(_PERIOD)
+            self._wake.clear()
+            self._write()
+        self._write()
+        if self._log is not None:
+            self._log.close()
+
+    def _write(self) -> None:
+        """Write what has gathered; what cannot be written now is kept for later."""
+        with self._lock:
+            pending, self._pending = self._pending, []
+        done = 0
+        try:
+            while done < len(pending):
+                done += self._write_run(pending[done:])
+            self.problem = ''
+        except (OSError, sqlite3.Error) as error:
+            self.problem = f'{self._folder}: {error}'
+            with self._lock:
+                self._pending = (pending[done:] + self._pending)[-_BACKLOG:]
+        with self._written:
+            self._turns += 1
+            self._written.notify_all()
+
+    def _write_run(self, pending: list[tuple[Input, int] | Begin]) -> int:
+        """Write one new generation, or the inputs before the next one; return how many."""
+        if not isinstance(pending[0][0], Input):
+            self._create(*pending[0])  # type: ignore[arg-type]
+            return 1
+        inputs = []
+        for kind, state in pending:
+            if not isinstance(kind, Input):
+                break
+            inputs.append((kind, state))
+        if self._log is not None:
+            self._log.append(inputs)  # type: ignore[arg-type]
+        return len(inputs)
+
+    def _create(self, number: int, point: Mapping[str, Any] | None) -> None:
+        before = self._generations()
+        last = int(before[-1].name.split('.')[-2]) if before else 0
+        path = self._folder / f'{self._name}.{last + 1:08d}.sqlite'
+        log = InputLog.create(path, self._identity, point, number)
+        if self._log is not None:
+            self._log.close()
+        self._log = log
+        for old in before[:-(_GENERATIONS - 1)]:
+            remove(old)
+        flush_folder(self._folder)
+
+
+def describe(path: Path) -> str:
+    """Return what a file holds, for people. Raises Refused."""
+    saved = Saved(path)
+    lines = [f'{name}: {json.dumps(value)}' for name, value in saved.identity.items()]
+    point = saved.point
+    lines.append(f'inputs: {saved.number}, {len(saved.inputs)} of them since the resume point')
+    if point is None:
+        lines.append('resume point: the very beginning')
+    else:
+        hypothesis = point['mnm']['hypothesis'] or {'known': []}
+        lines += [f'resume point: step {point["steps"]}, round {point["mnm"]["round"]}',
+                  f'last decision: {point["news"]}',
+                  f'known states: {" ".join(map(str, hypothesis["known"])) or "none yet"}']
+    return '\n'.join(lines)
+
+
+def main() -> None:
+    """Print what the files named on the command line hold."""
+    if len(sys.argv) < 2:
+        sys.exit('usage: python3 -m mnm_ros.store FILE ...')
+    for name in sys.argv[1:]:
+        try:
+            print(describe(Path(name)))
+        except Refused as error:
+            sys.exit(str(error))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,214 @@
+"""What is kept on disk leads back to the same place, and damaged files are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import os
+from pathlib import Path
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.input_log import InputLog, Refused, Saved
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.store import Store, describe
+
+CORRIDOR = load('corridor')
+SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
+IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'seed': 0}
+
+
+def keep(exploration: Exploration, store: Store) -> None:
+    """Keep all inputs from now on, with a generation at each resume point."""
+    count = 0
+
+    def on_input(kind: Input, state: int) -> None:
+        nonlocal count
+        count += 1
+        store.append(kind, state)
+        if exploration.resumable:
+            store.begin(count, exploration.to_state())
+
+    store.begin(0, None)
+    exploration.on_input = on_input
+
+
+def drive(exploration: Exploration, simulator: Simulator, steps: int) -> None:
+    for _ in range(steps):
+        exploration.observe(simulator.step(exploration.next_action()))
+
+
+def explored(folder: Path, steps: int) -> Exploration:
+    """Return an exploration that was kept for so many steps."""
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(folder, 'explorer', IDENTITY)
+    keep(exploration, store)
+    drive(exploration, simulator, steps // 2)
+    exploration.relocate(2)
+    simulator.state = 2
+    drive(exploration, simulator, steps - steps // 2)
+    assert store.flush()
+    store.close()
+    return exploration
+
+
+def restored(folder: Path, identity: dict | None = None) -> tuple[Exploration | None, Store]:
+    store = Store(folder, 'explorer', identity or IDENTITY)
+    saved = store.load()
+    if saved is None:
+        return None, store
+    exploration = Exploration(SETTINGS, resume=saved.point)
+    saved.replay(exploration)
+    return exploration, store
+
+
+def same(first: Exploration, second: Exploration | None) -> bool:
+    return second is not None and (
+        first.next_action(), first.hypothesis, first.counts, first.diagnostics()) == (
+        second.next_action(), second.hypothesis, second.counts, second.diagnostics())
+
+
+@pytest.mark.parametrize('steps', [1, 700, 1500, 9000])
+def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None:
+    first = explored(tmp_path, steps)
+    second, store = restored(tmp_path)
+    assert store.refusals == [] and same(first, second) and second is not None
+    world, other = Simulator(CORRIDOR, 7), Simulator(CORRIDOR, 7)
+    drive(first, world, 3000)
+    drive(second, other, 3000)
+    assert same(first, second)
+    store.close()
+
+
+def test_two_generations_are_kept(tmp_path: Path) -> None:
+    explored(tmp_path, 9000)
+    assert len([path for path in tmp_path.iterdir() if path.suffix == '.sqlite']) == 2
+
+
+def newest(folder: Path) -> Path:
+    return sorted(folder.glob('*.sqlite'))[-1]
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:3000])
+
+
+def scribble(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[200:3800] = random.Random(0).randbytes(3600)
+    path.write_bytes(bytes(data))
+
+
+def run_sql(statement: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        with sqlite3.connect(path) as database:
+            database.execute(statement)
+        database.close()
+    return change
+
+
+@pytest.mark.parametrize(('damage', 'reason'), [
+    (truncate, 'cannot be read'),
+    (scribble, 'cannot be read'),
+    (lambda path: path.write_bytes(b''), 'cannot be read'),
+    (lambda path: path.write_text('not a database'), 'cannot be read'),
+    (run_sql("UPDATE meta SET value = '0' WHERE key = 'format'"), "format '0', expected 1"),
+    (run_sql("UPDATE meta SET value = replace(value, '1', '2') WHERE key = 'point'"), 'SHA-256'),
+    (run_sql("DELETE FROM meta WHERE key = 'identity'"), 'is damaged'),
+    (run_sql('UPDATE inputs SET state = state + 1 WHERE number % 7 = 0'), 'its checksum'),
+    (run_sql('DELETE FROM inputs WHERE number % 7 = 0'), 'its checksum'),
+])
+def test_a_damaged_file_is_set_aside_and_the_older_generation_taken(
+        tmp_path: Path, damage: Callable[[Path], None], reason: str) -> None:
+    explored(tmp_path, 9000)
+    path = newest(tmp_path)
+    damage(path)
+    content = path.read_bytes()
+    exploration, store = restored(tmp_path)
+    assert exploration is not None and exploration.steps > 0
+    assert len(store.refusals) == 1 and reason in store.refusals[0]
+    assert path.name in store.refusals[0]
+    assert path.with_name(path.name + '.aside.1').read_bytes() == content
+    store.close()
+
+
+@pytest.mark.parametrize(('name', 'value'), [
+    ('version', '0.0.9'), ('actions', ['up']), ('radius', 5.0), ('seed', 1), ('more', 1)])
+def test_a_file_for_something_else_is_set_aside(
+        tmp_path: Path, name: str, value: object) -> None:
+    explored(tmp_path, 9000)
+    exploration, store = restored(tmp_path, {**IDENTITY, name: value})
+    assert exploration is None and len(store.refusals) == 2
+    assert f'is for {name} {IDENTITY.get(name)!r}, expected {value!r}' in store.refusals[0]
+    assert len(list(tmp_path.glob('*.aside.1'))) == 2
+    store.close()
+
+
+def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> None:
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path / 'kept', 'explorer', IDENTITY)
+    (tmp_path / 'kept').rmdir()
+    (tmp_path / 'kept').write_text('in the way')
+    keep(exploration, store)
+    drive(exploration, simulator, 3000)
+    assert not store.flush() and 'kept' in store.problem
+    (tmp_path / 'kept').unlink()
+    (tmp_path / 'kept').mkdir()
+    assert store.flush() and store.problem == ''
+    store.close()
+    second, other = restored(tmp_path / 'kept')
+    assert same(exploration, second)
+    other.close()
+
+
+def test_what_a_file_holds_can_be_printed(tmp_path: Path) -> None:
+    explored(tmp_path, 9000)
+    printed = subprocess.run(
+        [sys.executable, '-m', 'mnm_ros.store', str(newest(tmp_path))],
+        capture_output=True, text=True, timeout=60)
+    assert printed.returncode == 0 and 'known states: 0 1 2 3' in printed.stdout
+    (tmp_path / 'none').write_text('')
+    with pytest.raises(Refused, match='none'):
+        describe(tmp_path / 'none')
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from mnm_ros.core.exploration import Input
+from mnm_ros.input_log import InputLog
+log = InputLog.create(Path(sys.argv[1]), {}, None)
+number = 0
+while True:
+    log.append([(Input.OBSERVED, number + i) for i in range(5)])
+    number += 5
+    print(number, flush=True)
+"""
+
+
+def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
+        tmp_path: Path) -> None:
+    rng = random.Random(0)
+    for trial in range(20):
+        path = tmp_path / f'{trial}.sqlite'
+        writer = subprocess.Popen(
+            [sys.executable, '-c', _WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+        assert writer.stdout is not None
+        for _ in range(rng.randint(1, 60)):
+            confirmed = int(writer.stdout.readline())
+        os.kill(writer.pid, signal.SIGKILL)
+        confirmed = max([confirmed, *map(int, writer.stdout.read().split())])
+        writer.wait(timeout=30)
+        saved = Saved(path, {})
+        states = [state for _, state in saved.inputs]
+        assert states == list(range(len(states))) and len(states) % 5 == 0
+        assert confirmed <= len(states) <= confirmed + 5
+        InputLog.reopen(saved).close()
