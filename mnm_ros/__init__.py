@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = ['PolicySet']
+__version__ = '0.1.0'
 
 
 def __getattr__(name: str) -> Any:

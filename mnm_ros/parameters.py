@@ -159,8 +159,8 @@ EXPLORER: tuple[Row, ...] = (
         minimum=0, runtime=True),
     Row('max_duration', 0.0, 's since the first activation after which exploration is done; '
         '0 for no limit', minimum=0, runtime=True),
-    Row('checkpoint_dir', '', "directory in which the service save writes; '' for off",
-        runtime=True),
+    Row('checkpoint_dir', '', "folder in which the exploration is kept, to go on from after a "
+        "restart; '' for off"),
     _RECORD,
     *(Row(option.name, option.default, option.description, option.minimum, option.maximum,
           choices=option.choices, or_default=True, importable=option.importable)

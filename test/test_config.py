@@ -10,7 +10,7 @@ import yaml
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from mnm_ros import parameters
+from mnm_ros import __version__, parameters
 
 FILE = Path(__file__).resolve().parents[1] / 'config' / 'explore.yaml'
 ROWS = {'explorer': parameters.EXPLORER, 'cmp_sim': parameters.CMP_SIM}
@@ -42,3 +42,10 @@ def test_choices_are_named() -> None:
     missing = [(row.name, choice) for row in parameters.EXPLORER for choice in row.choices
                if choice not in lines[row.name]]
     assert missing == []
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    root = Path(__file__).parents[1]
+    assert f'<version>{__version__}</version>' in (root / 'package.xml').read_text()
+    assert f"version='{__version__}'" in (root / 'setup.py').read_text()
+    assert f'\n{__version__} (' in (root / 'CHANGELOG.rst').read_text()

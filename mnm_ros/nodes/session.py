@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-from pathlib import Path
 import time
 import traceback
 from typing import Any
@@ -15,14 +14,12 @@ from std_msgs.msg import Int64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.presets import OPTIONS, settings
-from mnm_ros.core.problem import Problem
-from mnm_ros.nodes.files import write_json, write_record
+from mnm_ros.nodes.files import write_record
+from mnm_ros.nodes.keeper import Keeper
 from mnm_ros.nodes.publishers import Publishers
 from mnm_ros.nodes.reset import HomeService
 from mnm_ros.nodes.step_loop import StepLoop
-from mnm_ros.parameters import ParameterError, Parameters
+from mnm_ros.parameters import Parameters
 from mnm_ros.protocol import Patience
 
 _TICK = 0.02           # s, resolution of timeouts
@@ -38,7 +35,8 @@ class Session:
     def __init__(self, node: Node, parameters: Parameters) -> None:
         self._node = node
         self._parameters = parameters
-        self._exploration = _exploration(parameters)
+        self._keeper = Keeper(node, parameters)
+        self._exploration = self._keeper.exploration
         self._active = False
         self._wanted = True    # as the service explore has it
         self._started = math.inf
@@ -84,6 +82,7 @@ class Session:
         self._node.destroy_subscription(self._states)
         self._node.destroy_publisher(self._actions)
         self._publishers.destroy()
+        self._keeper.close()
         write_record(self._node, self._parameters['record'], self._exploration.counts)
 
     def _send(self, seq: int, action: int) -> None:
@@ -168,37 +167,5 @@ class Session:
         return response
 
     def _on_save(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success = False
-        directory = self._parameters['checkpoint_dir']
-        hypothesis = self._exploration.hypothesis
-        if not directory:
-            response.message = "nothing saved: parameter 'checkpoint_dir' is ''"
-        elif hypothesis is None:
-            response.message = 'nothing saved: there is no hypothesis yet'
-        else:
-            name = self._node.get_fully_qualified_name().strip('/').replace('/', '.')
-            try:
-                path = write_json(Path(directory) / f'{name}.json', {
-                    'round': hypothesis.round, 'revision': hypothesis.revision,
-                    'horizon': hypothesis.horizon, 'actions': self._parameters['actions'],
-                    'known': hypothesis.targets,
-                    'policies': {policy.target: policy.actions
-                                 for policy in hypothesis.policies}})
-            except OSError as error:
-                response.message = f'nothing saved: {error}'
-            else:
-                response.success, response.message = True, str(path)
+        response.success, response.message = self._keeper.save()
         return response
-
-
-def _exploration(parameters: Parameters) -> Exploration:
-    try:
-        problem = Problem(
-            len(parameters['actions']), parameters['radius'], parameters['epsilon'],
-            parameters['delta'])
-        given = {option.name: parameters[option.name] for option in OPTIONS
-                 if parameters[option.name] != option.default}
-        return Exploration(
-            settings(problem, parameters['preset'], given), parameters['seed'])
-    except ValueError as error:
-        raise ParameterError(str(error)) from None

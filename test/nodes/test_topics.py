@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point
@@ -103,16 +102,3 @@ def test_change_to_the_next_setting(start: Callable, peer: Peer) -> None:
     response = peer.call(Trigger, 'change')
     assert response.success and response.message == 'setting 1 is in force'
     peer.wait_for(lambda: [message.data for message in setting] == [0, 1], 'the second setting')
-
-
-def test_save(start: Callable, explorer: Callable, peer: Peer, scenario: str,
-              tmp_path: Path) -> None:
-    start('cmp_sim', scenario=scenario)
-    explorer()
-    assert "'checkpoint_dir' is ''" in peer.call(Trigger, 'save').message
-    assert peer.set_parameter('explorer', 'checkpoint_dir', str(tmp_path / 'new')).successful
-    policies = peer.listen(Int64MultiArray, 'policies')
-    peer.wait_for(lambda: policies, 'a hypothesis')
-    response = peer.call(Trigger, 'save')
-    assert response.success and response.message == str(tmp_path / 'new' / 'explorer.json')
-    assert '"known": [0,' in (tmp_path / 'new' / 'explorer.json').read_text()

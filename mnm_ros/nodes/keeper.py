@@ -1,0 +1,114 @@
+"""Keeps the exploration of a node on disk and brings it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import time
+
+from rclpy.node import Node
+
+from mnm_ros import __version__
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.presets import OPTIONS, Settings, settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.parameters import ParameterError, Parameters
+from mnm_ros.store import Store
+
+_BETWEEN = 2000    # inputs, at least, from one resume point to the next
+_IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
+             *(option.name for option in OPTIONS))
+
+
+class Keeper:
+    """Makes the exploration that the parameters ask for, or takes it from ``checkpoint_dir``.
+
+    exploration: goes on where the last one in the folder was, with a RESET.
+
+    Raises ParameterError if the parameters do not make a problem that can be solved, or if the
+    folder cannot be made.
+    """
+
+    def __init__(self, node: Node, parameters: Parameters) -> None:
+        self._node = node
+        self._settings = _settings(parameters)
+        self._seed: int = parameters['seed']
+        self._store: Store | None = None
+        self._inputs = 0
+        self._point = 0
+        folder = parameters['checkpoint_dir']
+        if folder:
+            name = node.get_fully_qualified_name().strip('/').replace('/', '.')
+            identity = {'version': __version__,
+                        **{option: parameters[option] for option in _IDENTITY}}
+            try:
+                self._store = Store(Path(folder).expanduser(), name, identity)
+            except OSError as error:
+                raise ParameterError(
+                    f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
+                    f'written: {error}') from None
+        self.exploration = self._restore() or self._begin()
+        if self._store is not None:
+            self.exploration.on_input = self._keep
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is kept at the moment, or empty."""
+        return self._store.problem if self._store else ''
+
+    def save(self) -> tuple[bool, str]:
+        """See to it that everything is on the disk; return success and what to tell."""
+        if self._store is None:
+            return False, "nothing saved: parameter 'checkpoint_dir' is ''"
+        if not self._store.flush(timeout=2.0):
+            return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
+        return True, str(self._store.path)
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._store is not None:
+            self._store.close()
+
+    def _restore(self) -> Exploration | None:
+        if self._store is None:
+            return None
+        logger = self._node.get_logger()
+        begun = time.monotonic()
+        saved = self._store.load()
+        for refusal in self._store.refusals:
+            logger.warning(f'checkpoint refused: {refusal}')
+        if saved is None:
+            return None
+        exploration = Exploration(self._settings, self._seed, saved.point)
+        saved.replay(exploration)
+        self._inputs = self._point = saved.number
+        self._store.append(Input.INTERRUPTED, 0)
+        self._inputs += 1
+        exploration.take(Input.INTERRUPTED)
+        logger.info(f'going on from {saved.path}: step {exploration.steps}, '
+                    f'{time.monotonic() - begun:.1f} s')
+        return exploration
+
+    def _begin(self) -> Exploration:
+        if self._store is not None:
+            self._store.begin(0, None)
+        return Exploration(self._settings, self._seed)
+
+    def _keep(self, kind: Input, state: int) -> None:
+        assert self._store is not None
+        self._inputs += 1
+        self._store.append(kind, state)
+        if self._inputs - self._point >= _BETWEEN and self.exploration.resumable:
+            self._point = self._inputs
+            self._store.begin(self._inputs, self.exploration.to_state())
+
+
+def _settings(parameters: Parameters) -> Settings:
+    try:
+        problem = Problem(
+            len(parameters['actions']), parameters['radius'], parameters['epsilon'],
+            parameters['delta'])
+        given = {option.name: parameters[option.name] for option in OPTIONS
+                 if parameters[option.name] != option.default}
+        return settings(problem, parameters['preset'], given)
+    except ValueError as error:
+        raise ParameterError(str(error)) from None
