@@ -20,6 +20,7 @@ from mnm_ros.simulation import scenario
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
 SCENARIO = 'two_rooms'
+RESPAWN_DELAY = 2.0    # s
 AS_CONFIGURED = '(empty: as in params_file)'
 TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
 
@@ -33,13 +34,15 @@ ARGUMENTS = {
     'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
     'use_sim_time': ('', f'Take the time from /clock {AS_CONFIGURED}'),
     'namespace': ('', 'Of both nodes and their topics, one for each robot'),
+    'use_respawn': ('false', 'Start a node that has ended again, after 2 s, instead of ending '
+                             'the other one too'),
     'log_level': ('info', 'Of both nodes: debug, info, warn, error or fatal'),
 }
 
 
 def generate_launch_description() -> LaunchDescription:
     flag = ['', 'true', 'false']
-    choices = {'sim': flag[1:], 'autostart': flag, 'use_sim_time': flag}
+    choices = {'sim': flag[1:], 'autostart': flag, 'use_sim_time': flag, 'use_respawn': flag[1:]}
     return LaunchDescription([
         *(DeclareLaunchArgument(
             name, default_value=default, description=description, choices=choices.get(name))
@@ -54,29 +57,35 @@ def _nodes(context: LaunchContext) -> list[Node]:
     params_file = str(Path(argument['params_file']).expanduser())
     configured = _Configured(params_file, namespace)
 
-    def node(name: str, given: dict[str, str], *more: str) -> Node:
+    respawn = argument['use_respawn'] == 'true'
+
+    def node(name: str, given: dict[str, str], *more: str, enclave: str = '') -> Node:
         given = {**given, **{key: argument[key] for key in ('seed', 'use_sim_time')}}
         return Node(
             package='mnm_ros', executable=name, name=name, namespace=namespace,
             parameters=[params_file, {
                 key: ParameterValue(TextSubstitution(text=value), value_type=TYPES[key])
                 for key, value in given.items() if value}],
-            ros_arguments=['--log-level', argument['log_level'], *more],
-            output='screen', emulate_tty=True, on_exit=[OpaqueFunction(function=_end)])
+            ros_arguments=['--log-level', argument['log_level'],
+                           '--enclave', f'/mnm_ros/{enclave or name}', *more],
+            output='screen', emulate_tty=True, respawn=respawn, respawn_delay=RESPAWN_DELAY,
+            on_exit=None if respawn else [OpaqueFunction(function=_end)])
 
     explorer = {key: argument[key] for key in ('preset', 'autostart')}
+    enclave = 'advisor' if configured.value('explorer', 'advisory') else 'explorer'
     named = configured.value('explorer', 'actions')
     if argument['sim'] == 'false':
         if not named:
             raise RuntimeError(
                 f'{params_file} does not name the actions of the robot: expected, for example, '
                 '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
-        return [node('explorer', explorer)]
+        return [node('explorer', explorer, enclave=enclave)]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     # As an argument in JSON: in a parameter file of launch, ROS reads a name like n as false.
     actions = () if named else (
         '-p', 'actions:=' + json.dumps(scenario.load(chosen).actions, ensure_ascii=False))
-    return [node('explorer', explorer, *actions), node('cmp_sim', {'scenario': chosen})]
+    return [node('explorer', explorer, *actions, enclave=enclave),
+            node('cmp_sim', {'scenario': chosen})]
 
 
 def _end(context: LaunchContext) -> list[Action]:

@@ -5,8 +5,9 @@ journal, and any SQLite browser, pandas or R opens it:
 
 - ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
   as JSON with a SHA-256; an empty point is the very beginning.
-- ``inputs``: ``number`` (counts all inputs of the exploration from 1 on), ``kind`` and ``state``
-  as given to ``Exploration``, and ``chain``, a CRC-32 over this row and all before it.
+- ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
+  1 relocated, 2 interrupted) and ``state`` as given to ``Exploration``; the ``action`` that led
+  there (-1 is RESET); and ``chain``, a CRC-32 over this row and all before it.
 
 The core is deterministic: the same inputs lead to the same place, bit for bit.
 """
@@ -30,8 +31,11 @@ COMPANIONS = ('', '-wal', '-shm', '-journal')
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, state INTEGER NOT NULL,
-                     chain INTEGER NOT NULL);
+                     action INTEGER NOT NULL, chain INTEGER NOT NULL);
 """
+
+Entry = tuple[Input, int, int]
+"""Kind, state and action."""
 
 
 class Refused(ValueError):
@@ -82,15 +86,15 @@ class InputLog:
             log._database.execute('DELETE FROM inputs WHERE number > ?', (saved.number,))
         return log
 
-    def append(self, inputs: Iterable[tuple[Input, int]]) -> None:
+    def append(self, inputs: Iterable[Entry]) -> None:
         """Add inputs, all or none of them; they are on the disk when this returns."""
         number, chain, rows = self._number, self._chain, []
-        for kind, state in inputs:
+        for kind, state, action in inputs:
             number += 1
-            chain = _link(chain, number, kind.value, state)
-            rows.append((number, kind.value, state, chain))
+            chain = _link(chain, number, kind.value, state, action)
+            rows.append((number, kind.value, state, action, chain))
         with self._database:
-            self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?)', rows)
+            self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?, ?)', rows)
         self._number, self._chain = number, chain
 
     def close(self) -> None:
@@ -130,9 +134,24 @@ class Saved:
         self.inputs = [self._checked(*row) for row in rows]
 
     def replay(self, exploration: Exploration) -> None:
-        """Give all inputs to an exploration that was made from ``point``."""
-        for kind, state in self.inputs:
+        """Give all inputs to an exploration made from ``point``; Refused if it acts otherwise."""
+        for kind, state, action in self.inputs:
+            if kind is Input.OBSERVED and exploration.next_action() != action:
+                raise Refused(f'{self.path} tells of action {action} at step {exploration.steps}, '
+                              f'expected {exploration.next_action()}')
             exploration.take(kind, state)
+
+    def forget_after(self, number: int) -> None:
+        """Drop the inputs after ``number``; ValueError if they begin later or end before."""
+        first = self.number - len(self.inputs)
+        if not first <= number <= self.number:
+            raise ValueError(f'{self.path} has inputs {first + 1} to {self.number}, '
+                             f'expected {number} among them')
+        del self.inputs[number - first:]
+        self.chain, self.number = 0, first
+        for kind, state, action in self.inputs:
+            self.number += 1
+            self.chain = _link(self.chain, self.number, kind.value, state, action)
 
     def _compare(self, wanted: Mapping[str, Any]) -> None:
         for name in (*wanted, *self.identity):
@@ -140,12 +159,12 @@ class Saved:
                 raise Refused(f'{self.path} is for {name} {self.identity.get(name)!r}, '
                               f'expected {wanted.get(name)!r}')
 
-    def _checked(self, number: int, kind: int, state: int, chain: int) -> tuple[Input, int]:
-        self.chain = _link(self.chain, number, kind, state)
+    def _checked(self, number: int, kind: int, state: int, action: int, chain: int) -> Entry:
+        self.chain = _link(self.chain, number, kind, state, action)
         if number != self.number + 1 or chain != self.chain:
             raise Refused(f'{self.path} is damaged: input {number} does not fit its checksum')
         self.number = number
-        return Input(kind), state
+        return Input(kind), state, action
 
 
 def set_aside(path: Path) -> Path:
@@ -175,7 +194,7 @@ def remove(path: Path) -> None:
         path.with_name(path.name + companion).unlink(missing_ok=True)
 
 
-def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int]]]:
+def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int, int]]]:
     if not path.is_file():
         raise FileNotFoundError('no such file')
     database = sqlite3.connect(path)
@@ -185,7 +204,7 @@ def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int
             raise sqlite3.DatabaseError(verdict)
         meta = dict(database.execute('SELECT key, value FROM meta').fetchall())
         rows = database.execute(
-            'SELECT number, kind, state, chain FROM inputs ORDER BY number').fetchall()
+            'SELECT number, kind, state, action, chain FROM inputs ORDER BY number').fetchall()
     finally:
         database.close()
     return meta, iter(rows)
@@ -195,5 +214,5 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _link(chain: int, number: int, kind: int, state: int) -> int:
-    return zlib.crc32(b'%d %d %d' % (number, kind, state), chain)
+def _link(chain: int, *numbers: int) -> int:
+    return zlib.crc32(repr(numbers).encode(), chain)

@@ -154,13 +154,21 @@ EXPLORER: tuple[Row, ...] = (
         'answering', minimum=0, runtime=True),
     Row('reset_mode', 'action', 'RESET as an action -1, or by calling the service return_home',
         choices=('action', 'service')),
+    Row('reset_retries', 10, 'times RESET is tried again after it has failed or ended elsewhere '
+        'than at home, before that is a fault', minimum=0, runtime=True),
     Row('autostart', True, 'configure and activate by itself', read_only=True),
+    Row('advisory', False, 'command nothing: advise whoever drives the robot and learn from that'),
+    Row('on_shutdown', 'reset', 'what becomes of a robot that is being driven when the node ends: '
+        'a last RESET, or nothing', choices=('reset', 'nothing'), runtime=True),
+    Row('republish_period', 60.0, 's, after which all latched topics are published again; 0 for '
+        'never', minimum=0, runtime=True),
     Row('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
         minimum=0, runtime=True),
     Row('max_duration', 0.0, 's since the first activation after which exploration is done; '
         '0 for no limit', minimum=0, runtime=True),
     Row('checkpoint_dir', '', "folder in which the exploration is kept, to go on from after a "
         "restart; '' for off"),
+    Row('transition_log', False, 'keep every transition in checkpoint_dir, too, for replay'),
     _RECORD,
     *(Row(option.name, option.default, option.description, option.minimum, option.maximum,
           choices=option.choices, or_default=True, importable=option.importable)

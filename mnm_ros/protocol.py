@@ -76,6 +76,7 @@ class StepClient:
 
     def __init__(self, first_seq: int, patience: Patience) -> None:
         self._patience = patience
+        self._first = first_seq
         self._seq = first_seq - 1
         self._action: int | None = None
 
@@ -83,6 +84,10 @@ class StepClient:
     def under_way(self) -> tuple[int, int] | None:
         """``(seq, action)`` that has not been answered yet."""
         return None if self._action is None else (self._seq, self._action)
+
+    def sent(self, seq: int) -> bool:
+        """Whether ``seq`` is the number of one of its own actions."""
+        return self._first <= seq <= self._seq
 
     def start(self, action: int, now: float) -> tuple[int, int]:
         """Return the message for a new action; RuntimeError if one is under way."""

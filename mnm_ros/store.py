@@ -1,13 +1,15 @@
 """Keeps an exploration on disk in two generations, without ever holding up a step.
 
-A generation is an ``InputLog``: a resume point and all inputs since. A thread of its own writes
-what has gathered twice a second, so a crash loses the last second at most, and never half a
-step. Print what a file holds: ``python3 -m mnm_ros.store FILE``.
+A generation is an ``InputLog``: a resume point and all inputs since. The transition log is another
+one that has all inputs since the beginning. A thread of its own writes what has gathered twice
+a second, so a crash loses the last second at most, and never half a step. Print what a file
+holds: ``python3 -m mnm_ros.store FILE``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 import json
 from pathlib import Path
 import sqlite3
@@ -17,7 +19,7 @@ import time
 from typing import Any
 
 from mnm_ros.core.exploration import Input
-from mnm_ros.input_log import InputLog, Refused, Saved, flush_folder, remove, set_aside
+from mnm_ros.input_log import Entry, InputLog, Refused, Saved, flush_folder, remove, set_aside
 
 _PERIOD = 0.5      # s, between two writes
 _GENERATIONS = 2
@@ -30,6 +32,7 @@ class Store:
     """The generations of one exploration in a folder, which is made if need be.
 
     identity: what the exploration is asked for; files for anything else are refused.
+    transition_log: whether to keep all inputs since the beginning, too, in ``NAME.log.sqlite``.
 
     problem: why nothing can be written at the moment, or empty.
     refusals: what ``load`` has set aside and why.
@@ -37,14 +40,17 @@ class Store:
     Raises OSError if the folder cannot be made.
     """
 
-    def __init__(self, folder: Path, name: str, identity: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
+                 transition_log: bool = False) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._name = name
         self._identity = dict(identity)
         self._log: InputLog | None = None
+        self._all: InputLog | None = None
+        self._all_path = folder / f'{name}.log.sqlite' if transition_log else None
         self._lock = threading.Lock()
-        self._pending: list[tuple[Input, int] | Begin] = []
+        self._pending: list[Entry | Begin] = []
         self._wake = threading.Event()
         self._written = threading.Condition()
         self._turns = 0
@@ -68,15 +74,28 @@ class Store:
             try:
                 saved = Saved(path, self._identity)
                 self._log = InputLog.reopen(saved)
+                self._reopen_all(saved)
                 return saved
             except (Refused, OSError, sqlite3.Error) as error:
                 self.refusals.append(f'{error}; kept as {set_aside(path).name}')
         return None
 
-    def append(self, kind: Input, state: int) -> None:
+    def _reopen_all(self, saved: Saved) -> None:
+        """Go on with the transition log where the generation ends."""
+        path = self._all_path
+        if path is None or not path.exists():
+            return
+        try:
+            log = Saved(path, self._identity)
+            log.forget_after(saved.number)
+            self._all = InputLog.reopen(log)
+        except (ValueError, OSError, sqlite3.Error) as error:
+            self.refusals.append(f'{error}; kept as {set_aside(path).name}')
+
+    def append(self, kind: Input, state: int, action: int) -> None:
         """Keep an input."""
         with self._lock:
-            self._pending.append((kind, state))
+            self._pending.append((kind, state, action))
 
     def begin(self, number: int, point: Mapping[str, Any] | None) -> None:
         """Begin a generation at a resume point, after so many inputs; None is the beginning."""
@@ -109,8 +128,9 @@ class Store:
             self._wake.clear()
             self._write()
         self._write()
-        if self._log is not None:
-            self._log.close()
+        for log in (self._log, self._all):
+            if log is not None:
+                log.close()
 
     def _write(self) -> None:
         """Write what has gathered; what cannot be written now is kept for later."""
@@ -129,18 +149,21 @@ class Store:
             self._turns += 1
             self._written.notify_all()
 
-    def _write_run(self, pending: list[tuple[Input, int] | Begin]) -> int:
+    def _write_run(self, pending: list[Entry | Begin]) -> int:
         """Write one new generation, or the inputs before the next one; return how many."""
-        if not isinstance(pending[0][0], Input):
-            self._create(*pending[0])  # type: ignore[arg-type]
+        if len(pending[0]) == 2:
+            self._create(*pending[0])
             return 1
-        inputs = []
-        for kind, state in pending:
-            if not isinstance(kind, Input):
-                break
-            inputs.append((kind, state))
+        inputs = [*takewhile(lambda entry: len(entry) == 3, pending)]
         if self._log is not None:
             self._log.append(inputs)  # type: ignore[arg-type]
+        if self._all is not None:
+            try:
+                self._all.append(inputs)  # type: ignore[arg-type]
+            except (OSError, sqlite3.Error):
+                # It has a gap now; the next generation begins another one.
+                self._all.close()
+                self._all = None
         return len(inputs)
 
     def _create(self, number: int, point: Mapping[str, Any] | None) -> None:
@@ -151,6 +174,10 @@ class Store:
         if self._log is not None:
             self._log.close()
         self._log = log
+        if self._all is None and self._all_path is not None:
+            if self._all_path.exists():
+                set_aside(self._all_path)
+            self._all = InputLog.create(self._all_path, self._identity, point, number)
         for old in before[:-(_GENERATIONS - 1)]:
             remove(old)
         flush_folder(self._folder)

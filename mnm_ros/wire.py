@@ -1,4 +1,4 @@
-"""Message layouts, both ways, and the two quality-of-service profiles.
+"""Message layouts, both ways, and the quality-of-service profiles.
 
 All messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
 
@@ -18,7 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import prod
 
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.duration import Duration
+from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 from mnm_ros.core.policy import Hypothesis, Policy
@@ -28,9 +29,19 @@ LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """For values: a late subscriber gets the current one at once."""
 
+LATCHED_BY_MANY = QoSProfile(
+    depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""For hearing the values of several publishers."""
+
 STEP = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
 """For the step protocol: ``action`` and ``state``."""
+
+HEARTBEAT = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE,
+    deadline=Duration(seconds=2), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
+    liveliness_lease_duration=Duration(seconds=2))
+"""For ``heartbeat``: whoever asks for the same is told of a node that hangs or has died."""
 
 
 class WireError(ValueError):

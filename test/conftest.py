@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 import os
 from pathlib import Path
+import signal
 import sys
 
 import pytest
@@ -30,8 +31,14 @@ def _find_package() -> None:
         filter(None, (str(ROOT), os.environ.get('PYTHONPATH'))))
 
 
+def _hear_sigint() -> None:
+    """A shell starts background jobs with SIGINT ignored, and children would inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 _isolate()
 _find_package()
+_hear_sigint()
 
 
 def _left_out(config: pytest.Config) -> Iterator[str]:

@@ -20,6 +20,14 @@ def test_seq_grows_by_one() -> None:
     assert steps.under_way is None
 
 
+def test_it_knows_its_own_actions() -> None:
+    steps, _ = client()
+    assert not steps.sent(FIRST)
+    steps.start(0, now=0.0)
+    assert [steps.sent(seq) for seq in (FIRST - 1, FIRST, FIRST + 1, REPORT)] == [
+        False, True, False, False]
+
+
 def test_one_action_under_way() -> None:
     steps, _ = client()
     steps.start(0, now=0.0)

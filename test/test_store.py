@@ -30,10 +30,10 @@ def keep(exploration: Exploration, store: Store) -> None:
     """Keep all inputs from now on, with a generation at each resume point."""
     count = 0
 
-    def on_input(kind: Input, state: int) -> None:
+    def on_input(kind: Input, state: int, action: int) -> None:
         nonlocal count
         count += 1
-        store.append(kind, state)
+        store.append(kind, state, action)
         if exploration.resumable:
             store.begin(count, exploration.to_state())
 
@@ -49,7 +49,7 @@ def drive(exploration: Exploration, simulator: Simulator, steps: int) -> None:
 def explored(folder: Path, steps: int) -> Exploration:
     """Return an exploration that was kept for so many steps."""
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
-    store = Store(folder, 'explorer', IDENTITY)
+    store = Store(folder, 'explorer', IDENTITY, transition_log=True)
     keep(exploration, store)
     drive(exploration, simulator, steps // 2)
     exploration.relocate(2)
@@ -61,7 +61,7 @@ def explored(folder: Path, steps: int) -> Exploration:
 
 
 def restored(folder: Path, identity: dict | None = None) -> tuple[Exploration | None, Store]:
-    store = Store(folder, 'explorer', identity or IDENTITY)
+    store = Store(folder, 'explorer', identity or IDENTITY, transition_log=True)
     saved = store.load()
     if saved is None:
         return None, store
@@ -90,11 +90,38 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
 
 def test_two_generations_are_kept(tmp_path: Path) -> None:
     explored(tmp_path, 9000)
-    assert len([path for path in tmp_path.iterdir() if path.suffix == '.sqlite']) == 2
+    assert len(list(tmp_path.glob('explorer.0*.sqlite'))) == 2
+
+
+def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Path) -> None:
+    first = explored(tmp_path, 5000)
+    again, store = restored(tmp_path)
+    assert again is not None
+    keep_on, simulator = again, Simulator(CORRIDOR, 9)
+    keep_on.on_input = lambda kind, state, action: store.append(kind, state, action)
+    drive(keep_on, simulator, 500)
+    assert store.flush()
+    store.close()
+    log = Saved(tmp_path / 'explorer.log.sqlite', IDENTITY)
+    assert log.point is None and log.number == 5501 and first.steps == 5000
+    replayed = Exploration(SETTINGS)
+    log.replay(replayed)
+    assert same(keep_on, replayed)
+    with pytest.raises(Refused, match='tells of action'):
+        log.replay(Exploration(settings(Problem(2, 3.0, 1.0, 0.1))))
+
+
+def test_a_transition_log_that_does_not_fit_is_set_aside(tmp_path: Path) -> None:
+    explored(tmp_path, 3000)
+    run_sql('DELETE FROM inputs WHERE number > 100')(tmp_path / 'explorer.log.sqlite')
+    exploration, store = restored(tmp_path)
+    assert exploration is not None and exploration.steps == 3000
+    assert 'has inputs 1 to 100, expected 3001 among them' in store.refusals[0]
+    store.close()
 
 
 def newest(folder: Path) -> Path:
-    return sorted(folder.glob('*.sqlite'))[-1]
+    return sorted(folder.glob('explorer.0*.sqlite'))[-1]
 
 
 def truncate(path: Path) -> None:
@@ -148,7 +175,7 @@ def test_a_file_for_something_else_is_set_aside(
     exploration, store = restored(tmp_path, {**IDENTITY, name: value})
     assert exploration is None and len(store.refusals) == 2
     assert f'is for {name} {IDENTITY.get(name)!r}, expected {value!r}' in store.refusals[0]
-    assert len(list(tmp_path.glob('*.aside.1'))) == 2
+    assert len(list(tmp_path.glob('explorer.0*.aside.1'))) == 2
     store.close()
 
 
@@ -188,7 +215,7 @@ from mnm_ros.input_log import InputLog
 log = InputLog.create(Path(sys.argv[1]), {}, None)
 number = 0
 while True:
-    log.append([(Input.OBSERVED, number + i) for i in range(5)])
+    log.append([(Input.OBSERVED, number + i, 0) for i in range(5)])
     number += 5
     print(number, flush=True)
 """
@@ -208,7 +235,7 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
         confirmed = max([confirmed, *map(int, writer.stdout.read().split())])
         writer.wait(timeout=30)
         saved = Saved(path, {})
-        states = [state for _, state in saved.inputs]
+        states = [state for _, state, _ in saved.inputs]
         assert states == list(range(len(states))) and len(states) % 5 == 0
         assert confirmed <= len(states) <= confirmed + 5
         InputLog.reopen(saved).close()

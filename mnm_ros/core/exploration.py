@@ -11,6 +11,7 @@ from mnm_ros.core.machine import Phased
 from mnm_ros.core.mnm import MnmPhase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import Settings, new_mnm
+from mnm_ros.core.problem import RESET
 
 
 class Phase(Enum):
@@ -40,6 +41,7 @@ EXPLORATION_TRANSITIONS = (
     ('fail', Phase.WAITING_FOR_ROBOT, Phase.FAULT),
     ('fail', Phase.RUNNING, Phase.FAULT),
     ('fail', Phase.PAUSED, Phase.FAULT),
+    ('recover', Phase.FAULT, Phase.WAITING_FOR_ROBOT),
     ('finish', Phase.WAITING_FOR_ROBOT, Phase.DONE),
     ('finish', Phase.RUNNING, Phase.DONE),
     ('finish', Phase.PAUSED, Phase.DONE),
@@ -52,11 +54,15 @@ class Exploration(Phased):
     settings: the problem and the parts. seed: of every random choice.
     resume: what ``to_state`` of such an exploration returned, to go on from there with a RESET.
 
-    on_input: called after each input with its kind and state; 0 where there is none.
+    reset_misses, misses_in_a_row: how often RESET has ended elsewhere than at home, in all and
+        since it last led home.
+    recoverable: whether a fault is the robot's, so that ``recover`` leads back.
+    on_input: called after each input with its kind, the state (0 where there is none) and the
+        action that led there (RESET where there is none).
     """
 
     state: Phase
-    on_input: Callable[[Input, int], None] | None = None
+    on_input: Callable[[Input, int, int], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None) -> None:
@@ -69,6 +75,8 @@ class Exploration(Phased):
         self._reason = ''
         self._last_change: str = state['last_change']
         self.steps: int = state['steps']
+        self.reset_misses = self.misses_in_a_row = 0
+        self.recoverable = True
         self._start_machine(EXPLORATION_TRANSITIONS, Phase.WAITING_FOR_ROBOT)
 
     @property
@@ -114,8 +122,13 @@ class Exploration(Phased):
         return self._mnm.active.candidates if self._mnm.active is not None else ()
 
     @property
+    def home(self) -> int | None:
+        """The state after the first RESET."""
+        return self._mnm.home
+
+    @property
     def last_state(self) -> int | None:
-        """Where the robot was last seen."""
+        """Where the robot was last seen; None if it may be anywhere."""
         return self._here
 
     @property
@@ -138,7 +151,10 @@ class Exploration(Phased):
         return self._mnm.next_action()
 
     def observe(self, state: int) -> None:
-        """Count the transition by the last ``next_action`` to ``state``."""
+        """Count the transition by the last ``next_action`` to ``state``.
+
+        A RESET that misses home is no step of the algorithm: the next action is RESET again.
+        """
         self.take(Input.OBSERVED, state)
 
     def relocate(self, state: int) -> None:
@@ -147,17 +163,28 @@ class Exploration(Phased):
 
     def take(self, kind: Input, state: int = 0) -> None:
         """Take an input as it was given to ``on_input``."""
+        action = RESET
         if kind is Input.OBSERVED:
+            action = self._mnm.next_action()
             if self._here is not None:
-                self._counts.add(self._here, self._mnm.next_action(), state)
+                self._counts.add(self._here, action, state)
             self._here = state
             self.steps += 1
-            self._mnm.observe(state)
+            if self._misses_home(action, state):
+                self.reset_misses += 1
+                self.misses_in_a_row += 1
+            else:
+                self.misses_in_a_row = 0
+                self._mnm.observe(state)
         else:
             self._here = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
         if self.on_input is not None:
-            self.on_input(kind, state)
+            self.on_input(kind, state, action)
+
+    def lose_place(self) -> None:
+        """The robot may be anywhere: nothing is counted, the next action is RESET."""
+        self.take(Input.INTERRUPTED)
 
     def pause(self, reason: str) -> None:
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
@@ -168,22 +195,32 @@ class Exploration(Phased):
         """Go on after ``pause``; the robot may be anywhere by now, so with a RESET."""
         if self.state is Phase.PAUSED:
             self._stop('resume', 'resumed, waiting for the robot')
-            self.take(Input.INTERRUPTED)
+            self.lose_place()
 
     def robot_lost(self, reason: str) -> None:
         """The robot does not answer: nothing is learnt until it does."""
         if self.state is Phase.RUNNING:
-            self._stop('robot_lost', f'waiting for the robot: {reason}')
+            self.trigger('robot_lost')
+        if self.state is Phase.WAITING_FOR_ROBOT:
+            self._reason = f'waiting for the robot: {reason}'
 
     def robot_answers(self) -> None:
         """The robot answers (again)."""
         if self.state is Phase.WAITING_FOR_ROBOT:
             self._stop('robot_answered', '')
 
-    def fail(self, reason: str) -> None:
+    def fail(self, reason: str, recoverable: bool = True) -> None:
         """Stop because of a fault; what was learnt stays published."""
         if self.state not in (Phase.FAULT, Phase.DONE):
+            self.recoverable = recoverable
             self._stop('fail', f'fault: {reason}')
+
+    def recover(self) -> None:
+        """Go on with a RESET after a fault; no effect if the fault is the exploration's own."""
+        if self.state is Phase.FAULT and self.recoverable:
+            self._stop('recover', 'recovered, waiting for the robot')
+            self.misses_in_a_row = 0
+            self.lose_place()
 
     def finish(self, reason: str) -> None:
         """Stop for good; what was learnt stays published."""
@@ -202,6 +239,7 @@ class Exploration(Phased):
             'known': len(self.hypothesis.policies) if self.hypothesis else 0,
             'frontier': len(self.candidates),
             'steps': self.steps,
+            'reset_misses': self.reset_misses,
             'check_steps': checking.check_steps if checking else 0,
             'check_window': 0, 'failures': '', 'failure_threshold': 0.0,
             **(checking.figures() if checking else {}),
@@ -209,6 +247,9 @@ class Exploration(Phased):
             'changes_noticed': self.changes_noticed,
             'changes_relearnt': self.changes_relearnt,
         }
+
+    def _misses_home(self, action: int, state: int) -> bool:
+        return action == RESET and self.home not in (None, state)
 
     def _stop(self, trigger: str, reason: str) -> None:
         self.trigger(trigger)

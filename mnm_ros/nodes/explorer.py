@@ -2,31 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 import sys
 import traceback
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
+from rclpy.clock import Clock, ClockType
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_msgs.msg import Header
 
+from mnm_ros import wire
 from mnm_ros.nodes.session import Session
 from mnm_ros.nodes.spin import run
 from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
 
 _SUCCESS = TransitionCallbackReturn.SUCCESS
+_HEARTBEAT = 0.5    # s
+
+Callback = Callable[['Explorer', LifecycleState], TransitionCallbackReturn]
+
+
+def _logged(callback: Callback) -> Callback:
+    """Log what goes wrong in a transition, which then is an error: rclpy keeps it to itself."""
+    @wraps(callback)
+    def guarded(node: Explorer, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            return callback(node, state)
+        except Exception:
+            node.get_logger().error(traceback.format_exc())
+            return TransitionCallbackReturn.ERROR
+    return guarded
 
 
 class Explorer(LifecycleNode):
     """Explores while active; deactivating pauses, cleaning up forgets.
 
+    ``heartbeat`` beats as long as the node's callbacks are served, in every lifecycle state.
+
     Raises ParameterError if a parameter given at start is not allowed.
     """
 
-    def __init__(self) -> None:
-        super().__init__('explorer')
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__('explorer', **node_arguments)
         self._session: Session | None = None
         self._given = Parameters(self, EXPLORER, lambda: self._session is not None)
+        self._heart = self.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+        self.create_timer(_HEARTBEAT, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
         _refuse_bad_transitions(self)
 
     def autostart(self) -> None:
@@ -37,6 +61,7 @@ class Explorer(LifecycleNode):
             self.trigger_configure()
             self.trigger_activate()
 
+    @_logged
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Make the exploration and its topics."""
         try:
@@ -44,38 +69,56 @@ class Explorer(LifecycleNode):
         except ParameterError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        except Exception:    # rclpy would swallow it
-            self.get_logger().error(traceback.format_exc())
-            return TransitionCallbackReturn.FAILURE
         return _SUCCESS
 
+    @_logged
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Explore."""
         if self._session:
             self._session.activate()
         return _SUCCESS
 
+    @_logged
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Pause."""
         if self._session:
             self._session.deactivate()
         return _SUCCESS
 
+    @_logged
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Drop the exploration."""
         self.close()
         return _SUCCESS
 
+    @_logged
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Drop the exploration, for good."""
+        """Leave the robot and drop the exploration, for good."""
+        self.leave()
         self.close()
         return _SUCCESS
+
+    @_logged
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Drop the exploration; the node can be configured again."""
+        self.close()
+        return _SUCCESS
+
+    def leave(self) -> bool:
+        """Send a robot that is being driven home; return whether that is over."""
+        return self._session is None or self._session.leave()
 
     def close(self) -> None:
         """Drop the exploration if there is one."""
         session, self._session = self._session, None
         if session:
             session.close()
+        group = self.default_callback_group    # which never forgets what has been destroyed
+        group.entities = {entity for entity in group.entities if entity() is not None}
+
+    def _beat(self) -> None:
+        self._heart.publish(Header(
+            stamp=self.get_clock().now().to_msg(), frame_id=self.get_fully_qualified_name()))
 
 
 def _refuse_bad_transitions(node: LifecycleNode) -> None:

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from mnm_ros import __version__
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import OPTIONS, Settings, settings
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.store import Store
 
@@ -41,7 +41,8 @@ class Keeper:
             identity = {'version': __version__,
                         **{option: parameters[option] for option in _IDENTITY}}
             try:
-                self._store = Store(Path(folder).expanduser(), name, identity)
+                self._store = Store(
+                    Path(folder).expanduser(), name, identity, parameters['transition_log'])
             except OSError as error:
                 raise ParameterError(
                     f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
@@ -81,7 +82,7 @@ class Keeper:
         exploration = Exploration(self._settings, self._seed, saved.point)
         saved.replay(exploration)
         self._inputs = self._point = saved.number
-        self._store.append(Input.INTERRUPTED, 0)
+        self._store.append(Input.INTERRUPTED, 0, RESET)
         self._inputs += 1
         exploration.take(Input.INTERRUPTED)
         logger.info(f'going on from {saved.path}: step {exploration.steps}, '
@@ -93,10 +94,10 @@ class Keeper:
             self._store.begin(0, None)
         return Exploration(self._settings, self._seed)
 
-    def _keep(self, kind: Input, state: int) -> None:
+    def _keep(self, kind: Input, state: int, action: int) -> None:
         assert self._store is not None
         self._inputs += 1
-        self._store.append(kind, state)
+        self._store.append(kind, state, action)
         if self._inputs - self._point >= _BETWEEN and self.exploration.resumable:
             self._point = self._inputs
             self._store.begin(self._inputs, self.exploration.to_state())

@@ -7,6 +7,7 @@ import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
@@ -39,6 +40,8 @@ class Publishers:
         self._drawn: object = None
         self._next_phase = self._next_picture = -math.inf
         self._counted = (0, -math.inf)    # steps and when
+        self._latest: dict[Publisher, object] = {}
+        self._republished: float | None = None
 
     def destroy(self) -> None:
         """Remove the topics."""
@@ -46,13 +49,22 @@ class Publishers:
                           self._diagnostics):
             self._node.destroy_publisher(publisher)
 
+    def republish(self, period: float, now: float) -> None:
+        """Publish all values again every ``period`` seconds, for those who lost them; 0: never."""
+        if self._republished is None or not period:
+            self._republished = now
+        elif now >= self._republished + period:
+            self._republished = now
+            for publisher, message in self._latest.items():
+                publisher.publish(message)
+
     def hypothesis(self, hypothesis: Hypothesis | None) -> None:
         """Publish known states and policies if they have a new stamp."""
         if hypothesis is None or hypothesis is self._hypothesis:
             return
         if self._hypothesis is None or hypothesis.stamp != self._hypothesis.stamp:
-            self._known.publish(wire.encode_known_states(hypothesis))
-            self._policies.publish(wire.PolicySet.of(hypothesis).to_msg())
+            self._publish(self._known, wire.encode_known_states(hypothesis))
+            self._publish(self._policies, wire.PolicySet.of(hypothesis).to_msg())
         self._hypothesis = hypothesis
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
@@ -64,30 +76,40 @@ class Publishers:
             self._log(*said)
             self._said = said
             self._next_phase = now + _PHASE_PERIOD
-            self._status.publish(String(data=said[1]))    # whoever sees the phase knows why
-            self._phase.publish(String(data=said[0]))
+            self._publish(self._status, String(data=said[1]))    # whoever sees the phase knows why
+            self._publish(self._phase, String(data=said[0]))
         if now >= self._next_picture:
             self._next_picture = now + _MARKER_PERIOD
             shown = (self._hypothesis, exploration.candidates, exploration.last_state)
             if shown != self._drawn:
                 self._drawn = shown
-                self._markers.publish(self._picture.draw(exploration))
+                self._publish(self._markers, self._picture.draw(exploration))
 
-    def diagnostics(self, exploration: Exploration, robot_timeouts: int, now: float) -> None:
-        """Publish one diagnostic status; to be called once a second."""
+    def diagnostics(self, exploration: Exploration, robot_timeouts: int, disk: str,
+                    now: float) -> None:
+        """Publish one diagnostic status; to be called once a second.
+
+        disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+        """
         steps, since = self._counted
         self._counted = exploration.steps, now
         values = {
             **exploration.diagnostics(),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
-            'robot_timeouts': robot_timeouts}
+            'robot_timeouts': robot_timeouts,
+            'checkpoint': disk or 'ok'}
         message = DiagnosticArray(status=[DiagnosticStatus(
-            level=_LEVELS.get(exploration.phase, DiagnosticStatus.OK),
+            level=_LEVELS.get(
+                exploration.phase, DiagnosticStatus.WARN if disk else DiagnosticStatus.OK),
             name=f'{self._node.get_fully_qualified_name()}: exploration',
             message=exploration.status,
             values=_key_values(values))])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._diagnostics.publish(message)
+
+    def _publish(self, publisher: Publisher, message: object) -> None:
+        self._latest[publisher] = message
+        publisher.publish(message)
 
     def _log(self, phase: str, status: str) -> None:
         """Log what concerns people: when it starts or stops, not each phase of the search."""

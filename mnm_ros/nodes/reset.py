@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import math
+import time
 
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
+
+_PAUSE = 0.05    # s, between two calls for the same way home: each leads the robot home again
 
 
 class HomeService:
@@ -20,6 +24,8 @@ class HomeService:
         self._on_response = on_response
         self._client = node.create_client(Trigger, 'return_home')
         self._pending: list[Future] = []
+        self._attempt = -1
+        self._called = -math.inf
 
     @property
     def name(self) -> str:
@@ -31,15 +37,21 @@ class HomeService:
         """Whether somebody offers the service."""
         return self._client.service_is_ready()
 
-    def call(self, attempt: int) -> None:
-        """Call the service if it is there; a response to an earlier call still counts."""
-        if not self.ready:
-            return
+    def call(self, attempt: int) -> bool:
+        """Call the service if it is there; return whether it was called.
+
+        A response to an earlier call still counts.
+        """
+        now = time.monotonic()
+        if not self.ready or (attempt == self._attempt and now < self._called + _PAUSE):
+            return False
+        self._attempt, self._called = attempt, now
         if len(self._pending) > 10:
             self._client.remove_pending_request(self._pending.pop(0))
         future = self._client.call_async(Trigger.Request())
         self._pending.append(future)
         future.add_done_callback(lambda done: self._respond(attempt, done))
+        return True
 
     def destroy(self) -> None:
         """Remove the client."""

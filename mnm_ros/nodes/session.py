@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 import math
 import time
 import traceback
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
+from mnm_ros.nodes.advisory_loop import AdvisoryLoop
+from mnm_ros.nodes.claim import Claim
+from mnm_ros.nodes.farewell import Farewell
 from mnm_ros.nodes.files import write_record
 from mnm_ros.nodes.keeper import Keeper
 from mnm_ros.nodes.publishers import Publishers
 from mnm_ros.nodes.reset import HomeService
-from mnm_ros.nodes.step_loop import StepLoop
-from mnm_ros.parameters import Parameters
+from mnm_ros.nodes.step_loop import FAULT, StepLoop
+from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol import Patience
 
 _TICK = 0.02           # s, resolution of timeouts
@@ -35,28 +40,42 @@ class Session:
     def __init__(self, node: Node, parameters: Parameters) -> None:
         self._node = node
         self._parameters = parameters
+        self._advisory: bool = parameters['advisory']
+        if self._advisory and parameters['reset_mode'] == 'service':
+            raise ParameterError(
+                "parameter 'advisory' is True with 'reset_mode' 'service', expected 'action': "
+                'nobody can overhear a RESET that is a call of a service')
         self._keeper = Keeper(node, parameters)
         self._exploration = self._keeper.exploration
-        self._active = False
+        self._active = self._closed = False
         self._wanted = True    # as the service explore has it
         self._started = math.inf
-        self._peers = (0, 0, False)    # subscribers of action, publishers of state, service
+        self._peers = (0, 0, False)    # partners on action, publishers of state, service
+        self._farewell: Farewell | None = None
         self._publishers = Publishers(node)
-        self._actions = node.create_publisher(Int64MultiArray, 'action', wire.STEP)
-        self._home = (HomeService(node, self._on_home)
+        self._actions = (
+            node.create_publisher(Int64MultiArray, 'advice', wire.LATCHED) if self._advisory
+            else node.create_publisher(Int64MultiArray, 'action', wire.STEP))
+        self._orders = (
+            node.create_subscription(
+                Int64MultiArray, 'action', self._open(self._on_order), wire.STEP)
+            if self._advisory else None)
+        self._home = (HomeService(node, self._open(self._on_home))
                       if parameters['reset_mode'] == 'service' else None)
-        self._loop = StepLoop(
-            self._exploration, Patience(parameters['step_timeout'], parameters['step_retries']),
-            time.time_ns(), self._send, self._home.call if self._home else None)
+        number = time.time_ns()
+        self._claim = None if self._advisory else Claim(
+            node, self._actions.topic_name, number, time.monotonic())
+        self._loop = self._new_loop(number)
         self._states = node.create_subscription(
-            Int64MultiArray, 'state', self._on_state, wire.STEP)
+            Int64MultiArray, 'state', self._open(self._on_state), wire.STEP)
         self._services = (
             node.create_service(SetBool, 'explore', self._on_explore),
+            node.create_service(Trigger, 'recover', self._on_recover),
             node.create_service(Trigger, 'save', self._on_save))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = (
-            node.create_timer(_TICK, self._tick, clock=steady),
-            node.create_timer(_DIAGNOSTICS, self._diagnose, clock=steady))
+            node.create_timer(_TICK, self._open(self._tick), clock=steady),
+            node.create_timer(_DIAGNOSTICS, self._open(self._diagnose), clock=steady))
         self._tick()
 
     def activate(self) -> None:
@@ -71,32 +90,85 @@ class Session:
         self._active = False
         self._guarded(self._loop.pause, 'node deactivated')
 
+    def leave(self) -> bool:
+        """Send a robot that is being driven home; return whether that is over."""
+        if not self._farewell:
+            wanted = self._parameters['on_shutdown'] == 'reset' and not self._advisory
+            if not wanted or not self._loop.driving:
+                return True
+            self._guarded(self._loop.pause, 'the node is ending')
+            self._farewell = Farewell(
+                self._send, self._home.call if self._home else None, time.time_ns(),
+                time.monotonic())
+        partners, _, home = self._peers
+        return self._farewell.over or not (home if self._home else partners)
+
     def close(self) -> None:
         """Remove all topics, services and timers; keep the counts if asked to."""
+        if self._farewell and not self._farewell.over:
+            self._actions.wait_for_all_acked(Duration(seconds=0.5))
+        self._closed = True
         for timer in self._timers:
             self._node.destroy_timer(timer)
         for service in self._services:
             self._node.destroy_service(service)
         if self._home:
             self._home.destroy()
+        if self._orders:
+            self._node.destroy_subscription(self._orders)
+        if self._claim:
+            self._claim.destroy()
         self._node.destroy_subscription(self._states)
         self._node.destroy_publisher(self._actions)
         self._publishers.destroy()
         self._keeper.close()
         write_record(self._node, self._parameters['record'], self._exploration.counts)
 
+    def _open(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """A callback may still be on its way when its timer or topic has been removed."""
+        @wraps(callback)
+        def guarded(*arguments: Any) -> None:
+            if not self._closed:
+                callback(*arguments)
+        return guarded
+
+    def _new_loop(self, first_seq: int) -> StepLoop:
+        parameters = self._parameters
+        patience = Patience(parameters['step_timeout'], parameters['step_retries'])
+        if self._advisory:
+            return AdvisoryLoop(self._exploration, patience, self._send)
+        return StepLoop(
+            self._exploration, patience, first_seq, self._send,
+            self._home.call if self._home else None)
+
     def _send(self, seq: int, action: int) -> None:
         self._actions.publish(wire.encode_step(seq, action))
 
+    def _on_order(self, message: Int64MultiArray) -> None:
+        order = self._decoded('action', message)
+        if order:
+            self._guarded(self._loop.on_order, *order, time.monotonic())
+
     def _on_state(self, message: Int64MultiArray) -> None:
+        answer = self._decoded('state', message)
+        if answer and self._farewell:
+            self._farewell.on_state(answer[0])
+        if answer and self._claim and self._loop.answers_another(answer[0]):
+            self._claim.on_foreign_answer(time.monotonic())
+            self._look_for_rivals(time.monotonic())
+        if answer:
+            self._guarded(self._loop.on_state, *answer, time.monotonic())
+
+    def _decoded(self, name: str, message: Int64MultiArray) -> tuple[int, int] | None:
         try:
-            seq, state = wire.decode_step(message)
+            return wire.decode_step(message)
         except wire.WireError as error:
-            self._node.get_logger().warning(f'state ignored: {error}', throttle_duration_sec=5.0)
-            return
-        self._guarded(self._loop.on_state, seq, state, time.monotonic())
+            self._node.get_logger().warning(f'{name} ignored: {error}', throttle_duration_sec=5.0)
+            return None
 
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
+        if self._farewell:
+            self._farewell.on_home_response(success)
         self._guarded(self._loop.on_home_response, attempt, success, text, time.monotonic())
 
     def _guarded(self, method: Callable[..., None], *arguments: Any) -> None:
@@ -105,37 +177,50 @@ class Session:
             method(*arguments)
             self._publishers.hypothesis(self._exploration.hypothesis)
         except Exception as error:
-            self._node.get_logger().error(traceback.format_exc())
-            self._loop.running = False
-            self._exploration.fail(f'{type(error).__name__}: {error}')
+            self._node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
+            if not self._loop.over:
+                self._loop.fail(
+                    f'{type(error).__name__}: {error}', time.monotonic(), recoverable=False)
 
     def _tick(self) -> None:
         now = time.monotonic()
         self._read_parameters()
         self._look_for_peers(now)
+        self._look_for_rivals(now)
         self._guarded(self._loop.tick, now)
-        self._publishers.news(self._exploration, self._missing(), now)
+        if self._farewell:
+            self._farewell.tick(now)
+        self._guarded(self._publishers.news, self._exploration, self._missing(), now)
+        self._publishers.republish(self._parameters['republish_period'], now)
 
     def _read_parameters(self) -> None:
         loop, parameters = self._loop, self._parameters
         loop.patience.timeout = parameters['step_timeout']
         loop.patience.retries = parameters['step_retries']
+        loop.reset_retries = parameters['reset_retries']
         loop.max_steps = parameters['max_steps']
         loop.deadline = self._started + (parameters['max_duration'] or math.inf)
 
     def _look_for_peers(self, now: float) -> None:
         before = self._peers
         self._peers = (
-            self._actions.get_subscription_count(),
+            self._node.count_publishers(self._orders.topic_name) if self._orders
+            else self._actions.get_subscription_count(),
             self._node.count_publishers(self._states.topic_name),
             bool(self._home and self._home.ready))
         if any(after > earlier for after, earlier in zip(self._peers, before)):
             self._guarded(self._loop.on_new_peer, now)
 
+    def _look_for_rivals(self, now: float) -> None:
+        if self._claim:
+            self._guarded(self._loop.stand_back, self._claim.objection(now), now)
+
     def _missing(self) -> str:
-        """Return what a robot side would have to offer and nobody does."""
-        listeners, robots, home = self._peers
-        if not listeners:
+        """Return what a robot side, or a driver, would have to offer and nobody does."""
+        partners, robots, home = self._peers
+        if not partners and self._orders:
+            return f'nobody publishes {self._orders.topic_name}'
+        if not partners:
             return f'nobody subscribes to {self._actions.topic_name}'
         if not robots:
             return f'nobody publishes {self._states.topic_name}'
@@ -144,13 +229,18 @@ class Session:
         return ''
 
     def _diagnose(self) -> None:
-        self._publishers.diagnostics(
-            self._exploration, self._loop.patience.timeouts, time.monotonic())
+        if self._claim:
+            self._claim.publish()
+        self._guarded(
+            self._publishers.diagnostics, self._exploration, self._loop.patience.timeouts,
+            self._keeper.problem, time.monotonic())
 
     def _on_explore(
             self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         response.success = False
-        if self._loop.over:
+        if self._exploration.phase == FAULT:
+            response.message = f'{self._exploration.status}; {self._way_back()}'
+        elif self._loop.over:
             response.message = f'exploration is over: {self._exploration.status}'
         elif not self._active:
             response.message = 'the node is not active'
@@ -165,6 +255,25 @@ class Session:
                 response.message = (
                     'pausing after the current step' if self._loop.running else 'paused')
         return response
+
+    def _on_recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = False
+        if self._exploration.phase != FAULT:
+            response.message = f'there is no fault; {self._exploration.status}'
+        elif not self._exploration.recoverable:
+            response.message = f'{self._exploration.status}; {self._way_back()}'
+        elif not self._active:
+            response.message = 'the node is not active'
+        else:
+            response.success, response.message = True, 'recovering, beginning with a RESET'
+            self._wanted = True
+            self._guarded(self._loop.recover, time.monotonic())
+        return response
+
+    def _way_back(self) -> str:
+        if self._exploration.recoverable:
+            return 'the service recover leads back'
+        return 'the node has to be cleaned up and configured again'
 
     def _on_save(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success, response.message = self._keeper.save()

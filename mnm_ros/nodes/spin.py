@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import signal
 import sys
+import time
 from types import FrameType
 
 import rclpy
+from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -23,12 +25,17 @@ except ImportError:    # Humble
 _SPIN = 0.1
 """Seconds after which a stop request is noticed at the latest."""
 
+_LEAVE = 2.0
+"""Seconds that a node may take to leave its robot."""
+
 
 def run(
         name: str, make_node: Callable[[], Node], args: list[str] | None = None) -> int:
     """Run a node until SIGINT, SIGTERM or the end of its context; return the exit status.
 
-    A node with a method ``close`` has it called at the end, while it can still publish and log.
+    A node with a method ``leave`` has it called at a signal, and again between its callbacks
+    until it returns True or 2 s have passed; the robot can be brought to rest this way. A node
+    with a method ``close`` has it called at the end, while it can still publish and log.
     A bad parameter or ROS argument ends in one line on stderr and status 1.
     """
     with _stop_on_signals() as stopped:
@@ -45,6 +52,7 @@ def run(
             # Plain spin() of the EventsExecutor delivers nothing on some distributions.
             while rclpy.ok() and not stopped():
                 executor.spin_once(timeout_sec=_SPIN)
+            _leave(node, executor)
         finally:
             close = getattr(node, 'close', None)
             if close:
@@ -53,6 +61,13 @@ def run(
             node.destroy_node()
             rclpy.try_shutdown()
     return 0
+
+
+def _leave(node: Node, executor: Executor) -> None:
+    leave = getattr(node, 'leave', None)
+    end = time.monotonic() + _LEAVE
+    while leave and rclpy.ok() and not leave() and time.monotonic() < end:
+        executor.spin_once(timeout_sec=_SPIN)
 
 
 @contextmanager

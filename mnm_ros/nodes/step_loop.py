@@ -7,10 +7,12 @@ import math
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.problem import RESET
-from mnm_ros.protocol import HomeClient, Incoming, Patience, StepClient
+from mnm_ros.protocol import REPORT, HomeClient, Incoming, Patience, StepClient
 
-OVER = ('fault', 'done')
-"""Phases that exploration never leaves."""
+FAULT = 'fault'
+
+OVER = (FAULT, 'done')
+"""Phases in which nothing is explored; only ``recover`` leads out of the first."""
 
 _GRACE = 0.3
 """Seconds until a robot that has just appeared can surely be heard."""
@@ -25,17 +27,25 @@ class StepLoop:
     first_seq: the time in nanoseconds.
 
     max_steps, deadline: limits after which exploration is done; 0 steps for no limit.
+    reset_retries: times RESET is tried again after it has failed, before that is a fault.
     """
 
     def __init__(
             self, exploration: Exploration, patience: Patience, first_seq: int,
-            send: Callable[[int, int], None], call_home: Callable[[int], None] | None) -> None:
+            send: Callable[[int, int], None], call_home: Callable[[int], object] | None) -> None:
         self.exploration = exploration
         self.patience = patience
         self.running = False
         self.max_steps = 0
         self.deadline = math.inf
+        self.reset_retries = 10
         self._refusal = ''
+        self._refusals = 0
+        self._objection = ''
+        self._calls = 0    # of return_home for this way home, without a response
+        self._arrived: int | None = None    # where this way home has ended, while there are some
+        self._stray: set[int] = set()    # seqs given up before a call of return_home
+        self._home_again = False
         self._client = StepClient(first_seq, patience)
         self._home = HomeClient(patience)
         self._send = send
@@ -45,8 +55,13 @@ class StepLoop:
 
     @property
     def over(self) -> bool:
-        """Whether exploration has ended for good."""
+        """Whether exploration has ended, for good or by a fault."""
         return self.exploration.phase in OVER
+
+    @property
+    def driving(self) -> bool:
+        """Whether it commands the robot at present."""
+        return self.running and not self._objection
 
     def resume(self, now: float) -> None:
         """Start, or go on with a RESET: the robot may have been used by others."""
@@ -54,10 +69,33 @@ class StepLoop:
         if self.running or self.over:
             return
         self.running = True
+        self._refusals = 0
         self.exploration.resume()
-        self._client.abandon()
-        self._home.abandon()
+        self._abandon()
         self._advance(now)
+
+    def recover(self, now: float) -> None:
+        """Go on after a fault of the robot."""
+        self.exploration.recover()
+        self.resume(now)
+
+    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+        """Stop because of a fault and order the robot home, once it answers."""
+        self.running = False
+        self.exploration.fail(reason, recoverable)
+        self._abandon()
+        self._begin(RESET, now)
+
+    def stand_back(self, reason: str, now: float) -> None:
+        """Leave the robot alone because of ``reason`` until it is empty again."""
+        if reason == self._objection:
+            return
+        before, self._objection = self._objection, reason
+        if self.running and not before:
+            self._abandon()
+            self.exploration.lose_place()
+        if self.running:
+            self._advance(now)
 
     def pause(self, reason: str) -> None:
         """Pause at once; the answer to the action under way still counts."""
@@ -74,6 +112,12 @@ class StepLoop:
 
     def on_state(self, seq: int, state: int, now: float) -> None:
         """Take a ``state`` message."""
+        if self.running and self._objection:
+            return
+        if seq in self._stray:
+            self._stray.remove(seq)
+            self._on_stray(now)
+            return
         kind = self._client.receive(seq)
         if kind is Incoming.ANSWER:
             self._observe(state, now)
@@ -85,7 +129,25 @@ class StepLoop:
     def on_home_response(self, attempt: int, success: bool, message: str, now: float) -> None:
         """Take a response of ``return_home``."""
         self._refusal = '' if success else f'return_home failed: {message}'
-        self._home_reached(self._home.respond(attempt, success), now)
+        if attempt == self._home.attempt:
+            self._calls = max(0, self._calls - 1)
+        if success:
+            self._refusals = 0
+        elif self.running and self._home.under_way:
+            self._refusals += 1
+            if self._refusals > self.reset_retries:
+                self.fail(f'return_home failed {self._refusals} times in a row: {message}', now)
+                return
+        if self._arrived is not None:
+            self._home_reached(self._arrived, now)
+        elif success and self.running and not self._home.under_way:
+            self._restart(now)    # one call too many has just led the robot home
+        else:
+            self._home_reached(self._home.respond(attempt, success), now)
+
+    def answers_another(self, seq: int) -> bool:
+        """Whether an answer is to an action that this loop has never sent."""
+        return seq != REPORT and not self._client.sent(seq)
 
     def on_new_peer(self, now: float) -> None:
         """Somebody has joined ``action``, ``state`` or ``return_home``, perhaps a robot.
@@ -100,25 +162,30 @@ class StepLoop:
             self._send(*under_way)
         if self.running and self._home.under_way and self._call_home:
             self.patience.hurry(now + _GRACE)
-            self._call_home(self._home.attempt)
+            self._call(self._home.attempt)
 
     def tick(self, now: float) -> None:
         """Try again what is overdue and watch the limits; to be called now and then."""
-        if not self.running:
-            return
+        if self.running and self._objection:
+            self._finish_at_limit(now)
+        elif self.running:
+            self._try_again(now)
+            if self.patience.exhausted:
+                self._without_robot(now)
+        elif self.exploration.phase == FAULT and not self.patience.exhausted:
+            self._try_again(now)
+
+    def _try_again(self, now: float) -> None:
         again = self._client.overdue(now)
-        if again:
-            last_state = self.exploration.last_state
-            if self._other_robot and again[1] != RESET and last_state is not None:
-                self._client.abandon()
-                self.exploration.relocate(last_state)
-                self._advance(now)
-            else:
-                self._send(*again)
-        elif self._home.overdue(now) and self._call_home:
-            self._call_home(self._home.attempt)
-        if self.patience.exhausted:
-            self._without_robot(now)
+        if again and self._other_robot and again[1] != RESET:
+            self._restart(now)
+        elif again:
+            self._send(*again)
+        elif self._home.overdue(now):
+            self._calls = 0
+            self._call(self._home.attempt)
+        elif self._arrived is not None and self.patience.overdue(now):
+            self._restart(now)
 
     def _without_robot(self, now: float) -> None:
         if self._pause_reason:
@@ -127,24 +194,59 @@ class StepLoop:
             self.exploration.robot_lost(self._refusal or 'the robot does not answer')
 
     def _home_reached(self, state: int | None, now: float) -> None:
-        if state is not None:
+        """Go on from home, once no call is left that may lead the robot home again."""
+        self._arrived = state
+        if state is None or self._calls:
+            return
+        self._arrived = None
+        if self._home_again:
+            self._restart(now)
+        else:
             self._observe(state, now)
+
+    def _on_stray(self, now: float) -> None:
+        """An action that was given up has been executed after all.
+
+        Calls of ``return_home`` may overtake it: it may have led away from home again.
+        """
+        if self._home.under_way or self._arrived is not None:
+            self._home_again = True
+        elif self.running:
+            self._restart(now)
 
     def _observe(self, state: int, now: float) -> None:
         if self.running:
             self.exploration.robot_answers()
         if not self.over:
             self.exploration.observe(state)
+        misses = self.exploration.misses_in_a_row
+        if self.running and misses > self.reset_retries:
+            self.fail(f'RESET led to state {state} instead of home, state '
+                      f'{self.exploration.home}, {misses} times in a row', now)
         self._advance(now)
 
     def _relocate(self, state: int, now: float) -> None:
-        self._client.abandon()
-        self._home.abandon()
+        self._abandon()
         if self.running:
             self.exploration.robot_answers()
         if not self.over:
             self.exploration.relocate(state)
         self._advance(now)
+
+    def _restart(self, now: float) -> None:
+        """Give up what is under way and go on with a RESET: the robot may be anywhere."""
+        self._abandon()
+        self.exploration.lose_place()
+        self._advance(now)
+
+    def _abandon(self) -> None:
+        under_way = self._client.under_way
+        if under_way and self._call_home:
+            self._stray.add(under_way[0])
+        self._home_again = False
+        self._arrived = None
+        self._client.abandon()
+        self._home.abandon()
 
     def _advance(self, now: float) -> None:
         """Start the next step unless there is a reason not to."""
@@ -155,12 +257,22 @@ class StepLoop:
             return
         if self._finish_at_limit(now):
             return
+        if self._objection:
+            self.exploration.robot_lost(self._objection)
+            return
         self._other_robot = False
-        action = self.exploration.next_action()
+        self._begin(self.exploration.next_action(), now)
+
+    def _begin(self, action: int, now: float) -> None:
         if action == RESET and self._call_home:
-            self._call_home(self._home.start(now))
+            self._calls = 0
+            self._call(self._home.start(now))
         else:
             self._send(*self._client.start(action, now))
+
+    def _call(self, attempt: int) -> None:
+        if self._call_home and self._call_home(attempt):
+            self._calls += 1
 
     def _finish_at_limit(self, now: float) -> bool:
         """Whether exploration is over, because a limit has been reached or otherwise."""

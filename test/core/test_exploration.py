@@ -85,18 +85,44 @@ def test_a_robot_that_is_lost_and_found() -> None:
     assert exploration.next_action() == action and exploration.phase.startswith('building/')
 
 
-@pytest.mark.parametrize(('stop', 'phase', 'status'), [
-    ('fail', 'fault', 'fault: motor on fire'), ('finish', 'done', 'done: motor on fire')])
-def test_it_ends_with_a_reason_and_nothing_brings_it_back(
-        stop: str, phase: str, status: str) -> None:
+@pytest.mark.parametrize(('stop', 'arguments', 'phase'), [
+    ('fail', {}, 'fault'), ('fail', {'recoverable': False}, 'fault'), ('finish', {}, 'done')])
+def test_it_ends_with_a_reason_and_only_recover_brings_it_back_from_a_fault_of_the_robot(
+        stop: str, arguments: dict[str, bool], phase: str) -> None:
     exploration, simulator = started()
     drive(exploration, simulator, 10)
-    getattr(exploration, stop)('motor on fire')
+    getattr(exploration, stop)('motor on fire', **arguments)
+    status = f'{phase}: motor on fire'
+    leads_back = stop == 'fail' and not arguments
     for call in (exploration.robot_answers, exploration.resume,
+                 *(() if leads_back else (exploration.recover,)),
                  lambda: exploration.pause('too late'), lambda: exploration.fail('again'),
                  lambda: exploration.finish('again'), lambda: exploration.robot_lost('gone')):
         call()
         assert (exploration.phase, exploration.status) == (phase, status)
+    if leads_back:
+        counts = exploration.counts
+        exploration.recover()
+        assert exploration.phase == 'waiting_for_robot' and exploration.counts == counts
+        assert exploration.next_action() == RESET
+
+
+def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
+    exploration, simulator = started()
+    drive(exploration, simulator, 1000)
+    twin, other = started()
+    drive(twin, other, 1000)
+    exploration.relocate(3)
+    twin.relocate(3)
+    for misses in (1, 2):
+        assert exploration.next_action() == RESET
+        exploration.observe(7)
+        assert exploration.misses_in_a_row == exploration.reset_misses == misses
+        assert exploration.diagnostics()['reset_misses'] == misses
+    assert exploration.counts[3, RESET][7] == exploration.counts[7, RESET][7] == 1
+    states = drive(exploration, simulator, 500)
+    assert states == drive(twin, other, 500)    # the algorithm has not noticed
+    assert exploration.misses_in_a_row == 0 and exploration.reset_misses == 2
 
 
 def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:

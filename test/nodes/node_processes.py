@@ -26,18 +26,22 @@ DEADLINE = 20.0    # s, for anything that ought to happen at once; generous on b
 
 
 class NodeProcess:
-    """One node of the package; its output goes to a file."""
+    """One node of the package, or a script; its output goes to a file."""
 
     def __init__(self, module: str, output: Path, arguments: Sequence[str]) -> None:
         self._output = output
+        program = [module] if module.endswith('.py') else ['-m', f'mnm_ros.nodes.{module}']
         with output.open('w') as file:
             self._process = subprocess.Popen(
-                [sys.executable, '-m', f'mnm_ros.nodes.{module}', *arguments],
-                stdout=file, stderr=subprocess.STDOUT)
+                [sys.executable, *program, *arguments], stdout=file, stderr=subprocess.STDOUT)
 
     @property
     def output(self) -> str:
         return self._output.read_text()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     @property
     def running(self) -> bool:
@@ -46,6 +50,9 @@ class NodeProcess:
     def wait(self, deadline: float = DEADLINE) -> int:
         """Return the exit status; negative if a signal ended it."""
         return self._process.wait(timeout=deadline)
+
+    def send(self, number: int) -> None:
+        self._process.send_signal(number)
 
     def stop(self, number: int = signal.SIGINT, deadline: float = DEADLINE) -> int:
         self._process.send_signal(number)
@@ -104,6 +111,7 @@ class Peer:
     def call(self, kind: type, service: str, request: Any = None) -> Any:
         client = self.node.create_client(kind, service)
         self.wait_for(client.service_is_ready, f'service {service}')
+        self.spin(0.1)    # until the service knows the client, or the response may be lost
         future = client.call_async(request or kind.Request())
         self.wait_for(future.done, f'response of {service}')
         self.node.destroy_client(client)
@@ -153,13 +161,20 @@ class ScriptedRobot:
         if seq != self._last:
             self._last = seq
             before = self.state
-            move = {0: before + 1, 1: before - 1, -1: 0}[action]
-            self.state = min(max(move, 0), self._length - 1)
+            self.state = self.move(action)
             self.executed.append((before, action, self.state))
         if self.mute:
             self.mute -= 1
             return
         self.around(seq, self.state)
+        self.answer(seq)
+
+    def move(self, action: int) -> int:
+        """Return the state that an action leads to."""
+        there = {0: self.state + 1, 1: self.state - 1, -1: 0}[action]
+        return min(max(there, 0), self._length - 1)
+
+    def answer(self, seq: int) -> None:
         self.send(seq, self.state)
 
     def counts(self) -> dict[str, dict[str, dict[str, int]]]:

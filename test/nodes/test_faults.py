@@ -38,9 +38,10 @@ def test_counts_and_result(start: Callable, explorer: Callable, peer: Peer, tmp_
 def test_stall(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                tmp_path: Path) -> None:
     """Every 50th answer is later than the patience of the explorer."""
-    start('cmp_sim', scenario=scenario, stall_every=50, stall_for=0.5)
-    explorer(step_timeout=0.1, step_retries=1, max_steps=120)
+    explorer(step_timeout=0.5, step_retries=1, max_steps=120)
     phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phase, 'a phase')
+    start('cmp_sim', scenario=scenario, stall_every=50, stall_for=1.5)
     peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
     phases = [message.data for message in phase]
     started = next(i for i, name in enumerate(phases) if name.startswith('building'))

@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 import random
 import re
+import shutil
 import signal
 
+from diagnostic_msgs.msg import DiagnosticArray
 from node_processes import Peer, read_counts
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
@@ -59,6 +61,25 @@ def test_a_restarted_node_publishes_at_once_what_it_knew(
     peer.wait_for(lambda: policies, 'the hypothesis of before')
     assert PolicySet.from_msg(policies[0]).stamp >= before.stamp
     assert 'going on from' in process.output
+
+
+def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    folder = tmp_path / 'kept'
+    diagnostics = peer.listen(DiagnosticArray, '/diagnostics', 10)
+
+    def told(text: str) -> bool:
+        values = {pair.key: pair.value for message in diagnostics[-1:]
+                  for pair in message.status[0].values}
+        return text in values.get('checkpoint', '') and int(values['steps']) > 100
+
+    start('cmp_sim', scenario=scenario)
+    explorer(checkpoint_dir=str(folder))
+    peer.wait_for(lambda: told('ok'), 'exploring')
+    shutil.rmtree(folder)
+    folder.write_text('in the way')
+    peer.wait_for(lambda: told(str(folder)), 'the reason', deadline=60.0)
+    assert not peer.call(Trigger, 'save').success
 
 
 def test_other_parameters_begin_anew_and_say_why(

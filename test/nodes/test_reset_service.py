@@ -77,7 +77,7 @@ def test_service_absent_then_present(explorer: Callable, peer: Peer,
     explorer(reset_mode='service', step_timeout=30.0)
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: status and '(nobody offers /return_home)' in status[-1].data,
+    peer.wait_for(lambda: phase and status and '(nobody offers /return_home)' in status[-1].data,
                   'the reason')
     assert not robot.received and phase[-1].data == 'waiting_for_robot'
     HomeServer(peer, robot, early=False)
@@ -86,7 +86,7 @@ def test_service_absent_then_present(explorer: Callable, peer: Peer,
 
 def test_refusal_is_told(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     home = HomeServer(peer, robot, early=False)
-    explorer(reset_mode='service', step_timeout=0.1, step_retries=0)
+    explorer(reset_mode='service', step_timeout=0.1, step_retries=0, reset_retries=10**6)
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: len(robot.executed) > 10, 'steps')
     home.refusals = 10**6
@@ -95,6 +95,34 @@ def test_refusal_is_told(explorer: Callable, peer: Peer, robot: ScriptedRobot) -
     home.refusals = 0
     count = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > count + 10, 'steps again')
+
+
+def test_failing_for_good_is_a_fault_and_an_operator_leads_back(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    home = HomeServer(peer, robot, early=False)
+    process = explorer(reset_mode='service', step_timeout=0.1, reset_retries=2,
+                       record=str(tmp_path / 'record'))
+    phase = peer.listen(String, 'phase')
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: len(robot.executed) > 10, 'steps')
+    home.refusals = 10**6
+    peer.wait_for(lambda: phase[-1].data == 'fault', 'a fault')
+    peer.wait_for(lambda: status[-1].data == 'fault: return_home failed 3 times in a row: '
+                  'the door is closed', 'the reason')
+    calls, orders = home.calls, len(robot.received)
+    peer.wait_for(lambda: home.calls > calls, 'it is called home still')
+    home.refusals = 0
+    peer.spin(0.3)
+    assert len(robot.received) == orders
+    assert peer.call(Trigger, 'recover').success
+    peer.wait_for(lambda: len(robot.received) > orders + 100, 'steps again')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    assert process.stop() == 0
+    recorded, executed = read_counts(tmp_path / 'record'), as_counts(robot.executed)
+    assert all(n <= executed[state][action].get(after, 0)
+               for state, row in recorded.items() for action, nexts in row.items()
+               for after, n in nexts.items())
 
 
 def test_simulated_robot(start: Callable, explorer: Callable, peer: Peer, scenario: str,

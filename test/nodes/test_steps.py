@@ -154,3 +154,14 @@ def test_limit_of_time(explorer: Callable, peer: Peer) -> None:
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: status and status[-1].data == 'done: max_duration reached', 'done')
     assert process.running
+
+
+def test_limit_of_time_while_exploring(explorer: Callable, peer: Peer,
+                                       robot: ScriptedRobot) -> None:
+    explorer(max_duration=1.0)
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: status and status[-1].data == 'done: max_duration reached', 'done')
+    count = len(robot.received)
+    assert count > 1
+    peer.spin(0.3)
+    assert len(robot.received) == count

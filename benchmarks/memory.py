@@ -1,0 +1,71 @@
+"""Resident memory of a long exploration of a simulated robot, without ROS.
+
+The exploration runs in this process, one line each time the steps have grown tenfold. What a
+process of Python and numpy needs before the first step is in the figures. The exit status is 0
+unless the last tenfold of the steps took more than the given megabytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+import sys
+import time
+
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import PRESETS, settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+
+RADIUS, SLACK, CONFIDENCE = 4.0, 1.0, 0.1
+FIRST = 1000    # steps of the first line
+
+
+def resident() -> float:
+    """Return the resident memory of this process in MB."""
+    for line in Path('/proc/self/status').read_text(encoding='ascii').splitlines():
+        if line.startswith('VmRSS:'):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError('/proc/self/status has no VmRSS, expected that of Linux')
+
+
+def explore(scenario_name: str, preset: str, seed: int, steps: int) -> list[float]:
+    """Explore for ``steps`` steps and print as it goes; return the MB of each line."""
+    scenario = load(scenario_name)
+    simulator = Simulator(scenario, seed)
+    exploration = Exploration(settings(
+        Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE), preset), seed)
+    exploration.robot_answers()
+    began, figures, mark = time.perf_counter(), [], min(FIRST, steps)
+    print(f'{"steps":>12} {"MB":>8} {"round":>6} {"known":>6} {"us/step":>8}')
+    while exploration.steps < steps:
+        while exploration.steps < mark:
+            exploration.observe(simulator.step(exploration.next_action()))
+        figures.append(resident())
+        known = exploration.hypothesis.targets if exploration.hypothesis else ()
+        pace = (time.perf_counter() - began) / mark * 1e6
+        print(f'{mark:>12,} {figures[-1]:>8.1f} {exploration.diagnostics()["round"]:>6} '
+              f'{len(known):>6} {pace:>8.1f}', flush=True)
+        mark = min(10 * mark, steps)
+    return figures
+
+
+def main() -> int:
+    """Explore and compare the last two figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--scenario', default='two_rooms', help='default two_rooms')
+    parser.add_argument('--preset', default='onboard', choices=tuple(PRESETS))
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--steps', type=int, default=10**7, help='default 10,000,000')
+    parser.add_argument('--allowed', type=float, default=2.0,
+                        help='MB that the last tenfold may take (default 2)')
+    arguments = parser.parse_args()
+    figures = explore(arguments.scenario, arguments.preset, arguments.seed, arguments.steps)
+    growth = figures[-1] - figures[-2] if len(figures) > 1 else 0.0
+    print(f'the last tenfold of the steps took {growth:.1f} MB')
+    return int(growth > arguments.allowed)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

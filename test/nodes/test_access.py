@@ -1,0 +1,80 @@
+"""The access control policy grants exactly what the running nodes use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+from node_processes import Peer
+import pytest
+
+from mnm_ros import security
+
+SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'mnm_ros.policy.xml'
+NAMESPACE = '/robot_1'
+NOT_IN_HUMBLE = {'get_type_description'}
+
+Granted = dict[str, set[str]]
+
+
+def granted(text: str, enclave: str) -> tuple[str, str, Granted]:
+    """Return namespace, node and full names by right, as sros2 reads them."""
+    policy = ElementTree.fromstring(text)
+    profile, = policy.findall(f"./enclaves/enclave[@path='{enclave}']/profiles/profile")
+    namespace, node = profile.get('ns'), profile.get('node')
+    before = namespace.rstrip('/') + '/'
+    rights: Granted = {right: set() for right in ('publish', 'subscribe', 'reply', 'request')}
+    for group in profile:
+        right, = (name for name, rule in group.attrib.items() if rule == 'ALLOW')
+        assert group.tag == ('topics' if right in ('publish', 'subscribe') else 'services')
+        for entry in group:
+            name = entry.text
+            rights[right].add(
+                name if name[0] == '/' else
+                before + node + name[1:] if name[0] == '~' else before + name)
+    return namespace, node, rights
+
+
+def used(peer: Peer, node: str, namespace: str) -> Granted:
+    """Return what a node does, as the graph shows it."""
+    ask = peer.node
+    methods = {
+        'publish': ask.get_publisher_names_and_types_by_node,
+        'subscribe': ask.get_subscriber_names_and_types_by_node,
+        'reply': ask.get_service_names_and_types_by_node,
+        'request': ask.get_client_names_and_types_by_node}
+    return {right: {name for name, _ in method(node, namespace)}
+            for right, method in methods.items()}
+
+
+@pytest.mark.parametrize(('enclave', 'parameters'), [
+    ('/mnm_ros/explorer', {'actions': ['east'], 'reset_mode': 'service'}),
+    ('/mnm_ros/advisor', {'actions': ['east'], 'advisory': True}),
+    ('/mnm_ros/cmp_sim', {'scenario': 'corridor'})])
+def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: str,
+                                          parameters: dict[str, object]) -> None:
+    namespace, node, rights = granted(security.policy(NAMESPACE), enclave)
+    assert namespace == NAMESPACE
+    if os.environ.get('ROS_DISTRO') == 'humble':
+        rights['reply'] = {name for name in rights['reply']
+                           if name.split('/')[-1] not in NOT_IN_HUMBLE}
+    start(node, namespace=NAMESPACE, use_sim_time=True, **parameters)
+    peer.wait_for(lambda: (node, NAMESPACE) in peer.node.get_node_names_and_namespaces(),
+                  'the node')
+    try:
+        peer.wait_for(lambda: used(peer, node, NAMESPACE) == rights, 'what is granted')
+    except AssertionError:
+        assert used(peer, node, NAMESPACE) == rights
+    peer.spin(1.5)    # nothing comes later
+    assert used(peer, node, NAMESPACE) == rights
+
+
+def test_the_advisor_cannot_command() -> None:
+    *_, rights = granted(security.policy(), '/mnm_ros/advisor')
+    assert '/action' not in rights['publish'] and not rights['request']
+
+
+def test_the_shipped_file_is_up_to_date() -> None:
+    assert SHIPPED.read_text(encoding='utf-8') == security.policy()

@@ -1,0 +1,81 @@
+"""An explorer that commands nothing, beside a node that drives."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+import random
+import time
+
+from node_processes import Peer, read_counts
+from std_msgs.msg import Int64MultiArray
+
+from mnm_ros import wire
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+
+
+class Driver:
+    """Follows the advice most of the time, one step after the other."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.advice: tuple[int, int] | None = None
+        self.followed = self.steps = 0
+        self._seq = time.time_ns()
+        self._random = random.Random(0)
+        self._actions = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        peer.node.create_subscription(Int64MultiArray, 'state', self._on_state, wire.STEP)
+        peer.node.create_subscription(Int64MultiArray, 'advice', self._on_advice, wire.LATCHED)
+        peer.wait_for(lambda: self.advice and self._actions.get_subscription_count() == 2,
+                      'the explorer and the robot')
+        self._answered: int | None = None
+        self._send(-1)
+
+    def _on_advice(self, message: Int64MultiArray) -> None:
+        self.advice = tuple(message.data)
+        self._go_on()
+
+    def _on_state(self, message: Int64MultiArray) -> None:
+        if message.data[0] == self._seq:
+            self._answered = self._seq
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Once the robot has answered and the advice is about that answer."""
+        if self.advice and self.advice[0] == self._seq == self._answered:
+            follow = self._random.random() < 0.97
+            self.followed += follow
+            self._send(self.advice[1] if follow else self._random.choice((-1, 0, 1)))
+
+    def _send(self, action: int) -> None:
+        self._seq += 1
+        self._answered = None
+        self.steps += 1
+        self._actions.publish(Int64MultiArray(data=array('q', (self._seq, action))))
+
+
+def test_advice(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+                tmp_path: Path) -> None:
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    process = explorer(advisory=True, record=str(tmp_path / 'explorer'))
+    policies = peer.listen(Int64MultiArray, 'policies')
+    driver = Driver(peer)
+    peer.wait_for(lambda: policies, 'a hypothesis', deadline=120.0)
+    assert judge(
+        load(scenario).settings[0].cmp, wire.PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
+    assert {info.node_name for info in peer.node.get_publishers_info_by_topic('action')} == {
+        'peer'}
+    assert process.stop() == 0 and simulator.stop() == 0
+    learnt, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')
+    assert sum(number for row in learnt.values() for following in row.values()
+               for number in following.values()) > 0.8 * driver.followed > 0
+    assert all(number <= played[state][action][after]
+               for state, row in learnt.items() for action, following in row.items()
+               for after, number in following.items())
+
+
+def test_not_with_a_service_for_reset(explorer: Callable) -> None:
+    process = explorer(advisory=True, reset_mode='service')
+    assert process.wait() == 1
+    assert "parameter 'advisory' is True with 'reset_mode' 'service', expected" in process.output

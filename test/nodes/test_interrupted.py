@@ -1,0 +1,196 @@
+"""A robot side that dies, an operator who cannot decide, and a second explorer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+import random
+import signal
+
+from faulty_robot import Step, as_steps, is_right, learns
+from node_processes import NodeProcess, Peer, arguments, read_counts
+import pytest
+from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import SetBool
+
+from mnm_ros import wire
+
+KILLS = 5
+PAUSES = 100
+OTHER = 'waiting for the robot: another explorer, which started earlier, commands it'
+
+
+def moves(steps: Counter[Step]) -> Counter[Step]:
+    """All but RESET, whose beginning the explorer does not always know."""
+    return Counter({step: n for step, n in steps.items() if step[1] != -1})
+
+
+def resets(steps: Counter[Step]) -> int:
+    return sum(steps.values()) - sum(moves(steps).values())
+
+
+def truth(scenario: str) -> str:
+    return Path(scenario).read_text()
+
+
+def paused(peer: Peer, phase: list[String], wanted: bool = True) -> None:
+    peer.call(SetBool, 'explore', SetBool.Request(data=not wanted))
+    peer.wait_for(lambda: (phase[-1].data == 'paused') is wanted, f'paused is {wanted}')
+
+
+def test_the_robot_side_is_killed_again_and_again(
+        explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    rng = random.Random(0)
+    log = tmp_path / 'log'
+    log.touch()
+    process = explorer(step_timeout=0.3, record=str(tmp_path / 'explorer'))
+    phase = peer.listen(String, 'phase')
+
+    def start_robot(seed: int) -> NodeProcess:
+        script = Path(__file__).with_name('logged_sim.py')
+        given = [str(log), *arguments({'scenario': scenario, 'seed': seed})]
+        return NodeProcess(str(script), tmp_path / f'robot_{seed}.txt', given)
+
+    robot = start_robot(0)
+    try:
+        for kill in range(1, KILLS + 1):
+            before = log.stat().st_size
+            peer.wait_for(lambda: log.stat().st_size > before + 100, 'steps')    # noqa: B023
+            peer.spin(rng.uniform(0.0, 0.1))
+            robot.stop(signal.SIGKILL)
+            robot = start_robot(kill)
+        before = log.stat().st_size
+        peer.wait_for(lambda: log.stat().st_size > before + 100, 'steps')
+        assert is_right(learns(peer), tmp_path, truth(scenario))
+        paused(peer, phase)
+        assert process.stop() == 0
+    finally:
+        robot.kill()
+    played = Counter(
+        tuple(int(number) for number in line.split()) for line in log.read_text().splitlines())
+    counted = as_steps(read_counts(tmp_path / 'explorer'))
+    assert not moves(counted) - moves(played)
+    assert sum((moves(played) - moves(counted)).values()) <= KILLS    # those under way
+    assert resets(played) - 2 * KILLS - 1 <= resets(counted) <= resets(played)
+
+
+def test_paused_and_resumed_again_and_again(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    rng = random.Random(0)
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    process = explorer(record=str(tmp_path / 'explorer'))
+    phase = peer.listen(String, 'phase')
+    client = peer.node.create_client(SetBool, 'explore')
+    peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
+    for i in range(2 * PAUSES):
+        future = client.call_async(SetBool.Request(data=bool(i % 2)))
+        peer.wait_for(future.done, 'a response')
+        assert future.result().success
+        peer.spin(rng.uniform(0.0, 0.02))
+    assert is_right(learns(peer), tmp_path, truth(scenario))
+    paused(peer, phase)
+    assert process.stop() == 0 and simulator.stop() == 0
+    counted = as_steps(read_counts(tmp_path / 'explorer'))
+    played = as_steps(read_counts(tmp_path / 'simulator'))
+    assert moves(counted) == moves(played)
+    assert resets(played) - PAUSES - 1 <= resets(counted) <= resets(played) - 1
+
+
+@pytest.mark.parametrize('service', [False, True], ids=['action', 'service'])
+def test_a_second_explorer_leaves_the_robot_alone(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path,
+        service: bool) -> None:
+    """Also if it lives elsewhere and comes to the robot by remapping."""
+    mode = {'reset_mode': 'service' if service else 'action'}
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    process = explorer(record=str(tmp_path / 'first'), **mode)
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
+    given = arguments(
+        {'actions': ['east', 'west'], 'record': str(tmp_path / 'second'), **mode}, '/elsewhere')
+    given += [part for name in ('action', 'state', 'return_home')
+              for part in ('-r', f'{name}:=/{name}')]
+    second = NodeProcess('explorer', tmp_path / 'second.txt', given)
+    try:
+        their_phase = peer.listen(String, '/elsewhere/phase')
+        their_status = peer.listen(String, '/elsewhere/status')
+        peer.wait_for(lambda: their_status and their_status[-1].data == OTHER, 'the reason')
+        assert is_right(learns(peer), tmp_path, truth(scenario))
+        paused(peer, phase)
+        peer.spin(0.3)
+        assert {message.data for message in their_phase} == {'waiting_for_robot'}
+        assert process.stop() == 0
+        peer.wait_for(lambda: their_phase and '/' in their_phase[-1].data,
+                      'the second takes over')
+        peer.call(SetBool, '/elsewhere/explore', SetBool.Request(data=False))
+        peer.wait_for(lambda: their_phase[-1].data == 'paused', 'paused')
+        assert second.stop() == 0 and simulator.stop() == 0
+    finally:
+        second.kill()
+    counted = as_steps(read_counts(tmp_path / 'first')) + as_steps(
+        read_counts(tmp_path / 'second'))
+    played = as_steps(read_counts(tmp_path / 'simulator'))
+    assert not moves(counted) - moves(played)
+    # A robot that is called home twice reports twice, as one that was moved.
+    assert sum((moves(played) - moves(counted)).values()) <= (6 if service else 0)
+    assert resets(counted) <= resets(played) - 2
+
+
+def test_two_explorers_that_start_together(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    """One of them gives way, whichever it is, and no step of the other is counted wrongly."""
+    names = ('/a', '/b')
+    remapped = [part for name in ('action', 'state') for part in ('-r', f'{name}:=/{name}')]
+    processes = [
+        NodeProcess('explorer', tmp_path / f'output{name[1]}', arguments(
+            {'actions': ['east', 'west'], 'record': str(tmp_path / name[1])}, name) + remapped)
+        for name in names]
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    try:
+        phases = [peer.listen(String, f'{name}/phase') for name in names]
+        statuses = [peer.listen(String, f'{name}/status') for name in names]
+        yields = peer.wait_for(
+            lambda: [bool(status) and status[-1].data == OTHER for status in statuses] if any(
+                status and status[-1].data == OTHER for status in statuses) else None,
+            'one of them gives way')
+        assert sum(yields) == 1
+        driver = yields.index(False)
+        peer.wait_for(lambda: phases[driver] and '/' in phases[driver][-1].data,
+                      'the other one explores')
+        peer.spin(0.5)
+        peer.call(SetBool, f'{names[driver]}/explore', SetBool.Request(data=False))
+        peer.wait_for(lambda: phases[driver][-1].data == 'paused', 'paused')
+        assert [process.stop() for process in processes[::1 if driver else -1]] == [0, 0]
+        assert simulator.stop() == 0
+    finally:
+        for process in processes:
+            process.kill()
+    played = as_steps(read_counts(tmp_path / 'simulator'))
+    counted = as_steps(read_counts(tmp_path / names[driver][1]))
+    assert not moves(counted) - moves(played)
+
+
+def test_a_program_that_commands_without_asking(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    """The explorer keeps off until it has stopped, and counts nothing wrongly."""
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    process = explorer(record=str(tmp_path / 'explorer'))
+    phase = peer.listen(String, 'phase')
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
+    publisher = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    peer.wait_for(lambda: publisher.get_subscription_count(), 'the robot')
+    peer.spin(0.5)
+    for i in range(20):
+        publisher.publish(wire.encode_step(i, i % 2))
+        peer.spin(0.02)
+    peer.wait_for(lambda: status[-1].data == 'waiting for the robot: another node publishes '
+                  '/action', 'the reason')
+    assert is_right(learns(peer, 'a hypothesis after all'), tmp_path, truth(scenario))
+    paused(peer, phase)
+    assert process.stop() == 0 and simulator.stop() == 0
+    counted = as_steps(read_counts(tmp_path / 'explorer'))
+    played = as_steps(read_counts(tmp_path / 'simulator'))
+    assert not moves(counted) - moves(played)
+    assert 10 <= sum((moves(played) - moves(counted)).values()) <= 21    # theirs, one under way
