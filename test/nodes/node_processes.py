@@ -111,7 +111,8 @@ class Peer:
     def call(self, kind: type, service: str, request: Any = None) -> Any:
         client = self.node.create_client(kind, service)
         self.wait_for(client.service_is_ready, f'service {service}')
-        self.spin(0.1)    # until the service knows the client, or the response may be lost
+        # Until the service knows the client, too, a response may be lost, and nothing tells.
+        self.spin(0.5)
         future = client.call_async(request or kind.Request())
         self.wait_for(future.done, f'response of {service}')
         self.node.destroy_client(client)
