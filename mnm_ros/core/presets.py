@@ -96,6 +96,20 @@ class _Context:
     counts: Counts
     rng: np.random.Generator
 
+    @classmethod
+    def of(cls, settings: Settings, problem: Problem, rng: np.random.Generator) -> _Context:
+        """Return the context of a fresh run, its counts dealt as the planner needs them."""
+        sets = settings.steps_horizon if settings.optimism == 'split_samples' else 1
+        return cls(settings, problem, Counts(sets), rng)
+
+    def check(self, known: int) -> Evaluation:
+        """Return a policy evaluation for the checks of a hypothesis with ``|K| = known``."""
+        return EVALUATIONS[self.settings.evaluation](self, known, self.problem.confidence, True)
+
+    def step_bound(self, known: int) -> int:
+        """Return ``W`` for ``|K| = known``."""
+        return STEP_BOUNDS[self.settings.step_bound](self, known)
+
     @property
     def share(self) -> float:
         """A third of the run's confidence: one each for discovery, optimism, evaluation."""
@@ -171,9 +185,8 @@ STEP_BOUNDS: Mapping[str, Callable[[_Context, int], int]] = {
 
 def _ucb_explore(settings: Settings, problem: Problem, home: int, rng: np.random.Generator,
                  policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-    optimism_needs = settings.steps_horizon if settings.optimism == 'split_samples' else 1
-    context = _Context(settings, problem, Counts(optimism_needs), rng)
-    evaluate, bound = EVALUATIONS[settings.evaluation], STEP_BOUNDS[settings.step_bound]
+    context = _Context.of(settings, problem, rng)
+    evaluate = EVALUATIONS[settings.evaluation]
     return UcbExplore(problem, home, UcbParts(
         horizon=settings.steps_horizon,
         counts=context.counts,
@@ -181,23 +194,21 @@ def _ucb_explore(settings: Settings, problem: Problem, home: int, rng: np.random
         discovery=DISCOVERIES[settings.discovery](context),
         # Test number i gets its part of a sum that converges to the share.
         evaluate=lambda known, i: evaluate(context, known, context.share / (i * (i + 1)), False),
-        check=lambda known: evaluate(context, known, problem.confidence, True),
-        step_bound=lambda known: bound(context, known)), policies)
+        check=context.check,
+        step_bound=context.step_bound), policies)
 
 
 def _disco(settings: Settings, problem: Problem, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-    optimism_needs = settings.steps_horizon if settings.optimism == 'split_samples' else 1
-    context = _Context(settings, problem, Counts(optimism_needs), rng)
-    evaluate, bound = EVALUATIONS[settings.evaluation], STEP_BOUNDS[settings.step_bound]
+    context = _Context.of(settings, problem, rng)
     return Disco(problem, home, DiscoParts(
         horizon=settings.steps_horizon,
         counts=context.counts,
         sets=ConfidenceSets(context.share, context.counts),
         optimism=OPTIMISMS[settings.optimism](context),
         sampling=Sampling(problem, context.share, context.counts),
-        check=lambda known: evaluate(context, known, problem.confidence, True),
-        step_bound=lambda known: bound(context, known)), policies)
+        check=context.check,
+        step_bound=context.step_bound), policies)
 
 
 BASES: Mapping[str, Callable[..., BaseAlgorithm]] = {
