@@ -55,8 +55,8 @@ ADVISOR = replace(
 CMP_SIM = Access(
     'cmp_sim',
     publishes=('exploration_steps', 'state', 'true_setting', *_NODE_TOPICS),
-    subscribes=('/clock', 'action', 'policies'),
-    replies=('change', 'return_home', *_NODE_SERVICES))
+    subscribes=('/clock', 'action', 'heartbeat', 'policies'),
+    replies=('change', 'return_home', 'stop', *_NODE_SERVICES))
 
 ENCLAVES = {
     '/mnm_ros/explorer': EXPLORER,

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
+import time
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
-from std_srvs.srv import Trigger
+from std_msgs.msg import Header, Int64MultiArray
+from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.protocol import REPORT, Order, StepServer
+
+try:
+    from rclpy.event_handler import SubscriptionEventCallbacks
+except ImportError:    # Humble
+    from rclpy.qos_event import SubscriptionEventCallbacks
+
+_WATCH = 0.1    # s, between two looks at the time and at who is there
 
 
 class RobotSide(Node):
@@ -20,22 +29,39 @@ class RobotSide(Node):
 
     Subclasses set ``action_names`` before the first action arrives and implement ``execute`` and
     ``return_home``. Both return the state the robot ended in, or None if that takes time; the
-    subclass then calls ``arrived`` and must not block meanwhile.
+    subclass then calls ``arrived``, must not block meanwhile, and should implement ``cancel``.
+
+    action_timeout: s, after which what is under way is cancelled; 0 for never.
     """
 
     action_names: Sequence[str] = ()
+    action_timeout: float = 0.0
 
     def __init__(self, name: str, **node_arguments: Any) -> None:
         super().__init__(name, **node_arguments)
         self.steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._server = StepServer()
-        self._going_home = False
+        self._going_home = False     # for the service
+        self._problem = ''           # of the last way home for the service
+        self._begun = math.inf
+        self._cancelled = self._stopped = False
         self._reports: list[int] = []
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
-        self.create_subscription(Int64MultiArray, 'action', self._on_action, wire.STEP)
+        self._actions = self.create_subscription(
+            Int64MultiArray, 'action', self._on_action, wire.STEP)
+        self.create_subscription(
+            Header, 'heartbeat', lambda _: None, wire.HEARTBEAT,
+            event_callbacks=SubscriptionEventCallbacks(liveliness=self._on_liveliness))
         self.create_service(Trigger, 'return_home', self._on_return_home)
+        self.create_service(SetBool, 'stop', self._on_stop)
         self._report_timer = self.create_timer(0.001, self._send_reports, clock=self.steady_clock)
         self._report_timer.cancel()
+        self.create_timer(_WATCH, self._watch, clock=self.steady_clock)
+
+    @property
+    def busy(self) -> bool:
+        """Whether an action or a way home is under way."""
+        return self._server.executing or self._going_home
 
     def execute(self, action: int) -> int | None:
         """Execute an action other than RESET; return the state, or None if it takes time."""
@@ -45,12 +71,29 @@ class RobotSide(Node):
         """Go to the start state, from wherever; return it, or None if it takes time."""
         raise NotImplementedError
 
-    def arrived(self, state: int) -> None:
-        """Say where an action, or a way home, that took time has ended."""
+    def cancel(self, reason: str) -> int | None:
+        """Give up what is under way and come to rest; return the state, or None if it takes time.
+
+        Called after ``action_timeout``, by the service ``stop``, when whoever commands the robot
+        is gone, and before the node ends. Unless overridden, the robot finishes what it does.
+        """
+        return None
+
+    def arrived(self, state: int, problem: str = '') -> None:
+        """Say where an action, or a way home, that took time has ended.
+
+        problem: why the way home has not led home; the service ``return_home`` then fails.
+        """
+        self._begun, self._cancelled = math.inf, False
         if self._going_home:
             self._going_home = False
+            self._problem = problem
+        elif self._server.executing and self._stopped:
+            self._server.done(state)     # an action that was stopped has no answer
         elif self._server.executing:
             self._finish(state)
+        if self._stopped:
+            self._reports = [state]      # told when the robot is free again
 
     def report(self, state: int) -> None:
         """Tell the explorer that the robot has been moved to ``state``."""
@@ -59,6 +102,32 @@ class RobotSide(Node):
     def send_state(self, seq: int, state: int) -> None:
         """Publish ``[seq, state]``."""
         self._state_publisher.publish(wire.encode_step(seq, state))
+
+    def leave(self) -> bool:
+        """Come to rest before the node ends; return whether that is over."""
+        self._cancel('the node is ending')
+        return not self.busy
+
+    def _cancel(self, reason: str) -> None:
+        if not self.busy or self._cancelled:
+            return
+        self._cancelled = True
+        self.get_logger().warning(f'action cancelled: {reason}')
+        state = self.cancel(reason)
+        if state is not None:
+            self.arrived(state, reason)
+
+    def _watch(self) -> None:
+        if not self.busy:
+            return
+        if self.action_timeout and time.monotonic() > self._begun + self.action_timeout:
+            self._cancel(f'it takes longer than {self.action_timeout:g} s')
+        elif self._server.executing and not self.count_publishers(self._actions.topic_name):
+            self._cancel('whoever commanded it is gone')
+
+    def _on_liveliness(self, event: Any) -> None:
+        if event.alive_count == 0 and event.alive_count_change < 0:
+            self._cancel('the heartbeat of the explorer has stopped')
 
     def _on_action(self, message: Int64MultiArray) -> None:
         try:
@@ -75,12 +144,13 @@ class RobotSide(Node):
                 f'action {action} ignored: unknown, expected {RESET} for RESET or '
                 f'0 .. {len(self.action_names) - 1}', throttle_duration_sec=5.0)
             return
-        if self._going_home:
+        if self._going_home or self._stopped:
             return    # it is sent again if it still matters
         order = self._server.receive(seq, action)
         if order is Order.REPEAT:
             self.send_state(*self._server.stored())
         elif order is Order.EXECUTE:
+            self._begun = time.monotonic()
             state = self.return_home() if action == RESET else self.execute(action)
             if state is not None:
                 self._finish(state)
@@ -93,19 +163,41 @@ class RobotSide(Node):
 
     def _on_return_home(
             self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        problem, self._problem = self._problem, ''
         response.success = False
-        if self._server.executing:
+        if self._stopped:
+            response.message = 'the robot is stopped, call stop with false first'
+        elif self._server.executing:
             response.message = 'an action is being executed, call again'
-            return response
-        state = None if self._going_home else self.return_home()
-        if state is None:
-            self._going_home = True
-            response.message = 'on the way home, call again'
-            return response
-        self._reports.append(state)
-        self._report_timer.reset()    # the report has to come after the response
+        elif problem:
+            response.message = problem
+        else:
+            state = None if self._going_home else self._start_home()
+            if state is None:
+                response.message = 'on the way home, call again'
+            else:
+                self._reports.append(state)
+                self._report_timer.reset()    # the report has to come after the response
+                response.success = True
+                response.message = f'at home in state {state}'
+        return response
+
+    def _start_home(self) -> int | None:
+        self._begun = time.monotonic()
+        state = self.return_home()
+        self._going_home = state is None
+        return state
+
+    def _on_stop(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        if request.data:
+            self._stopped = True
+            self._server.next_waiting()
+            self._cancel('service stop called')
+        elif self._stopped:
+            self._stopped = False
+            self._report_timer.reset()    # whatever was under way does not count
         response.success = True
-        response.message = f'at home in state {state}'
+        response.message = 'stopped' if request.data else 'free'
         return response
 
     def _send_reports(self) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from node_processes import Peer
 import pytest
-from std_msgs.msg import Int64MultiArray
-from std_srvs.srv import Trigger
+from std_msgs.msg import Header, Int64MultiArray
+from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
 from mnm_ros.nodes.robot_side import RobotSide
@@ -23,6 +23,8 @@ class SlowRobot(RobotSide):
         super().__init__('slow_robot', **node_arguments)
         self.place = 3
         self.begun: list[int] = []
+        self.cancelled: list[str] = []
+        self.obedient = True
 
     def execute(self, action: int) -> int | None:
         self.begun.append(action)
@@ -31,6 +33,10 @@ class SlowRobot(RobotSide):
     def return_home(self) -> int | None:
         self.begun.append(-1)
         return self.place if self.place == 0 else None
+
+    def cancel(self, reason: str) -> int | None:
+        self.cancelled.append(reason)
+        return self.place if self.obedient else None
 
     def arrive(self, place: int) -> None:
         self.place = place
@@ -103,3 +109,88 @@ def test_not_home_while_executing(peer: Peer, robot: SlowRobot, talk) -> None:
     peer.wait_for(lambda: robot.begun, 'an action')
     response = peer.call(Trigger, 'return_home')
     assert not response.success and response.message == 'an action is being executed, call again'
+
+
+def test_a_way_home_that_fails(peer: Peer, robot: SlowRobot, talk) -> None:
+    assert peer.call(Trigger, 'return_home').message == 'on the way home, call again'
+    robot.arrived(2, 'a door is closed')
+    response = peer.call(Trigger, 'return_home')
+    assert not response.success and response.message == 'a door is closed'
+    assert peer.call(Trigger, 'return_home').message == 'on the way home, call again'
+    assert robot.begun == [-1, -1]
+
+
+def test_an_action_that_takes_too_long(peer: Peer, robot: SlowRobot, talk) -> None:
+    send, heard = talk
+    robot.action_timeout = 0.3
+    send(1, 0)
+    peer.wait_for(lambda: heard, 'the answer')
+    assert list(heard[0].data) == [1, 3]
+    assert robot.cancelled == ['it takes longer than 0.3 s']
+
+
+def test_cancelled_once_though_that_takes_time(peer: Peer, robot: SlowRobot, talk) -> None:
+    send, heard = talk
+    robot.action_timeout, robot.obedient = 0.1, False
+    send(1, 0)
+    peer.wait_for(lambda: robot.cancelled, 'the timeout')
+    peer.spin(0.3)
+    assert len(robot.cancelled) == 1 and not heard
+    robot.arrive(7)
+    peer.wait_for(lambda: heard, 'the answer')
+    assert list(heard[0].data) == [1, 7]
+
+
+def test_stop_and_go_on(peer: Peer, robot: SlowRobot, talk) -> None:
+    """A step that was stopped has no answer; the explorer is told where the robot is."""
+    send, heard = talk
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).message == 'stopped'
+    assert robot.cancelled == ['service stop called'] and not robot.busy
+    send(2, 0)
+    refusal = peer.call(Trigger, 'return_home')
+    assert not refusal.success and 'stopped' in refusal.message
+    assert robot.begun == [0] and not heard
+    assert peer.call(SetBool, 'stop', SetBool.Request(data=False)).message == 'free'
+    peer.wait_for(lambda: heard, 'the report')
+    assert list(heard[0].data) == [-1, 3]
+    send(3, 0)
+    peer.wait_for(lambda: len(robot.begun) == 2, 'another action')
+
+
+def test_the_explorer_leaves(peer: Peer, robot: SlowRobot, talk) -> None:
+    other = Peer()
+    publisher = other.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    send, _ = talk
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun and peer.node.count_publishers('action') == 2, 'an action')
+    assert robot.cancelled == []
+    other.node.destroy_publisher(publisher)
+    other.close()
+    peer.node.destroy_publisher(next(
+        mine for mine in peer.node.publishers if mine.topic_name.endswith('/action')))
+    peer.wait_for(lambda: robot.cancelled, 'that the robot notices')
+    assert robot.cancelled == ['whoever commanded it is gone']
+
+
+def test_the_heartbeat_stops(peer: Peer, robot: SlowRobot, talk) -> None:
+    send, _ = talk
+    heart = peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    peer.wait_for(heart.get_subscription_count, 'the subscription')
+    heart.publish(Header())
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    peer.wait_for(lambda: robot.cancelled, 'that the robot notices')
+    assert robot.cancelled == ['the heartbeat of the explorer has stopped']
+
+
+def test_comes_to_rest_before_the_node_ends(peer: Peer, robot: SlowRobot, talk) -> None:
+    send, _ = talk
+    assert robot.leave()
+    robot.obedient = False
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    assert not robot.leave()
+    robot.arrive(2)
+    assert robot.leave() and robot.cancelled == ['the node is ending']

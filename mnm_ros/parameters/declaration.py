@@ -1,4 +1,4 @@
-"""Every parameter of the nodes, declared once: type, default, description, what is allowed.
+"""How a parameter is declared: type, default, description, what is allowed.
 
 A bad value is refused with the parameter, the value and what is allowed: at start by
 ParameterError, at runtime by the reason of SetParametersResult.
@@ -20,8 +20,6 @@ from rcl_interfaces.msg import (
 )
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-
-from mnm_ros.core.presets import OPTIONS, PRESETS
 
 Value = Union[bool, int, float, str, list]
 Kind = Parameter.Type
@@ -130,70 +128,6 @@ class Row:
         if self.or_default:
             text += f', or {self.default!r} as the preset has it'
         return text
-
-
-_PROBLEM = (
-    Row('radius', 4.0, 'L: states within this many expected steps of home are to be learnt',
-        minimum=1),
-    Row('epsilon', 1.0, 'a learnt policy may need (1 + epsilon) * radius expected steps',
-        minimum=0, open_ends=True),
-)
-_SEED = Row('seed', 0, 'of every random choice', minimum=0)
-_RECORD = Row('record', '', "JSON file to write the transition counts to at shutdown; '' for none")
-
-EXPLORER: tuple[Row, ...] = (
-    Row('actions', None, 'names of the actions in order; RESET is always there besides'),
-    *_PROBLEM,
-    Row('delta', 0.1, 'probability with which the promise may fail',
-        minimum=0, maximum=1, open_ends=True),
-    Row('preset', 'onboard', 'named set of parts and constants of the algorithm',
-        choices=tuple(PRESETS)),
-    _SEED,
-    Row('step_timeout', 5.0, 's, before an action is sent again', minimum=0.01, runtime=True),
-    Row('step_retries', 3, 'times an action is sent again before the robot counts as not '
-        'answering', minimum=0, runtime=True),
-    Row('reset_mode', 'action', 'RESET as an action -1, or by calling the service return_home',
-        choices=('action', 'service')),
-    Row('reset_retries', 10, 'times RESET is tried again after it has failed or ended elsewhere '
-        'than at home, before that is a fault', minimum=0, runtime=True),
-    Row('autostart', True, 'configure and activate by itself', read_only=True),
-    Row('advisory', False, 'command nothing: advise whoever drives the robot and learn from that'),
-    Row('on_shutdown', 'reset', 'what becomes of a robot that is being driven when the node ends: '
-        'a last RESET, or nothing', choices=('reset', 'nothing'), runtime=True),
-    Row('republish_period', 60.0, 's, after which all latched topics are published again; 0 for '
-        'never', minimum=0, runtime=True),
-    Row('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
-        minimum=0, runtime=True),
-    Row('max_duration', 0.0, 's since the first activation after which exploration is done; '
-        '0 for no limit', minimum=0, runtime=True),
-    Row('checkpoint_dir', '', "folder in which the exploration is kept, to go on from after a "
-        "restart; '' for off"),
-    Row('transition_log', False, 'keep every transition in checkpoint_dir, too, for replay'),
-    _RECORD,
-    *(Row(option.name, option.default, option.description, option.minimum, option.maximum,
-          choices=option.choices, or_default=True, importable=option.importable)
-      for option in OPTIONS),
-)
-
-CMP_SIM: tuple[Row, ...] = (
-    Row('scenario', '', 'path, or name of a file in config/scenarios', read_only=True),
-    Row('seed', 0, 'of the dynamics, and apart from them of the faults', minimum=0,
-        read_only=True),
-    *_PROBLEM,
-    Row('latency', 0.0, 's, delay of every answer', minimum=0, maximum=3600, runtime=True),
-    Row('jitter', 0.0, 's, largest additional random delay of an answer', minimum=0,
-        maximum=3600, runtime=True),
-    Row('drop_action', 0.0, 'probability that an incoming action is lost', minimum=0, maximum=1,
-        runtime=True),
-    Row('drop_state', 0.0, 'probability that an answer is lost', minimum=0, maximum=1,
-        runtime=True),
-    Row('duplicate_state', 0.0, 'probability that an answer is sent twice', minimum=0, maximum=1,
-        runtime=True),
-    Row('stall_every', 0, 'steps after which one answer is late by stall_for; 0 for never',
-        minimum=0, runtime=True),
-    Row('stall_for', 0.0, 's, delay of a stalled answer', minimum=0, maximum=3600, runtime=True),
-    _RECORD,
-)
 
 
 class Parameters:

@@ -1,0 +1,7 @@
+"""Every parameter of the nodes, declared once; a module for each node."""
+
+from mnm_ros.parameters.cmp_sim import CMP_SIM
+from mnm_ros.parameters.declaration import ParameterError, Parameters, Row
+from mnm_ros.parameters.explorer import EXPLORER
+
+__all__ = ['CMP_SIM', 'EXPLORER', 'ParameterError', 'Parameters', 'Row']

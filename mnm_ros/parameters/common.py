@@ -1,0 +1,14 @@
+"""Parameters that several nodes have."""
+
+from __future__ import annotations
+
+from mnm_ros.parameters.declaration import Row
+
+PROBLEM = (
+    Row('radius', 4.0, 'L: states within this many expected steps of home are to be learnt',
+        minimum=1),
+    Row('epsilon', 1.0, 'a learnt policy may need (1 + epsilon) * radius expected steps',
+        minimum=0, open_ends=True),
+)
+SEED = Row('seed', 0, 'of every random choice', minimum=0)
+RECORD = Row('record', '', "JSON file to write the transition counts to at shutdown; '' for none")
