@@ -45,7 +45,7 @@ EXPLORER = Access(
     'explorer',
     publishes=('action', 'action/driver', *_NEWS),
     subscribes=('/clock', 'action/driver', 'state'),
-    replies=('explore', 'recover', 'save', *_LIFECYCLE_SERVICES, *_NODE_SERVICES),
+    replies=('explore', 'load', 'recover', 'save', *_LIFECYCLE_SERVICES, *_NODE_SERVICES),
     requests=('return_home',))
 
 ADVISOR = replace(

@@ -8,7 +8,7 @@ holds: ``python3 -m mnm_ros.store FILE``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import takewhile
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ import threading
 import time
 from typing import Any
 
-from mnm_ros.core.exploration import Input
+from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.input_log import Entry, InputLog, Refused, Saved, flush_folder, remove, set_aside
 
 _PERIOD = 0.5      # s, between two writes
@@ -35,7 +35,7 @@ class Store:
     transition_log: whether to keep all inputs since the beginning, too, in ``NAME.log.sqlite``.
 
     problem: why nothing can be written at the moment, or empty.
-    refusals: what ``load`` has set aside and why.
+    refusals: what the last ``load`` has set aside and why.
 
     Raises OSError if the folder cannot be made.
     """
@@ -65,20 +65,30 @@ class Store:
         """The file of the present generation."""
         return self._log.path if self._log else None
 
-    def load(self) -> Saved | None:
-        """Return the newest generation that can be gone on from, and go on writing there.
+    def load(self, revive: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
+        """Revive the newest generation that can be gone on from, and go on writing there.
 
-        Files that cannot be used are set aside, never overwritten.
+        Files that cannot be used are set aside, never overwritten. To be called when everything
+        is on the disk.
         """
+        self.refusals = []
         for path in reversed(self._generations()):
             try:
                 saved = Saved(path, self._identity)
-                self._log = InputLog.reopen(saved)
-                self._reopen_all(saved)
-                return saved
+                exploration = revive(saved)
+                self._go_on(saved)
+                return saved, exploration
             except (Refused, OSError, sqlite3.Error) as error:
                 self.refusals.append(f'{error}; kept as {set_aside(path).name}')
         return None
+
+    def _go_on(self, saved: Saved) -> None:
+        before, self._log = (self._log, self._all), InputLog.reopen(saved)
+        self._all = None
+        for log in before:
+            if log is not None:
+                log.close()
+        self._reopen_all(saved)
 
     def _reopen_all(self, saved: Saved) -> None:
         """Go on with the transition log where the generation ends."""
@@ -136,15 +146,15 @@ class Store:
         """Write what has gathered; what cannot be written now is kept for later."""
         with self._lock:
             pending, self._pending = self._pending, []
-        done = 0
         try:
-            while done < len(pending):
-                done += self._write_run(pending[done:])
+            while pending:
+                del pending[:self._write_run(pending)]
             self.problem = ''
         except (OSError, sqlite3.Error) as error:
             self.problem = f'{self._folder}: {error}'
+            self._skip_to_last_point(pending)
             with self._lock:
-                self._pending = (pending[done:] + self._pending)[-_BACKLOG:]
+                self._pending = (pending + self._pending)[-_BACKLOG:]
         with self._written:
             self._turns += 1
             self._written.notify_all()
@@ -161,10 +171,21 @@ class Store:
             try:
                 self._all.append(inputs)  # type: ignore[arg-type]
             except (OSError, sqlite3.Error):
-                # It has a gap now; the next generation begins another one.
-                self._all.close()
-                self._all = None
+                self._end_transition_log()
         return len(inputs)
+
+    def _skip_to_last_point(self, pending: list[Entry | Begin]) -> None:
+        """Drop inputs that a resume point, which begins another file, has made superfluous."""
+        points = [index for index, entry in enumerate(pending) if len(entry) == 2]
+        if points and points[-1] > 0:
+            del pending[:points[-1]]
+            self._end_transition_log()
+
+    def _end_transition_log(self) -> None:
+        """It has a gap now; the next generation begins another one."""
+        if self._all is not None:
+            self._all.close()
+            self._all = None
 
     def _create(self, number: int, point: Mapping[str, Any] | None) -> None:
         before = self._generations()

@@ -62,12 +62,14 @@ def explored(folder: Path, steps: int) -> Exploration:
 
 def restored(folder: Path, identity: dict | None = None) -> tuple[Exploration | None, Store]:
     store = Store(folder, 'explorer', identity or IDENTITY, transition_log=True)
-    saved = store.load()
-    if saved is None:
-        return None, store
+    loaded = store.load(revive)
+    return (loaded[1] if loaded else None), store
+
+
+def revive(saved: Saved) -> Exploration:
     exploration = Exploration(SETTINGS, resume=saved.point)
     saved.replay(exploration)
-    return exploration, store
+    return exploration
 
 
 def same(first: Exploration, second: Exploration | None) -> bool:

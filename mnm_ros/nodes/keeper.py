@@ -11,6 +11,7 @@ from mnm_ros import __version__
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import OPTIONS, Settings, settings
 from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.input_log import Refused, Saved
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.store import Store
 
@@ -48,8 +49,6 @@ class Keeper:
                     f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
                     f'written: {error}') from None
         self.exploration = self._restore() or self._begin()
-        if self._store is not None:
-            self.exploration.on_input = self._keep
 
     @property
     def problem(self) -> str:
@@ -64,6 +63,18 @@ class Keeper:
             return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
         return True, str(self._store.path)
 
+    def load(self) -> Exploration:
+        """Go back to what is on the disk; Refused if nothing there can be gone on from."""
+        if self._store is None:
+            raise Refused("parameter 'checkpoint_dir' is ''")
+        self.save()
+        exploration = self._restore()
+        if exploration is None:
+            raise Refused('; '.join(self._store.refusals) or 'nothing has been saved yet')
+        self.exploration.on_input = None
+        self.exploration = exploration
+        return exploration
+
     def close(self) -> None:
         """Write what is left."""
         if self._store is not None:
@@ -74,25 +85,32 @@ class Keeper:
             return None
         logger = self._node.get_logger()
         begun = time.monotonic()
-        saved = self._store.load()
+        loaded = self._store.load(self._revive)
         for refusal in self._store.refusals:
             logger.warning(f'checkpoint refused: {refusal}')
-        if saved is None:
+        if loaded is None:
             return None
-        exploration = Exploration(self._settings, self._seed, saved.point)
-        saved.replay(exploration)
+        saved, exploration = loaded
         self._inputs = self._point = saved.number
         self._store.append(Input.INTERRUPTED, 0, RESET)
         self._inputs += 1
         exploration.take(Input.INTERRUPTED)
+        exploration.on_input = self._keep
         logger.info(f'going on from {saved.path}: step {exploration.steps}, '
                     f'{time.monotonic() - begun:.1f} s')
         return exploration
 
+    def _revive(self, saved: Saved) -> Exploration:
+        exploration = Exploration(self._settings, self._seed, saved.point)
+        saved.replay(exploration)
+        return exploration
+
     def _begin(self) -> Exploration:
+        exploration = Exploration(self._settings, self._seed)
         if self._store is not None:
             self._store.begin(0, None)
-        return Exploration(self._settings, self._seed)
+            exploration.on_input = self._keep
+        return exploration
 
     def _keep(self, kind: Input, state: int, action: int) -> None:
         assert self._store is not None

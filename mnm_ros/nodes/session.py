@@ -13,7 +13,6 @@ from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray
-from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
 from mnm_ros.nodes.advisory_loop import AdvisoryLoop
@@ -23,7 +22,8 @@ from mnm_ros.nodes.files import write_record
 from mnm_ros.nodes.keeper import Keeper
 from mnm_ros.nodes.publishers import Publishers
 from mnm_ros.nodes.reset import HomeService
-from mnm_ros.nodes.step_loop import FAULT, StepLoop
+from mnm_ros.nodes.services import Services
+from mnm_ros.nodes.step_loop import StepLoop
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol import Patience
 
@@ -33,6 +33,8 @@ _DIAGNOSTICS = 1.0     # s
 
 class Session:
     """One exploration, inactive until ``activate``.
+
+    exploration, loop, keeper: what it is made of. active: as the node's lifecycle has it.
 
     Raises ParameterError if the parameters do not make a problem that can be solved.
     """
@@ -45,9 +47,9 @@ class Session:
             raise ParameterError(
                 "parameter 'advisory' is True with 'reset_mode' 'service', expected 'action': "
                 'nobody can overhear a RESET that is a call of a service')
-        self._keeper = Keeper(node, parameters)
-        self._exploration = self._keeper.exploration
-        self._active = self._closed = False
+        self.keeper = Keeper(node, parameters)
+        self.exploration = self.keeper.exploration
+        self.active = self._closed = False
         self._wanted = True    # as the service explore has it
         self._started = math.inf
         self._peers = (0, 0, False)    # partners on action, publishers of state, service
@@ -65,13 +67,10 @@ class Session:
         number = time.time_ns()
         self._claim = None if self._advisory else Claim(
             node, self._actions.topic_name, number, time.monotonic())
-        self._loop = self._new_loop(number)
+        self.loop = self._new_loop(number)
         self._states = node.create_subscription(
             Int64MultiArray, 'state', self._open(self._on_state), wire.STEP)
-        self._services = (
-            node.create_service(SetBool, 'explore', self._on_explore),
-            node.create_service(Trigger, 'recover', self._on_recover),
-            node.create_service(Trigger, 'save', self._on_save))
+        self._services = Services(node, self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = (
             node.create_timer(_TICK, self._open(self._tick), clock=steady),
@@ -80,23 +79,43 @@ class Session:
 
     def activate(self) -> None:
         """Explore, unless the service ``explore`` has paused it."""
-        self._active = True
+        self.active = True
         self._started = min(self._started, time.monotonic())
         if self._wanted:
-            self._guarded(self._loop.resume, time.monotonic())
+            self._guarded(self.loop.resume, time.monotonic())
 
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
-        self._active = False
-        self._guarded(self._loop.pause, 'node deactivated')
+        self.active = False
+        self._guarded(self.loop.pause, 'node deactivated')
+
+    def explore(self, wanted: bool) -> None:
+        """Go on, or pause after the current step."""
+        self._wanted = wanted
+        if wanted:
+            self._guarded(self.loop.resume, time.monotonic())
+        else:
+            self._guarded(self.loop.pause_after_step, 'service explore called')
+
+    def recover(self) -> None:
+        """Go on after a fault of the robot."""
+        self._wanted = True
+        self._guarded(self.loop.recover, time.monotonic())
+
+    def load(self) -> None:
+        """Go back to what is on the disk, paused; Refused if nothing there can be gone on from."""
+        self.exploration = self.keeper.load()
+        self.loop = self._new_loop(time.time_ns())
+        self._wanted = self._wanted and not self.active
+        self._guarded(self.loop.pause, 'loaded from the disk')
 
     def leave(self) -> bool:
         """Send a robot that is being driven home; return whether that is over."""
         if not self._farewell:
             wanted = self._parameters['on_shutdown'] == 'reset' and not self._advisory
-            if not wanted or not self._loop.driving:
+            if not wanted or not self.loop.driving:
                 return True
-            self._guarded(self._loop.pause, 'the node is ending')
+            self._guarded(self.loop.pause, 'the node is ending')
             self._farewell = Farewell(
                 self._send, self._home.call if self._home else None, time.time_ns(),
                 time.monotonic())
@@ -110,8 +129,7 @@ class Session:
         self._closed = True
         for timer in self._timers:
             self._node.destroy_timer(timer)
-        for service in self._services:
-            self._node.destroy_service(service)
+        self._services.destroy()
         if self._home:
             self._home.destroy()
         if self._orders:
@@ -121,8 +139,8 @@ class Session:
         self._node.destroy_subscription(self._states)
         self._node.destroy_publisher(self._actions)
         self._publishers.destroy()
-        self._keeper.close()
-        write_record(self._node, self._parameters['record'], self._exploration.counts)
+        self.keeper.close()
+        write_record(self._node, self._parameters['record'], self.exploration.counts)
 
     def _open(self, callback: Callable[..., None]) -> Callable[..., None]:
         """A callback may still be on its way when its timer or topic has been removed."""
@@ -136,9 +154,9 @@ class Session:
         parameters = self._parameters
         patience = Patience(parameters['step_timeout'], parameters['step_retries'])
         if self._advisory:
-            return AdvisoryLoop(self._exploration, patience, self._send)
+            return AdvisoryLoop(self.exploration, patience, self._send)
         return StepLoop(
-            self._exploration, patience, first_seq, self._send,
+            self.exploration, patience, first_seq, self._send,
             self._home.call if self._home else None)
 
     def _send(self, seq: int, action: int) -> None:
@@ -147,17 +165,17 @@ class Session:
     def _on_order(self, message: Int64MultiArray) -> None:
         order = self._decoded('action', message)
         if order:
-            self._guarded(self._loop.on_order, *order, time.monotonic())
+            self._guarded(self.loop.on_order, *order, time.monotonic())
 
     def _on_state(self, message: Int64MultiArray) -> None:
         answer = self._decoded('state', message)
         if answer and self._farewell:
             self._farewell.on_state(answer[0])
-        if answer and self._claim and self._loop.answers_another(answer[0]):
+        if answer and self._claim and self.loop.answers_another(answer[0]):
             self._claim.on_foreign_answer(time.monotonic())
             self._look_for_rivals(time.monotonic())
         if answer:
-            self._guarded(self._loop.on_state, *answer, time.monotonic())
+            self._guarded(self.loop.on_state, *answer, time.monotonic())
 
     def _decoded(self, name: str, message: Int64MultiArray) -> tuple[int, int] | None:
         try:
@@ -169,17 +187,17 @@ class Session:
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
         if self._farewell:
             self._farewell.on_home_response(success)
-        self._guarded(self._loop.on_home_response, attempt, success, text, time.monotonic())
+        self._guarded(self.loop.on_home_response, attempt, success, text, time.monotonic())
 
     def _guarded(self, method: Callable[..., None], *arguments: Any) -> None:
         """Call a method of the loop; an error in there is a fault, not the end of the node."""
         try:
             method(*arguments)
-            self._publishers.hypothesis(self._exploration.hypothesis)
+            self._publishers.hypothesis(self.exploration.hypothesis)
         except Exception as error:
             self._node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
-            if not self._loop.over:
-                self._loop.fail(
+            if not self.loop.over:
+                self.loop.fail(
                     f'{type(error).__name__}: {error}', time.monotonic(), recoverable=False)
 
     def _tick(self) -> None:
@@ -187,14 +205,14 @@ class Session:
         self._read_parameters()
         self._look_for_peers(now)
         self._look_for_rivals(now)
-        self._guarded(self._loop.tick, now)
+        self._guarded(self.loop.tick, now)
         if self._farewell:
             self._farewell.tick(now)
-        self._guarded(self._publishers.news, self._exploration, self._missing(), now)
+        self._guarded(self._publishers.news, self.exploration, self._missing(), now)
         self._publishers.republish(self._parameters['republish_period'], now)
 
     def _read_parameters(self) -> None:
-        loop, parameters = self._loop, self._parameters
+        loop, parameters = self.loop, self._parameters
         loop.patience.timeout = parameters['step_timeout']
         loop.patience.retries = parameters['step_retries']
         loop.reset_retries = parameters['reset_retries']
@@ -209,11 +227,11 @@ class Session:
             self._node.count_publishers(self._states.topic_name),
             bool(self._home and self._home.ready))
         if any(after > earlier for after, earlier in zip(self._peers, before)):
-            self._guarded(self._loop.on_new_peer, now)
+            self._guarded(self.loop.on_new_peer, now)
 
     def _look_for_rivals(self, now: float) -> None:
         if self._claim:
-            self._guarded(self._loop.stand_back, self._claim.objection(now), now)
+            self._guarded(self.loop.stand_back, self._claim.objection(now), now)
 
     def _missing(self) -> str:
         """Return what a robot side, or a driver, would have to offer and nobody does."""
@@ -232,49 +250,5 @@ class Session:
         if self._claim:
             self._claim.publish()
         self._guarded(
-            self._publishers.diagnostics, self._exploration, self._loop.patience.timeouts,
-            self._keeper.problem, time.monotonic())
-
-    def _on_explore(
-            self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        response.success = False
-        if self._exploration.phase == FAULT:
-            response.message = f'{self._exploration.status}; {self._way_back()}'
-        elif self._loop.over:
-            response.message = f'exploration is over: {self._exploration.status}'
-        elif not self._active:
-            response.message = 'the node is not active'
-        else:
-            response.success = True
-            self._wanted = request.data
-            if request.data:
-                self._guarded(self._loop.resume, time.monotonic())
-                response.message = 'exploring'
-            else:
-                self._guarded(self._loop.pause_after_step, 'service explore called')
-                response.message = (
-                    'pausing after the current step' if self._loop.running else 'paused')
-        return response
-
-    def _on_recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success = False
-        if self._exploration.phase != FAULT:
-            response.message = f'there is no fault; {self._exploration.status}'
-        elif not self._exploration.recoverable:
-            response.message = f'{self._exploration.status}; {self._way_back()}'
-        elif not self._active:
-            response.message = 'the node is not active'
-        else:
-            response.success, response.message = True, 'recovering, beginning with a RESET'
-            self._wanted = True
-            self._guarded(self._loop.recover, time.monotonic())
-        return response
-
-    def _way_back(self) -> str:
-        if self._exploration.recoverable:
-            return 'the service recover leads back'
-        return 'the node has to be cleaned up and configured again'
-
-    def _on_save(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._keeper.save()
-        return response
+            self._publishers.diagnostics, self.exploration, self.loop.patience.timeouts,
+            self.keeper.problem, time.monotonic())

@@ -1,4 +1,4 @@
-"""A base algorithm that breaks down, as ``failing_base:after_200_steps``."""
+"""Base algorithms that break down, for the parameter ``base``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,28 @@ from typing import Any
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.presets import BASES
 
+_broken_before = False
+
 
 def after_200_steps(*arguments: Any) -> BaseAlgorithm:
-    base = BASES['ucb_explore'](*arguments)
+    """Breaks down at each of its steps from the 201st on."""
+    return _breaking(BASES['ucb_explore'](*arguments), again=True)
+
+
+def once(*arguments: Any) -> BaseAlgorithm:
+    """Breaks down at its 201st step, once in the life of the process."""
+    return _breaking(BASES['ucb_explore'](*arguments), again=False)
+
+
+def _breaking(base: BaseAlgorithm, again: bool) -> BaseAlgorithm:
     observe, left = base.observe, 200
 
     def breaking(state: int) -> None:
         nonlocal left
+        global _broken_before
         left -= 1
-        if left < 0:
+        if left < 0 and (again or not _broken_before):
+            _broken_before = True
             raise ZeroDivisionError('injected')
         observe(state)
 

@@ -13,7 +13,7 @@ import signal
 from diagnostic_msgs.msg import DiagnosticArray
 from node_processes import Peer, read_counts
 from std_msgs.msg import Int64MultiArray, String
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
@@ -80,6 +80,66 @@ def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(
     folder.write_text('in the way')
     peer.wait_for(lambda: told(str(folder)), 'the reason', deadline=60.0)
     assert not peer.call(Trigger, 'save').success
+
+
+def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+              tmp_path: Path) -> None:
+    """Neither more nor less is known afterwards than what happened, and it goes on."""
+    folder = tmp_path / 'kept'
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    process = explorer(checkpoint_dir=str(folder), record=str(tmp_path / 'explorer'))
+    policies = peer.listen(Int64MultiArray, 'policies')
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: policies, 'a hypothesis')
+    assert 'call explore with false first' in peer.call(Trigger, 'load').message
+    explore(peer, False)
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    response = peer.call(Trigger, 'load')
+    assert response.success, response.message
+    steps = int(re.findall(r'step (\d+)', response.message)[0])
+    assert steps > 0 and phase[-1].data == 'paused'
+    explore(peer, True)
+    peer.wait_for(lambda: '/' in phase[-1].data, 'exploring again')
+    explore(peer, False)
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused again')
+    assert process.stop() == 0 and simulator.stop() == 0
+    counted, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')
+    assert within(counted, played)
+    # The first RESET of each way back to home starts from an unknown place.
+    assert 0 <= total(played) - total(counted) <= 2 and total(counted) >= steps
+
+
+def test_load_when_the_newest_file_is_damaged_and_when_all_are(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    folder = tmp_path / 'kept'
+    start('cmp_sim', scenario=scenario)
+    explorer(checkpoint_dir=str(folder))
+    phase = peer.listen(String, 'phase')
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies and len(generations(folder)) == 2, 'two generations')
+    explore(peer, False)
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    assert peer.call(Trigger, 'save').success
+    generations(folder)[-1].write_bytes(b'not a database' * 100)
+    response = peer.call(Trigger, 'load')
+    assert response.success, response.message
+    assert [*folder.glob('*.aside.1')]
+    for file in generations(folder):
+        file.write_bytes(b'')
+    response = peer.call(Trigger, 'load')
+    assert not response.success and 'nothing loaded' in response.message
+    explore(peer, True)    # nothing is lost: it goes on from what it knows
+    peer.wait_for(lambda: '/' in phase[-1].data, 'exploring again')
+    peer.wait_for(lambda: peer.call(Trigger, 'save').success and generations(folder),
+                  'a new generation')
+
+
+def explore(peer: Peer, wanted: bool) -> None:
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=wanted)).success
+
+
+def generations(folder: Path) -> list[Path]:
+    return sorted(folder.glob('*.[0-9]*.sqlite'))
 
 
 def test_other_parameters_begin_anew_and_say_why(

@@ -96,8 +96,8 @@ def test_an_exception_in_the_core(explorer: Callable, peer: Peer, robot: Scripte
                                 (SetBool, 'explore', SetBool.Request(data=True))):
         response = peer.call(kind, name, request)
         assert not response.success
-        assert response.message == ('fault: ZeroDivisionError: injected; the node has to be '
-                                    'cleaned up and configured again')
+        assert response.message == ('fault: ZeroDivisionError: injected; load what was saved, '
+                                    'or clean the node up and configure it again')
     assert len(robot.executed) == commanded
     for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP):
         change(peer, transition)
@@ -108,6 +108,27 @@ def test_an_exception_in_the_core(explorer: Callable, peer: Peer, robot: Scripte
     peer.wait_for(lambda: len(robot.executed) > commanded + 100, 'it explores anew')
     assert process.stop() == 0
     assert process.output.count('ZeroDivisionError: injected') <= 4
+
+
+def test_load_leads_out_of_an_exception(explorer: Callable, peer: Peer, robot: ScriptedRobot,
+                                        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
+        (str(Path(__file__).parent), os.environ['PYTHONPATH'])))
+    process = explorer(base='failing_base:once', checkpoint_dir=str(tmp_path / 'kept'),
+                       record=str(tmp_path / 'record'))
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phase and phase[-1].data == 'fault', 'a fault')
+    peer.wait_for(lambda: robot.executed[-1][1] == -1, 'the order to go home')
+    response = peer.call(Trigger, 'load')
+    assert response.success, response.message
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=True)).success
+    policies = learns(peer)
+    assert is_right(policies, tmp_path)
+    counted = end(peer, process, tmp_path / 'record')
+    happened = as_steps(as_counts(robot.executed[1:]))
+    # The step that broke it, the order to go home, and the RESET from wherever.
+    lost = [*(happened - counted).elements()]
+    assert not counted - happened and len(lost) == 3, lost
 
 
 def change(peer: Peer, transition: int) -> None:
