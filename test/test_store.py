@@ -6,6 +6,7 @@ from collections.abc import Callable
 import os
 from pathlib import Path
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -23,7 +24,9 @@ from mnm_ros.store import Store, describe
 
 CORRIDOR = load('corridor')
 SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
-IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'seed': 0}
+IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0,
+            'delta': 0.1, 'preset': 'onboard', 'seed': 0}
+DOCS = Path(__file__).parents[1] / 'docs' / 'checkpoints.md'
 
 
 def keep(exploration: Exploration, store: Store) -> None:
@@ -113,6 +116,15 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
         log.replay(Exploration(settings(Problem(2, 3.0, 1.0, 0.1))))
 
 
+def test_the_replay_shown_in_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = explored(tmp_path, 5000)
+    monkeypatch.chdir(tmp_path)
+    code = re.findall(r'```python\n(.*?)```', DOCS.read_text(encoding='utf-8'), re.DOTALL)[-1]
+    names: dict = {}
+    exec(code, names)
+    assert first.hypothesis is not None and same(first, names['exploration'])
+
+
 def test_a_transition_log_that_does_not_fit_is_set_aside(tmp_path: Path) -> None:
     explored(tmp_path, 3000)
     run_sql('DELETE FROM inputs WHERE number > 100')(tmp_path / 'explorer.log.sqlite')
@@ -166,6 +178,22 @@ def test_a_damaged_file_is_set_aside_and_the_older_generation_taken(
     assert len(store.refusals) == 1 and reason in store.refusals[0]
     assert path.name in store.refusals[0]
     assert path.with_name(path.name + '.aside.1').read_bytes() == content
+    store.close()
+
+
+def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:
+    explored(tmp_path, 9000)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    before = newest(tmp_path)
+
+    def refuse_once(saved: Saved) -> Exploration:
+        if saved.path == before:
+            saved.replay(Exploration(settings(Problem(2, 3.0, 1.0, 0.1))))
+        return revive(saved)
+
+    loaded = store.load(refuse_once)
+    assert loaded is not None and loaded[0].path < before
+    assert 'tells of action' in store.refusals[0] and not before.exists()
     store.close()
 
 

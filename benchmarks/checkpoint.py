@@ -1,0 +1,85 @@
+"""How long keeping an exploration on disk holds up its steps.
+
+The same exploration runs twice in one process, without a store and with one, with everything
+else as in the node. A step of the first run takes as long as its planning does; what keeping
+adds is the time inside of the callback that hands each input to the store, and the time for
+which the writing thread holds the interpreter.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+import tempfile
+import time
+
+import numpy as np
+
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.simulation import scenario as scenarios
+from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.store import Store
+
+_BETWEEN = 2000    # as in the node
+
+
+def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> tuple[
+        np.ndarray, np.ndarray]:
+    """Return the seconds of every step, and those of every call of the store."""
+    exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)))
+    simulator = Simulator(scenario, 0)
+    store = Store(folder, 'explorer', {}, transition_log=True) if folder else None
+    whole, kept = np.empty(steps), np.zeros(steps)
+    inputs = point = 0
+
+    def keep(kind: Input, state: int, action: int) -> None:
+        nonlocal inputs, point
+        assert store is not None
+        begun = time.perf_counter()
+        store.append(kind, state, action)
+        inputs += 1
+        if inputs - point >= _BETWEEN and exploration.resumable:
+            point = inputs
+            store.begin(inputs, exploration.to_state())
+        kept[inputs - 1] = time.perf_counter() - begun
+
+    if store is not None:
+        store.begin(0, None)
+        exploration.on_input = keep
+    for step in range(steps):
+        begun = time.perf_counter()
+        exploration.observe(simulator.step(exploration.next_action()))
+        whole[step] = time.perf_counter() - begun
+    if store is not None:
+        store.close()
+    return whole, kept
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog='benchmarks/checkpoint', description=__doc__)
+    parser.add_argument('--steps', type=int, default=60_000)
+    parser.add_argument('scenarios', nargs='*', default=['two_rooms', 'moving_wall'])
+    given = parser.parse_args()
+    print('ms                        median   99.9%     most   of the callback: 99.9%     most')
+    for name in given.scenarios:
+        scenario = scenarios.load(name)
+        means = []
+        for kept in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                whole, callback = durations(
+                    scenario, given.steps, Path(folder) if kept else None)
+            means.append(whole.mean())
+            row = [np.median(whole), np.quantile(whole, 0.999), whole.max()]
+            tail = [np.quantile(callback, 0.999), callback.max()] if kept else []
+            print(f'{name:14} {"kept" if kept else "not kept":9}'
+                  + ''.join(f'{1e3 * value:9.3f}' for value in row)
+                  + ' ' * (17 if tail else 0)
+                  + ''.join(f'{1e3 * value:9.3f}' for value in tail))
+        print(f'{name:14} mean step, kept over not kept: {means[1] / means[0]:.2f}')
+
+
+if __name__ == '__main__':
+    main()
