@@ -58,10 +58,19 @@ CMP_SIM = Access(
     subscribes=('/clock', 'action', 'heartbeat', 'policies'),
     replies=('change', 'return_home', 'stop', *_NODE_SERVICES))
 
+DIFF_DRIVE_SIM = Access(
+    'diff_drive_sim',
+    publishes=(
+        '/clock', 'amcl_pose', 'bump', 'doors', 'map', 'odom', 'true_pose', 'world_markers',
+        *_NODE_TOPICS),
+    subscribes=('/clock', 'cmd_vel'),
+    replies=('change', *_NODE_SERVICES))
+
 ENCLAVES = {
     '/mnm_ros/explorer': EXPLORER,
     '/mnm_ros/advisor': ADVISOR,    # an explorer with the parameter advisory
     '/mnm_ros/cmp_sim': CMP_SIM,
+    '/mnm_ros/diff_drive_sim': DIFF_DRIVE_SIM,
 }
 
 

@@ -13,12 +13,15 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 from mnm_ros import __version__, parameters
 
 FILE = Path(__file__).resolve().parents[1] / 'config' / 'explore.yaml'
-ROWS = {'explorer': parameters.EXPLORER, 'cmp_sim': parameters.CMP_SIM}
-REQUIRED = {'actions', 'scenario'}    # have no default that a node could start with
+ROWS = {'explorer': parameters.EXPLORER, 'cmp_sim': parameters.CMP_SIM,
+        'diff_drive_sim': parameters.DIFF_DRIVE_SIM}
+FILES = {'diff_drive_sim': FILE.with_name('robot.yaml')}
+REQUIRED = {'actions', 'scenario', 'world'}    # have no default that a node could start with
 
 
 def configured(node: str) -> dict[str, object]:
-    return yaml.safe_load(FILE.read_text(encoding='utf-8'))[f'/**/{node}']['ros__parameters']
+    file = FILES.get(node, FILE)
+    return yaml.safe_load(file.read_text(encoding='utf-8'))[f'/**/{node}']['ros__parameters']
 
 
 @pytest.mark.parametrize('node', ROWS)
@@ -30,8 +33,9 @@ def test_file_and_declared_parameters_agree(node: str) -> None:
         name: type(value) for name, value in declared.items()}
 
 
-def test_every_parameter_has_a_comment() -> None:
-    lines = [line for line in FILE.read_text(encoding='utf-8').splitlines()
+@pytest.mark.parametrize('file', [FILE, *set(FILES.values())], ids=lambda file: file.name)
+def test_every_parameter_has_a_comment(file: Path) -> None:
+    lines = [line for line in file.read_text(encoding='utf-8').splitlines()
              if line.startswith('    ') and not line.lstrip().startswith('#')]
     assert [line for line in lines if '#' not in line] == []
 

@@ -9,7 +9,14 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mnm_ros.core.presets import OPTIONS
-from mnm_ros.parameters import CMP_SIM, EXPLORER, ParameterError, Parameters, Row
+from mnm_ros.parameters import (
+    CMP_SIM,
+    DIFF_DRIVE_SIM,
+    EXPLORER,
+    ParameterError,
+    Parameters,
+    Row,
+)
 
 
 @pytest.fixture(scope='module')
@@ -35,7 +42,7 @@ def make(context: Context) -> Iterator[object]:
         node.destroy_node()
 
 
-@pytest.mark.parametrize('rows', [EXPLORER, CMP_SIM])
+@pytest.mark.parametrize('rows', [EXPLORER, CMP_SIM, DIFF_DRIVE_SIM])
 def test_every_row_is_described(rows: tuple[Row, ...]) -> None:
     assert len({row.name for row in rows}) == len(rows)
     for row in rows:

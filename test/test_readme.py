@@ -8,12 +8,15 @@ import re
 import pytest
 
 from mnm_ros.core.presets import OPTIONS, PRESETS
-from mnm_ros.parameters import CMP_SIM, EXPLORER
-from mnm_ros.simulation import scenario
+from mnm_ros.parameters import CMP_SIM, DIFF_DRIVE_SIM, EXPLORER
+from mnm_ros.simulation import scenario, world
 
 README = (Path(__file__).parents[1] / 'README.md').read_text(encoding='utf-8')
 SECTION = README.split('## Parameters')[1].split('## Scenarios')[0]
 EXPLORER_TABLE, OPTION_TABLE, CMP_SIM_TABLE = re.split(r'\nParts and|\nOf `cmp_sim`', SECTION)
+
+ROBOTS = (Path(__file__).parents[1] / 'docs' / 'diff_drive_sim.md').read_text(encoding='utf-8')
+DIFF_DRIVE_TABLE = ROBOTS.split('Of `diff_drive_sim`:\n\n')[1].split('\n\n')[0]
 
 
 def rows(table: str) -> dict[str, list[str]]:
@@ -25,13 +28,14 @@ def rows(table: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize(('table', 'declared'), [
     (EXPLORER_TABLE, [row for row in EXPLORER if row.name not in {o.name for o in OPTIONS}]),
-    (CMP_SIM_TABLE, CMP_SIM)])
+    (CMP_SIM_TABLE, CMP_SIM),
+    (DIFF_DRIVE_TABLE, DIFF_DRIVE_SIM)])
 def test_every_parameter_is_there_with_its_default(table: str, declared: list) -> None:
     shown = rows(table)
     assert list(shown) == [row.name for row in declared]
     for row in declared:
         default = str(row.default).lower() if row.default != '' else "''"
-        if row.name in ('actions', 'scenario'):
+        if row.name in ('actions', 'scenario', 'world'):
             default = 'required'
         assert shown[row.name][0] == default
 
@@ -47,6 +51,17 @@ def test_every_option_is_there_with_its_value_in_both_presets() -> None:
 def test_every_shipped_scenario_is_there() -> None:
     for name in scenario.shipped():
         assert f'`{name}`' in README
+
+
+def test_every_shipped_world_is_there() -> None:
+    for name in world.shipped():
+        assert f'`{name}`' in ROBOTS
+
+
+def test_the_world_shown_can_be_loaded(tmp_path: Path) -> None:
+    path = tmp_path / 'shown.yaml'
+    path.write_text(re.findall(r'```yaml\n(.*?)```', ROBOTS, re.DOTALL)[-1], encoding='utf-8')
+    assert len(world.load(str(path)).settings) == 2
 
 
 def test_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from mnm_ros.parameters.cmp_sim import CMP_SIM
 from mnm_ros.parameters.declaration import ParameterError, Parameters, Row
+from mnm_ros.parameters.diff_drive_sim import DIFF_DRIVE_SIM
 from mnm_ros.parameters.explorer import EXPLORER
 
-__all__ = ['CMP_SIM', 'EXPLORER', 'ParameterError', 'Parameters', 'Row']
+__all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'ParameterError', 'Parameters', 'Row']

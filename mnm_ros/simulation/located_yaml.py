@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ INT64 = range(-2**63, 2**63)
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be used: the file, the line and what was expected there."""
+    """A file that cannot be used: its name, the line and what was expected there."""
 
 
 class Entry:
@@ -90,13 +91,37 @@ class Entry:
         return self.error(f'found {found}, expected {what}')
 
 
-def read(path: Path) -> Entry:
+Mapping = dict[str, tuple[Entry, Entry]]
+
+
+def keys_of(entry: Entry, what: str, allowed: tuple[str, ...]) -> Mapping:
+    """Return the mapping of an entry that has no other keys than those allowed."""
+    keys = entry.mapping(f'{what}, a mapping')
+    for name, (key, _) in keys.items():
+        if name not in allowed:
+            raise key.error(f"unknown key '{name}' in {what}, expected {listed(allowed)}")
+    return keys
+
+
+def required(entry: Entry, keys: Mapping, name: str, what: str) -> Entry:
+    """Return the value of a key that has to be there; ``what`` was expected."""
+    if name not in keys:
+        raise entry.error(f'{name} is missing, expected {what}')
+    return keys[name][1]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names for people."""
+    return ', '.join(names)
+
+
+def read(path: Path, what: str = 'scenario') -> Entry:
     """Return the only document of a UTF-8 file; ScenarioError if there is none."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise ScenarioError(
-            f'{path}: cannot be read ({error.strerror}), expected a scenario file') from None
+            f'{path}: cannot be read ({error.strerror}), expected a {what} file') from None
     try:
         text = data.decode('utf-8-sig')
     except UnicodeDecodeError as error:
@@ -112,9 +137,9 @@ def read(path: Path) -> Entry:
         line = text[:error.position].count('\n') + 1
         raise _error(path, line, f'not YAML: {error.reason}') from None
     except RecursionError:
-        raise _error(path, 1, 'nested too deeply, expected a scenario') from None
+        raise _error(path, 1, f'nested too deeply, expected a {what}') from None
     if node is None:
-        raise _error(path, 1, 'the file is empty, expected a scenario')
+        raise _error(path, 1, f'the file is empty, expected a {what}')
     return Entry(path, node)
 
 

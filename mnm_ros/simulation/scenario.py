@@ -5,21 +5,26 @@ The format is described in ``docs`` under *Simulated CMP*.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 import math
-import os
 from pathlib import Path
-import sys
 
 from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, Outcomes, TableCmp, grid_cmp
+from mnm_ros.simulation.config_files import files, find
 from mnm_ros.simulation.generators import GENERATORS
-from mnm_ros.simulation.located_yaml import Entry, ScenarioError, read
+from mnm_ros.simulation.located_yaml import (
+    Entry,
+    Mapping,
+    ScenarioError,
+    keys_of,
+    listed,
+    read,
+    required,
+)
 
 __all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']
 
 _KINDS = ('transitions', 'grid', 'generator')
-_Mapping = dict[str, tuple[Entry, Entry]]
 
 
 @dataclass(frozen=True)
@@ -49,49 +54,26 @@ def load(path_or_name: str) -> Scenario:
 
     Raises ScenarioError with the file, the line and what was expected there.
     """
-    path = Path(path_or_name).expanduser()
-    if path.name == path_or_name and not (path.suffix and path.is_file()):
-        found = _shipped_files()
-        name = path.stem if path.suffix == '.yaml' else path_or_name
-        if name not in found:
-            raise ScenarioError(
-                f"no scenario is called '{path_or_name}', expected a path or one of "
-                f'{_listed(found)}')
-        path = found[name]
+    path = find(path_or_name, 'scenario')
     return _scenario(path, read(path))
 
 
 def shipped() -> tuple[str, ...]:
     """Return the names of the scenarios that come with the package, sorted."""
-    return tuple(_shipped_files())
-
-
-def _shipped_files() -> dict[str, Path]:
-    for directory in _directories():
-        files = {path.stem: path for path in sorted(directory.glob('*.yaml'))}
-        if files:
-            return files
-    return {}
-
-
-def _directories() -> Iterator[Path]:
-    yield Path(__file__).resolve().parents[2] / 'config' / 'scenarios'
-    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-    for prefix in (*filter(None, prefixes), sys.prefix):
-        yield Path(prefix, 'share', 'mnm_ros', 'config', 'scenarios')
+    return tuple(files('scenario'))
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:
-    top = _keys(root, 'a scenario', ('name', 'actions', 'start', 'settings'))
+    top = keys_of(root, 'a scenario', ('name', 'actions', 'start', 'settings'))
     name = top['name'][1].text('the name of the scenario') if 'name' in top else path.stem
-    actions = _actions(_required(root, top, 'actions', 'a list of names'))
+    actions = _actions(required(root, top, 'actions', 'a list of names'))
     start = top['start'][1].integer('the start state') if 'start' in top else None
     what = 'a list of at least one setting'
-    entries = _required(root, top, 'settings', what)
+    entries = required(root, top, 'settings', what)
     settings: list[Setting] = []
     latest = 0
     for entry in entries.sequence(what):
-        keys = _keys(entry, 'a setting', (*_KINDS, 'until'))
+        keys = keys_of(entry, 'a setting', (*_KINDS, 'until'))
         cmp = _cmp(entry, keys, actions, start)
         start = cmp.start
         until = _until(keys['until'][1], latest) if 'until' in keys else None
@@ -127,13 +109,13 @@ def _until(entry: Entry, latest: int) -> int:
     return until
 
 
-def _cmp(entry: Entry, keys: _Mapping, actions: tuple[str, ...], start: int | None) -> Cmp:
+def _cmp(entry: Entry, keys: Mapping, actions: tuple[str, ...], start: int | None) -> Cmp:
     """Return the CMP of a setting; its start is ``start`` if there is one already."""
     kinds = [kind for kind in keys if kind in _KINDS]
     if len(kinds) != 1:
         where = keys[kinds[1]][0] if kinds else entry
         raise where.error(
-            f'found {" and ".join(kinds) or "none"}, expected one of {_listed(_KINDS)}')
+            f'found {" and ".join(kinds) or "none"}, expected one of {listed(_KINDS)}')
     value = keys[kinds[0]][1]
     if kinds[0] == 'transitions':
         if start is None:
@@ -154,7 +136,7 @@ def _table(entry: Entry, actions: tuple[str, ...], start: int) -> TableCmp:
             name = action_key.text('the name of an action')
             if name not in actions:
                 raise action_key.error(
-                    f"unknown action '{name}', expected one of {_listed(actions)}")
+                    f"unknown action '{name}', expected one of {listed(actions)}")
             outcomes[state, actions.index(name)] = _outcomes(
                 action_key, distribution, f'state {state}, action {name}')
     return TableCmp(start, len(actions), outcomes)
@@ -173,9 +155,9 @@ def _outcomes(key: Entry, entry: Entry, where: str) -> Outcomes:
 
 
 def _grid(entry: Entry, actions: tuple[str, ...]) -> Cmp:
-    keys = _keys(entry, 'a grid', ('rows', 'slip'))
+    keys = keys_of(entry, 'a grid', ('rows', 'slip'))
     _same_names(entry, 'a grid', actions, tuple(GRID_MOVES))
-    rows_entry = _required(entry, keys, 'rows', 'a list of strings')
+    rows_entry = required(entry, keys, 'rows', 'a list of strings')
     items = rows_entry.sequence('a list of strings')
     rows = [item.text("a row of '.', '#' and 'S', in quotes") for item in items]
     for item, row in zip(items, rows, strict=True):
@@ -194,13 +176,13 @@ def _grid(entry: Entry, actions: tuple[str, ...]) -> Cmp:
 
 def _generated(entry: Entry, actions: tuple[str, ...]) -> Cmp:
     keys = entry.mapping('a generator, a mapping with its name and parameters')
-    name_entry = _required(entry, keys, 'name', f'one of {_listed(GENERATORS)}')
+    name_entry = required(entry, keys, 'name', f'one of {listed(GENERATORS)}')
     name = name_entry.text('the name of a generator')
     if name not in GENERATORS:
         raise name_entry.error(
-            f"unknown generator '{name}', expected one of {_listed(GENERATORS)}")
+            f"unknown generator '{name}', expected one of {listed(GENERATORS)}")
     generator = GENERATORS[name]
-    _keys(entry, f'generator {name}', ('name', *generator.parameters))
+    keys_of(entry, f'generator {name}', ('name', *generator.parameters))
     _same_names(entry, f'generator {name}', actions, generator.actions)
     values = {}
     for key, parameter in generator.parameters.items():
@@ -211,28 +193,9 @@ def _generated(entry: Entry, actions: tuple[str, ...]) -> Cmp:
     return MoveCmp(rules.start, [rules.moves[action] for action in actions], rules.success)
 
 
-def _keys(entry: Entry, what: str, allowed: tuple[str, ...]) -> _Mapping:
-    """Return the mapping of an entry that has no other keys than those allowed."""
-    keys = entry.mapping(f'{what}, a mapping')
-    for name, (key, _) in keys.items():
-        if name not in allowed:
-            raise key.error(f"unknown key '{name}' in {what}, expected {_listed(allowed)}")
-    return keys
-
-
-def _required(entry: Entry, keys: _Mapping, name: str, what: str) -> Entry:
-    if name not in keys:
-        raise entry.error(f'{name} is missing, expected {what}')
-    return keys[name][1]
-
-
 def _same_names(
     entry: Entry, what: str, actions: tuple[str, ...], expected: tuple[str, ...],
 ) -> None:
     if set(actions) != set(expected):
         raise entry.error(
-            f'the actions are {_listed(actions)}, expected those of {what}: {_listed(expected)}')
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ', '.join(names)
+            f'the actions are {listed(actions)}, expected those of {what}: {listed(expected)}')

@@ -52,7 +52,8 @@ def used(peer: Peer, node: str, namespace: str) -> Granted:
 @pytest.mark.parametrize(('enclave', 'parameters'), [
     ('/mnm_ros/explorer', {'actions': ['east'], 'reset_mode': 'service'}),
     ('/mnm_ros/advisor', {'actions': ['east'], 'advisory': True}),
-    ('/mnm_ros/cmp_sim', {'scenario': 'corridor'})])
+    ('/mnm_ros/cmp_sim', {'scenario': 'corridor'}),
+    ('/mnm_ros/diff_drive_sim', {'world': 'one_room'})])
 def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: str,
                                           parameters: dict[str, object]) -> None:
     namespace, node, rights = granted(security.policy(NAMESPACE), enclave)

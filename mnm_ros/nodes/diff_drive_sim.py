@@ -1,0 +1,199 @@
+"""A simulated differential-drive robot in a small world, with a time of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from math import isfinite
+import sys
+import time
+
+from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
+from nav_msgs.msg import OccupancyGrid, Odometry
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock as ClockMessage
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import MarkerArray
+
+from mnm_ros import wire
+from mnm_ros.nodes.spin import run
+from mnm_ros.nodes.world_messages import (
+    MAP_FRAME,
+    markers,
+    occupancy_grid,
+    set_covariance,
+    set_pose,
+)
+from mnm_ros.parameters import DIFF_DRIVE_SIM, ParameterError, Parameters
+from mnm_ros.simulation.diff_drive import Body, DiffDrive
+from mnm_ros.simulation.lockstep import Lockstep
+from mnm_ros.simulation.world import ScenarioError, load
+
+_MARKER_PERIOD = 0.1    # s, at least between two pictures
+_LONGEST = 3600.0       # s, between two ticks
+
+
+class DiffDriveSim(Node):
+    """Drives as ``cmd_vel`` says and tells where the robot is, each tick of simulated time."""
+
+    def __init__(self) -> None:
+        super().__init__('diff_drive_sim')
+        given = Parameters(self, DIFF_DRIVE_SIM)
+        self._robot = _robot(given)
+        self._tick_ns = round(given['tick'] * 1e9)
+        self._make_publishers(given)
+        self._said: tuple[object, object] = (None, None)    # bump and doors
+        self._drawn: object = None
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        factor = given['real_time_factor']
+        self._lockstep = None if factor else Lockstep(time.monotonic())
+        period = min(given['tick'] / factor, _LONGEST) if factor else _LONGEST
+        self._timer = self.create_timer(period, self._on_time, clock=steady)
+        self.create_timer(_MARKER_PERIOD, self._draw, clock=steady)
+        self._stamped = given['stamped']
+        self.create_subscription(
+            TwistStamped if self._stamped else Twist, 'cmd_vel', self._on_command, 10)
+        self.create_service(Trigger, 'change', self._on_change)
+        self._say()
+        self._draw()
+        self._schedule()
+
+    def close(self) -> None:
+        """Say how long the simulation was."""
+        self.get_logger().info(
+            f'{self._robot.ticks} ticks, {self._robot.ticks * self._tick_ns / 1e9:g} s')
+
+    def _make_publishers(self, given: Parameters) -> None:
+        self._clock_message = ClockMessage()
+        self._odom = Odometry(child_frame_id='base_link')
+        self._fix = PoseWithCovarianceStamped()
+        self._truth = PoseStamped()
+        for message, frame in (
+                (self._odom, 'odom'), (self._fix, MAP_FRAME), (self._truth, MAP_FRAME)):
+            message.header.frame_id = frame
+        set_covariance(self._fix.pose.covariance, given['pose_noise'], given['heading_noise'])
+        for part in (self._odom.pose, self._odom.twist):
+            set_covariance(part.covariance, given['odom_noise'], given['odom_noise'])
+        self._clock_publisher = self.create_publisher(
+            ClockMessage, '/clock', 10) if given['publish_clock'] else None
+        self._odom_publisher = self.create_publisher(Odometry, 'odom', 10)
+        self._fix_publisher = self.create_publisher(PoseWithCovarianceStamped, 'amcl_pose', 10)
+        self._truth_publisher = self.create_publisher(PoseStamped, 'true_pose', 10)
+        self._bump_publisher = self.create_publisher(Bool, 'bump', wire.LATCHED)
+        self._doors_publisher = self.create_publisher(String, 'doors', wire.LATCHED)
+        self._marker_publisher = self.create_publisher(
+            MarkerArray, 'world_markers', wire.LATCHED)
+        self._map_publisher = self.create_publisher(OccupancyGrid, 'map', wire.LATCHED)
+        self._map_publisher.publish(occupancy_grid(self._robot.world))
+
+    def _on_command(self, message: Twist | TwistStamped) -> None:
+        twist = message.twist if self._stamped else message
+        speed, turn_rate = twist.linear.x, twist.angular.z
+        if not (isfinite(speed) and isfinite(turn_rate)):
+            self.get_logger().warning(
+                f'cmd_vel ignored: linear.x is {speed} and angular.z is {turn_rate}, expected '
+                'finite numbers', throttle_duration_sec=5.0)
+            return
+        self._robot.command(speed, turn_rate)
+        if self._lockstep:
+            now = time.monotonic()
+            self._lockstep.commanded(now)
+            if self._lockstep.due <= now:
+                self._tick()
+            self._schedule()
+
+    def _on_time(self) -> None:
+        self._tick()
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if self._lockstep:
+            wait = self._lockstep.due - time.monotonic()
+            self._timer.timer_period_ns = max(1000, int(wait * 1e9))
+            self._timer.reset()
+
+    def _tick(self) -> None:
+        self._robot.tick()
+        self._say()
+        self._tell_time_and_pose()
+        if self._lockstep:
+            self._lockstep.ticked(time.monotonic())
+
+    def _tell_time_and_pose(self) -> None:
+        """Publish what changes with every tick, if there is anybody to hear it."""
+        robot, clock = self._robot, self._clock_message.clock
+        clock.sec, clock.nanosec = divmod(robot.ticks * self._tick_ns, 10**9)
+        if self._clock_publisher and self._clock_publisher.get_subscription_count():
+            self._clock_publisher.publish(self._clock_message)
+        if self._truth_publisher.get_subscription_count():
+            self._truth.header.stamp = clock
+            set_pose(self._truth.pose, robot.pose)
+            self._truth_publisher.publish(self._truth)
+        if self._odom_publisher.get_subscription_count():
+            self._odom.header.stamp = clock
+            set_pose(self._odom.pose.pose, robot.odometry)
+            twist = self._odom.twist.twist
+            twist.linear.x, twist.angular.z = robot.speed, robot.turn_rate
+            self._odom_publisher.publish(self._odom)
+        if self._fix_publisher.get_subscription_count():
+            self._fix.header.stamp = clock
+            set_pose(self._fix.pose.pose, robot.localised())
+            self._fix_publisher.publish(self._fix)
+
+    def _say(self) -> None:
+        """Publish bump and doors if they have changed."""
+        robot, (bumped, doors) = self._robot, self._said
+        if robot.bumped is not bumped:
+            self._bump_publisher.publish(Bool(data=robot.bumped))
+        if robot.doors != doors:
+            self._doors_publisher.publish(String(data=_told(robot.doors)))
+            doors = dict(robot.doors)
+        self._said = robot.bumped, doors
+
+    def _draw(self) -> None:
+        shown = self._robot.pose, self._said[1]
+        if shown != self._drawn:
+            self._drawn = shown
+            self._marker_publisher.publish(markers(self._robot))
+
+    def _on_change(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        robot = self._robot
+        response.success = robot.change()
+        setting = robot.world.settings[robot.setting]
+        waiting = [door for door in setting if robot.doors[door] != setting[door]]
+        response.message = (
+            f'setting {robot.setting} is in force: {_told(setting)}' if response.success
+            else 'the world has no other setting')
+        if waiting:
+            response.message += f'; {", ".join(waiting)} as soon as the robot has left it'
+        self._say()
+        return response
+
+
+def _robot(given: Parameters) -> DiffDrive:
+    """Make the robot; ParameterError if there is no such world or it is too small."""
+    body = {field.name: given[field.name] for field in fields(Body) if field.name != 'radius'}
+    try:
+        world = load(given['world'])
+    except ScenarioError as error:
+        raise ParameterError(f"parameter 'world': {error}") from None
+    try:
+        return DiffDrive(world, Body(radius=given['robot_radius'], **body), given['seed'])
+    except ValueError as error:
+        raise ParameterError(f"parameter 'robot_radius': {error}") from None
+
+
+def _told(doors: Mapping[str, bool]) -> str:
+    return ', '.join(
+        f'{door} {"open" if is_open else "closed"}' for door, is_open in doors.items())
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node ``diff_drive_sim``."""
+    return run('diff_drive_sim', DiffDriveSim, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
