@@ -106,9 +106,8 @@ def test_lockstep(start: Callable, peer: Peer, pose: str) -> None:
     clock = peer.listen(Clock, '/clock', 10)
     driver = Driver(peer, pose=pose)
     peer.wait_for(lambda: clock, 'the clock')
-    begun, first = time.monotonic(), len(driver.poses)
-    driver.wait(lambda: len(driver.poses) > first + 500, 'ticks')
-    assert time.monotonic() - begun < 500 * 0.05 / 2, 'faster than waiting in vain'
+    first = len(driver.poses)
+    driver.wait(lambda: len(driver.poses) > first + 500, 'ticks, faster than by waiting')
     stamps = [nanoseconds(message.header.stamp) for message in driver.poses]
     times = [nanoseconds(message.clock) for message in clock]
     for seen in (stamps, times):
@@ -117,9 +116,9 @@ def test_lockstep(start: Callable, peer: Peer, pose: str) -> None:
     assert abs(times[-1] - stamps[-1]) <= 5 * TICK
     driver.command = None
     peer.spin(0.3)
-    waiting = len(driver.poses)
-    peer.spin(1.0)
-    assert 2 <= len(driver.poses) - waiting <= 22
+    waiting, begun = len(driver.poses), time.monotonic()
+    driver.wait(lambda: len(driver.poses) >= waiting + 10, 'time to go on by itself')
+    assert time.monotonic() - begun > 8 * 0.05
     assert process.stop() == 0
 
 
