@@ -26,6 +26,7 @@ TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_si
 
 ARGUMENTS = {
     'sim': ('true', 'Start the simulated robot too'),
+    'navigator': ('false', 'Start the navigator, too'),
     'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
                      f'(empty: as in params_file, otherwise {SCENARIO})'),
     'params_file': (str(CONFIG), 'Parameters of both nodes'),
@@ -42,7 +43,8 @@ ARGUMENTS = {
 
 def generate_launch_description() -> LaunchDescription:
     flag = ['', 'true', 'false']
-    choices = {'sim': flag[1:], 'autostart': flag, 'use_sim_time': flag, 'use_respawn': flag[1:]}
+    choices = {'sim': flag[1:], 'navigator': flag[1:], 'autostart': flag, 'use_sim_time': flag,
+               'use_respawn': flag[1:]}
     return LaunchDescription([
         *(DeclareLaunchArgument(
             name, default_value=default, description=description, choices=choices.get(name))
@@ -74,18 +76,19 @@ def _nodes(context: LaunchContext) -> list[Node]:
     explorer = {key: argument[key] for key in ('preset', 'autostart')}
     enclave = 'advisor' if configured.value('explorer', 'advisory') else 'explorer'
     named = configured.value('explorer', 'actions')
+    navigator = [node('navigator', {})] if argument['navigator'] == 'true' else []
     if argument['sim'] == 'false':
         if not named:
             raise RuntimeError(
                 f'{params_file} does not name the actions of the robot: expected, for example, '
                 '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
-        return [node('explorer', explorer, enclave=enclave)]
+        return [node('explorer', explorer, enclave=enclave), *navigator]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     # As an argument in JSON: in a parameter file of launch, ROS reads a name like n as false.
     actions = () if named else (
         '-p', 'actions:=' + json.dumps(scenario.load(chosen).actions, ensure_ascii=False))
     return [node('explorer', explorer, *actions, enclave=enclave),
-            node('cmp_sim', {'scenario': chosen})]
+            node('cmp_sim', {'scenario': chosen}), *navigator]
 
 
 def _end(context: LaunchContext) -> list[Action]:

@@ -66,11 +66,19 @@ DIFF_DRIVE_SIM = Access(
     subscribes=('/clock', 'cmd_vel'),
     replies=('change', *_NODE_SERVICES))
 
+NAVIGATOR = Access(
+    'navigator',
+    publishes=('action', 'goal_result', *_NODE_TOPICS),
+    subscribes=('/clock', 'goal', 'known_states', 'phase', 'policies', 'state'),
+    replies=('cancel', *_NODE_SERVICES),
+    requests=('explore', 'return_home'))
+
 ENCLAVES = {
     '/mnm_ros/explorer': EXPLORER,
     '/mnm_ros/advisor': ADVISOR,    # an explorer with the parameter advisory
     '/mnm_ros/cmp_sim': CMP_SIM,
     '/mnm_ros/diff_drive_sim': DIFF_DRIVE_SIM,
+    '/mnm_ros/navigator': NAVIGATOR,
 }
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E402
-"""``config/explore.yaml`` lists every parameter with its default, and none that does not exist."""
+"""The files in ``config`` list every parameter with its default, and none that does not exist."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from mnm_ros import __version__, parameters
 
-FILE = Path(__file__).resolve().parents[1] / 'config' / 'explore.yaml'
-ROWS = {'explorer': parameters.EXPLORER, 'cmp_sim': parameters.CMP_SIM,
-        'diff_drive_sim': parameters.DIFF_DRIVE_SIM}
-FILES = {'diff_drive_sim': FILE.with_name('robot.yaml')}
+FILES = sorted((Path(__file__).resolve().parents[1] / 'config').glob('*.yaml'))
 REQUIRED = {'actions', 'scenario', 'world'}    # have no default that a node could start with
 
 
 def configured(node: str) -> dict[str, object]:
-    file = FILES.get(node, FILE)
-    return yaml.safe_load(file.read_text(encoding='utf-8'))[f'/**/{node}']['ros__parameters']
+    """Return the parameters of a node in the file that lists them all."""
+    trees = [yaml.safe_load(file.read_text(encoding='utf-8')) for file in FILES]
+    found = [tree[f'/**/{node}']['ros__parameters'] for tree in trees if f'/**/{node}' in tree]
+    return max(found, key=len)
 
 
-@pytest.mark.parametrize('node', ROWS)
+@pytest.mark.parametrize('node', parameters.NODES)
 def test_file_and_declared_parameters_agree(node: str) -> None:
-    declared = {row.name: row.default for row in ROWS[node] if row.name not in REQUIRED}
+    declared = {row.name: row.default for row in parameters.NODES[node]
+                if row.name not in REQUIRED}
     given = {name: value for name, value in configured(node).items() if name not in REQUIRED}
     assert given == declared
     assert {name: type(value) for name, value in given.items()} == {
         name: type(value) for name, value in declared.items()}
 
 
-@pytest.mark.parametrize('file', [FILE, *set(FILES.values())], ids=lambda file: file.name)
+@pytest.mark.parametrize('file', FILES, ids=lambda file: file.name)
 def test_every_parameter_has_a_comment(file: Path) -> None:
     lines = [line for line in file.read_text(encoding='utf-8').splitlines()
              if line.startswith('    ') and not line.lstrip().startswith('#')]
@@ -41,10 +41,11 @@ def test_every_parameter_has_a_comment(file: Path) -> None:
 
 
 def test_choices_are_named() -> None:
-    lines = {line.split(':')[0].strip(): line
-             for line in FILE.read_text(encoding='utf-8').splitlines()}
-    missing = [(row.name, choice) for row in parameters.EXPLORER for choice in row.choices
-               if choice not in lines[row.name]]
+    lines = [line for file in FILES for line in file.read_text(encoding='utf-8').splitlines()]
+    missing = [(row.name, choice) for rows in parameters.NODES.values() for row in rows
+               for choice in row.choices
+               if not any(line.strip().startswith(f'{row.name}:') and choice in line
+                          for line in lines)]
     assert missing == []
 
 

@@ -9,14 +9,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mnm_ros.core.presets import OPTIONS
-from mnm_ros.parameters import (
-    CMP_SIM,
-    DIFF_DRIVE_SIM,
-    EXPLORER,
-    ParameterError,
-    Parameters,
-    Row,
-)
+from mnm_ros.parameters import EXPLORER, NODES, ParameterError, Parameters, Row
 
 
 @pytest.fixture(scope='module')
@@ -42,7 +35,7 @@ def make(context: Context) -> Iterator[object]:
         node.destroy_node()
 
 
-@pytest.mark.parametrize('rows', [EXPLORER, CMP_SIM, DIFF_DRIVE_SIM])
+@pytest.mark.parametrize('rows', NODES.values(), ids=NODES)
 def test_every_row_is_described(rows: tuple[Row, ...]) -> None:
     assert len({row.name for row in rows}) == len(rows)
     for row in rows:

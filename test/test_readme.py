@@ -8,15 +8,21 @@ import re
 import pytest
 
 from mnm_ros.core.presets import OPTIONS, PRESETS
-from mnm_ros.parameters import CMP_SIM, DIFF_DRIVE_SIM, EXPLORER
+from mnm_ros.parameters import NODES
 from mnm_ros.simulation import scenario, world
 
-README = (Path(__file__).parents[1] / 'README.md').read_text(encoding='utf-8')
-SECTION = README.split('## Parameters')[1].split('## Scenarios')[0]
-EXPLORER_TABLE, OPTION_TABLE, CMP_SIM_TABLE = re.split(r'\nParts and|\nOf `cmp_sim`', SECTION)
+ROOT = Path(__file__).parents[1]
+README = (ROOT / 'README.md').read_text(encoding='utf-8')
+WORLDS = (ROOT / 'docs' / 'diff_drive_sim.md').read_text(encoding='utf-8')
+PAGES = [README, *(page.read_text(encoding='utf-8') for page in (ROOT / 'docs').glob('*.md'))]
+OPTION_TABLE = README.split('\nParts and')[1].split('\nOf `')[0]
+REQUIRED = ('actions', 'scenario', 'world')
 
-ROBOTS = (Path(__file__).parents[1] / 'docs' / 'diff_drive_sim.md').read_text(encoding='utf-8')
-DIFF_DRIVE_TABLE = ROBOTS.split('Of `diff_drive_sim`:\n\n')[1].split('\n\n')[0]
+
+def table_of(node: str) -> str:
+    """Return the first table after the words ``Of `node` `` at the beginning of a line."""
+    text, = (found for page in PAGES for found in page.split(f'\nOf `{node}`')[1:])
+    return re.search(r'(^\|.*\n)+', text, re.MULTILINE)[0]
 
 
 def rows(table: str) -> dict[str, list[str]]:
@@ -26,16 +32,15 @@ def rows(table: str) -> dict[str, list[str]]:
     return {name: rest for name, *rest in cells}
 
 
-@pytest.mark.parametrize(('table', 'declared'), [
-    (EXPLORER_TABLE, [row for row in EXPLORER if row.name not in {o.name for o in OPTIONS}]),
-    (CMP_SIM_TABLE, CMP_SIM),
-    (DIFF_DRIVE_TABLE, DIFF_DRIVE_SIM)])
-def test_every_parameter_is_there_with_its_default(table: str, declared: list) -> None:
-    shown = rows(table)
+@pytest.mark.parametrize('node', NODES)
+def test_every_parameter_is_there_with_its_default(node: str) -> None:
+    declared = [row for row in NODES[node]
+                if node != 'explorer' or row.name not in {option.name for option in OPTIONS}]
+    shown = rows(table_of(node))
     assert list(shown) == [row.name for row in declared]
     for row in declared:
         default = str(row.default).lower() if row.default != '' else "''"
-        if row.name in ('actions', 'scenario', 'world'):
+        if row.name in REQUIRED:
             default = 'required'
         assert shown[row.name][0] == default
 
@@ -55,12 +60,12 @@ def test_every_shipped_scenario_is_there() -> None:
 
 def test_every_shipped_world_is_there() -> None:
     for name in world.shipped():
-        assert f'`{name}`' in ROBOTS
+        assert f'`{name}`' in WORLDS
 
 
 def test_the_world_shown_can_be_loaded(tmp_path: Path) -> None:
     path = tmp_path / 'shown.yaml'
-    path.write_text(re.findall(r'```yaml\n(.*?)```', ROBOTS, re.DOTALL)[-1], encoding='utf-8')
+    path.write_text(re.findall(r'```yaml\n(.*?)```', WORLDS, re.DOTALL)[-1], encoding='utf-8')
     assert len(world.load(str(path)).settings) == 2
 
 

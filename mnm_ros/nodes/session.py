@@ -171,7 +171,8 @@ class Session:
         answer = self._decoded('state', message)
         if answer and self._farewell:
             self._farewell.on_state(answer[0])
-        if answer and self._claim and self.loop.answers_another(answer[0]):
+        if (answer and self._claim and self.loop.running
+                and self.loop.answers_another(answer[0])):
             self._claim.on_foreign_answer(time.monotonic())
             self._look_for_rivals(time.monotonic())
         if answer:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 
-from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.problem import RESET
+from mnm_ros.nodes.driven import Driven
 from mnm_ros.protocol import REPORT, HomeClient, Incoming, Patience, StepClient
 
 FAULT = 'fault'
@@ -31,7 +31,7 @@ class StepLoop:
     """
 
     def __init__(
-            self, exploration: Exploration, patience: Patience, first_seq: int,
+            self, exploration: Driven, patience: Patience, first_seq: int,
             send: Callable[[int, int], None], call_home: Callable[[int], object] | None) -> None:
         self.exploration = exploration
         self.patience = patience

@@ -4,5 +4,15 @@ from mnm_ros.parameters.cmp_sim import CMP_SIM
 from mnm_ros.parameters.declaration import ParameterError, Parameters, Row
 from mnm_ros.parameters.diff_drive_sim import DIFF_DRIVE_SIM
 from mnm_ros.parameters.explorer import EXPLORER
+from mnm_ros.parameters.navigator import NAVIGATOR
 
-__all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'ParameterError', 'Parameters', 'Row']
+NODES = {
+    'explorer': EXPLORER,
+    'cmp_sim': CMP_SIM,
+    'navigator': NAVIGATOR,
+    'diff_drive_sim': DIFF_DRIVE_SIM,
+}
+"""The parameters of each node by its name."""
+
+__all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'NAVIGATOR', 'NODES', 'ParameterError',
+           'Parameters', 'Row']

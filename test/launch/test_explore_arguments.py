@@ -50,6 +50,15 @@ def test_the_simulated_robot_is_optional(tmp_path: Path) -> None:
     assert len(nodes(params_file=named, sim='false')) == 1
 
 
+def test_the_navigator_is_started_on_request(tmp_path: Path) -> None:
+    named = params_file(tmp_path, '/**/explorer: {ros__parameters: {actions: [east]}}')
+    for sim in ('true', 'false'):
+        before = nodes(params_file=named, sim=sim)
+        after = nodes(params_file=named, sim=sim, navigator='true')
+        assert [node.node_executable for node in after] == [
+            *(node.node_executable for node in before), 'navigator']
+
+
 @pytest.mark.parametrize('text', [
     '', '/**/explorer: {ros__parameters: {seed: 1}}',
     '/b/explorer: {ros__parameters: {actions: [east]}}',

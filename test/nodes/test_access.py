@@ -53,7 +53,8 @@ def used(peer: Peer, node: str, namespace: str) -> Granted:
     ('/mnm_ros/explorer', {'actions': ['east'], 'reset_mode': 'service'}),
     ('/mnm_ros/advisor', {'actions': ['east'], 'advisory': True}),
     ('/mnm_ros/cmp_sim', {'scenario': 'corridor'}),
-    ('/mnm_ros/diff_drive_sim', {'world': 'one_room'})])
+    ('/mnm_ros/diff_drive_sim', {'world': 'one_room'}),
+    ('/mnm_ros/navigator', {'reset_mode': 'service'})])
 def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: str,
                                           parameters: dict[str, object]) -> None:
     namespace, node, rights = granted(security.policy(NAMESPACE), enclave)

@@ -1,0 +1,51 @@
+"""Every known state of every shipped scenario is reached, and as fast as was promised."""
+
+from __future__ import annotations
+
+import navigation
+import pytest
+
+from mnm_ros.core.checks import binomial_tail
+from mnm_ros.simulation.scenario import shipped
+
+RADIUS, SLACK, SEEDS, ATTEMPTS = 4.0, 1.0, 3, 200
+# As in test_promise: explorations break the promise far less often than one in ten.
+RATE, SIGNIFICANCE = 0.01, 1e-3
+# So many standard errors lie between no two of some 200 means and their expectations: the normal
+# quantile for 1e-6 and some room, as sums of 200 lopsided lengths are not quite normal.
+ERRORS = 5.5
+
+
+@pytest.mark.parametrize('name', shipped())
+def test_success_and_steps_of_every_known_state(name: str) -> None:
+    broken = []
+    for seed in range(SEEDS):
+        measured = list(navigation.goals(name, seed, ATTEMPTS, RADIUS, SLACK))
+        assert measured
+        for goal in measured:
+            assert len(goal.steps) == ATTEMPTS, goal
+            error = navigation.stdev(goal.steps) / ATTEMPTS ** 0.5
+            assert abs(goal.mean - goal.exact) <= ERRORS * error + 1e-9, (
+                f'{name}, seed {seed}, goal {goal.target}: mean {goal.mean:.3f} of steps, '
+                f'expected {goal.exact:.3f} +- {error:.3f}')
+        if navigation.over_limit(measured, (1 + SLACK) * RADIUS):
+            broken.append(seed)
+    assert binomial_tail(SEEDS, RATE, len(broken)) > SIGNIFICANCE, f'{name}: seeds {broken}'
+
+
+def test_a_policy_that_takes_too_long_is_seen() -> None:
+    measured = list(navigation.goals('corridor', 0, ATTEMPTS, RADIUS, SLACK))
+    assert not navigation.over_limit(measured, RADIUS)
+    slow = [goal.target for goal in navigation.over_limit(measured, 2.0)]
+    assert slow == [goal.target for goal in measured if goal.exact > 2.0] != []
+
+
+def test_the_table(capsys: pytest.CaptureFixture) -> None:
+    pytest.importorskip('scipy', reason='scipy is not installed')
+    given = ['--scenarios', 'corridor', '--seeds', '1', '--attempts', '50']
+    assert navigation.main(given) == 0
+    table = capsys.readouterr().out
+    assert navigation.main(given) == 0
+    assert capsys.readouterr().out == table
+    _, row = table.splitlines()
+    assert row.split()[0] == 'corridor' and row.split()[3] == '1.0000'

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from mnm_ros.core.navigation import Navigation
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+
+HOME, TARGET = 4, 7
+EAST, WEST = 0, 1
+# From home east; in state 5 east at first, and RESET, which is listed, at step 2.
+POLICY = Policy(TARGET, 3, (HOME, 5, TARGET), (
+    (EAST, EAST, EAST), (EAST, EAST, EAST), (EAST, RESET, EAST)))
+
+
+def play(*states: int, policy: Policy = POLICY) -> tuple[Navigation, list[int]]:
+    """Let the actions lead to these states; return the actions, with the one that is next."""
+    navigation = Navigation(policy, HOME)
+    actions = []
+    for state in states:
+        actions.append(navigation.next_action())
+        navigation.observe(state)
+    return navigation, [*actions, navigation.next_action()]
+
+
+def test_the_way() -> None:
+    navigation, actions = play(HOME, 5, TARGET)
+    assert actions[:3] == [RESET, EAST, EAST]
+    assert navigation.result == 'reached 7 in 2 steps' and navigation.phase == 'done'
+
+
+def test_home_is_reached_by_reset_alone() -> None:
+    navigation, _ = play(HOME, policy=Policy(HOME, 3, (HOME,), ((EAST,),)))
+    assert navigation.result == 'reached 4 in 0 steps'
+
+
+@pytest.mark.parametrize(('states', 'expected', 'steps'), [
+    ((HOME, HOME, HOME, HOME), [RESET, EAST, EAST, EAST, RESET], 3),    # the horizon
+    ((HOME, HOME, HOME, HOME, HOME), [RESET, EAST, EAST, EAST, RESET, EAST], 4),
+    ((HOME, 9), [RESET, EAST, RESET], 1),                               # not listed
+    ((HOME, HOME, 5, HOME), [RESET, EAST, EAST, RESET, RESET], 3),      # a RESET that is listed
+    ((5,), [RESET, RESET], 0),                                          # missed
+    ((HOME, 9, 5, HOME), [RESET, EAST, RESET, RESET, EAST], 3),
+    ((HOME, HOME, 5, 5), [RESET, EAST, EAST, RESET, RESET], 3)])
+def test_what_is_played_and_counted(
+        states: tuple[int, ...], expected: list[int], steps: int) -> None:
+    navigation, actions = play(*states)
+    assert actions == expected and navigation.steps == steps and navigation.result == ''
+
+
+def test_misses_in_a_row() -> None:
+    assert play(5, 9)[0].misses_in_a_row == 2
+    assert play(5, 9, HOME)[0].misses_in_a_row == 0
+
+
+def test_moved_by_hand() -> None:
+    navigation, _ = play(HOME, 5)
+    navigation.relocate(5)
+    assert navigation.next_action() == RESET and navigation.steps == 1
+    navigation.observe(HOME)
+    assert navigation.next_action() == EAST and navigation.steps == 2
+
+
+@pytest.mark.parametrize(('end', 'result'), [
+    (lambda way: way.pause('enough'), 'cancelled 7: enough'),
+    (lambda way: way.finish('max_steps reached'), 'failed 7: max_steps reached'),
+    (lambda way: way.robot_lost('silence'), 'failed 7: silence'),
+    (lambda way: way.fail('RESET missed'), 'failed 7: RESET missed')])
+def test_the_first_end_is_the_end(end: object, result: str) -> None:
+    navigation, _ = play(HOME, 5)
+    end(navigation)    # type: ignore[operator]
+    navigation.observe(TARGET)
+    assert navigation.result == result

@@ -1,0 +1,238 @@
+"""The navigator with a robot that does as the test says; the test publishes the policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import signal
+import time
+
+from faulty_robot import FaultyRobot
+from navigating import Operator
+from node_processes import NodeProcess, Peer, ScriptedRobot
+import pytest
+from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import SetBool, Trigger
+
+from mnm_ros import wire
+from mnm_ros.core.policy import Policy
+
+EAST, WEST, RESET = 0, 1, -1
+TARGETS = (0, 1, 2)
+HORIZON = 3
+KNOWN = wire.PolicySet(1, 0, HORIZON, tuple(
+    Policy(target, HORIZON, TARGETS, (tuple(EAST if state < target else WEST
+                                            for state in TARGETS),))
+    for target in TARGETS))
+ENOUGH = 5.0    # s, until every node has ended
+
+
+class HeldRobot(ScriptedRobot):
+    """Answers when the test says so."""
+
+    def __init__(self, peer: Peer) -> None:
+        super().__init__(peer)
+        self.held: list[int] = []
+
+    def answer(self, seq: int) -> None:
+        self.held.append(seq)
+
+    def release(self) -> None:
+        self.peer.wait_for(lambda: self.held, 'an action')
+        self.release_if_held()
+
+    def release_if_held(self) -> None:
+        if self.held:
+            super().answer(self.held.pop(0))
+
+
+@pytest.fixture
+def operator(peer: Peer) -> Operator:
+    return Operator(peer)
+
+
+def publish(peer: Peer, policies: wire.PolicySet) -> None:
+    for topic, message in (('known_states', wire.encode_known_states(policies)),
+                           ('policies', policies.to_msg())):
+        peer.node.create_publisher(Int64MultiArray, topic, wire.LATCHED).publish(message)
+
+
+@pytest.fixture
+def navigator(start: Callable, peer: Peer, operator: Operator) -> Callable:
+    """Start a navigator that has heard the policies."""
+    def start_navigator(**parameters: object) -> NodeProcess:
+        process = start('navigator', **parameters)
+        publish(peer, KNOWN)
+        operator.wait_for_navigator()
+        return process
+    return start_navigator
+
+
+def actions(robot: ScriptedRobot) -> list[int]:
+    return [action for _, action, _ in robot.executed]
+
+
+def test_without_an_explorer(start: Callable, peer: Peer, operator: Operator) -> None:
+    robot = ScriptedRobot(peer)
+    robot.state = 1
+    start('navigator')
+    operator.wait_for_subscription()
+    assert operator.go(2) == 'refused 2: no policies heard yet'
+    publish(peer, KNOWN)
+    operator.wait_for_navigator()
+    assert operator.go(2) == 'reached 2 in 2 steps'
+    assert operator.go(1) == 'reached 1 in 1 steps'
+    assert operator.go(0) == 'reached 0 in 0 steps'
+    assert operator.go(-7) == 'refused -7: unknown state'
+    assert actions(robot) == [RESET, EAST, EAST, RESET, EAST, RESET]
+    late = Operator(peer)
+    assert late.result() == 'refused -7: unknown state'
+
+
+def test_restart_after_the_horizon(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = FaultyRobot(peer)
+    robot.stuck = {EAST}
+    navigator()
+    operator.send(2)
+    peer.wait_for(lambda: len(robot.executed) > 2 * HORIZON, 'two attempts')
+    robot.stuck = set()
+    result = operator.result()
+    assert actions(robot)[:8] == [RESET, *[EAST] * HORIZON, RESET, *[EAST] * HORIZON]
+    assert result == f'reached 2 in {len(robot.executed) - 1} steps'
+
+
+def test_limit_of_steps(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = FaultyRobot(peer)
+    robot.stuck = {EAST}
+    navigator(max_steps=10)
+    assert operator.go(2) == 'failed 2: max_steps reached: 10 steps'
+    assert len(robot.executed) == 11
+
+
+def test_reset_misses_home(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = FaultyRobot(peer)
+    robot.misses = 2
+    navigator(reset_retries=2)
+    assert operator.go(2) == 'reached 2 in 2 steps'
+    assert actions(robot) == [RESET, RESET, RESET, EAST, EAST]
+    robot.misses = 10
+    assert operator.go(2) == (
+        'failed 2: RESET led to state 1 instead of home, state 0, 3 times in a row')
+
+
+def test_moved_by_hand(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = HeldRobot(peer)
+    navigator()
+    operator.send(2)
+    robot.release()
+    robot.release()
+    peer.wait_for(lambda: len(robot.executed) == 3, 'two steps')
+    robot.state = 1
+    robot.send(-1, 1)
+    robot.release()    # too late
+    for _ in range(3):
+        robot.release()
+    assert operator.result() == 'reached 2 in 4 steps'    # the lost one does not count
+    assert actions(robot) == [RESET, EAST, EAST, RESET, EAST, EAST]
+
+
+def test_the_robot_is_silent(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = ScriptedRobot(peer)
+    navigator(step_timeout=0.1, step_retries=2)
+    robot.deaf = 1
+    assert operator.go(1) == 'reached 1 in 1 steps'
+    robot.deaf = 10**6
+    count = len(robot.received)
+    assert operator.go(2) == 'failed 2: the robot does not answer'
+    peer.spin(0.3)
+    assert len(robot.received) == count + 4 and len(set(robot.received[count:])) == 1
+    robot.deaf = 0
+    assert operator.go(2) == 'reached 2 in 2 steps'
+    assert len(set(robot.received)) == len(robot.executed) + 1    # nothing of the goal that failed
+
+
+def test_the_robot_appears_later(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    navigator(step_timeout=60.0)
+    operator.send(2)
+    peer.spin(0.3)
+    ScriptedRobot(peer)
+    assert operator.result() == 'reached 2 in 2 steps'
+
+
+def test_cancelled(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = HeldRobot(peer)
+    navigator()
+    response = peer.call(Trigger, 'cancel')
+    assert not response.success and response.message == 'no goal is under way'
+    operator.send(2)
+    robot.release()
+    peer.wait_for(lambda: robot.held, 'a step under way')
+    response = peer.call(Trigger, 'cancel')
+    assert response.success and response.message == 'cancelling after the current step'
+    assert not operator.results
+    robot.release()
+    assert operator.result() == 'cancelled 2: service cancel called'
+    peer.spin(0.2)
+    assert actions(robot) == [RESET, EAST]
+
+
+def test_replaced(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = HeldRobot(peer)
+    navigator()
+    operator.send(2)
+    peer.wait_for(lambda: robot.held, 'a step under way')
+    assert operator.go(99) == 'refused 99: unknown state'    # changes nothing
+    assert operator.results == []
+    operator.send(0)
+    assert operator.go(1) == 'cancelled 0: goal 1 came'
+    robot.release()
+    assert operator.result() == 'cancelled 2: goal 1 came'
+    robot.release()
+    robot.release()
+    assert operator.result() == 'reached 1 in 1 steps'
+    assert actions(robot) == [RESET, RESET, EAST]
+
+
+@pytest.mark.parametrize('answers', [True, False])
+def test_ends_while_under_way(navigator: Callable, peer: Peer, operator: Operator,
+                              answers: bool) -> None:
+    robot = HeldRobot(peer)
+    process = navigator()
+    operator.send(2)
+    peer.wait_for(lambda: robot.held, 'a step under way')
+    began = time.monotonic()
+    process.send(signal.SIGTERM if answers else signal.SIGINT)
+    while answers and not operator.results:
+        robot.release_if_held()
+        peer.spin(0.02)
+    assert operator.result() == 'cancelled 2: the node is ending'
+    peer.wait_for(lambda: not process.running, 'the end')
+    assert process.wait() == 0 and 'Traceback' not in process.output
+    assert time.monotonic() - began < ENOUGH
+    assert bool(robot.held) is not answers    # the last order was waited for, or given up
+
+
+def test_exploration_does_not_pause(navigator: Callable, peer: Peer, operator: Operator) -> None:
+    """It is told to go on then, so that it does not pause too late and for ever."""
+    robot = ScriptedRobot(peer)
+    wanted: list[bool] = []
+
+    def explore(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        wanted.append(request.data)
+        response.success = True
+        return response
+
+    peer.node.create_service(SetBool, 'explore', explore)
+    peer.node.create_publisher(String, 'phase', wire.LATCHED).publish(
+        String(data='checking/evaluation'))
+    navigator(pause_timeout=1.5)
+    assert operator.go(2) == 'failed 2: exploration did not pause'
+    peer.wait_for(lambda: wanted and wanted[-1], 'that it goes on')
+    assert wanted[0] is False and wanted.count(True) == 1 and not robot.received
+
+
+@pytest.mark.parametrize(('name', 'value'), [
+    ('max_steps', -1), ('pause_timeout', 0.0), ('reset_mode', 'magic'), ('step_retries', 0.5)])
+def test_refused_at_start(start: Callable, name: str, value: object) -> None:
+    process = start('navigator', **{name: value})
+    assert process.wait() == 1
+    assert f"navigator: parameter '{name}' is {value!r}, expected " in process.output

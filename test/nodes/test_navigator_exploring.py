@@ -1,0 +1,143 @@
+"""The navigator beside an explorer: one robot, and both count on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import signal
+
+from faulty_robot import as_steps, learns
+from navigating import Operator
+from node_processes import NodeProcess, Peer, read_counts
+import pytest
+from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import SetBool
+
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.wire import PolicySet
+
+Step = tuple[int, int, int]
+TARGETS = (0, 1, 2)
+
+
+class Nodes:
+    """An explorer that has learnt the corridor, a simulated robot and a navigator."""
+
+    def __init__(self, start: Callable, explorer: Callable, peer: Peer, scenario: str,
+                 folder: Path, **mode: object) -> None:
+        self._folder = folder
+        self.peer = peer
+        self.operator = Operator(peer)
+        self.phase = peer.listen(String, 'phase')
+        self.status = peer.listen(String, 'status')
+        self._explore = peer.node.create_client(SetBool, 'explore')
+        self.simulator: NodeProcess = start(
+            'cmp_sim', scenario=scenario, record=str(folder / 'simulator'))
+        self.explorer: NodeProcess = explorer(record=str(folder / 'explorer'), **mode)
+        self.policies: list[Int64MultiArray] = learns(peer)
+        self.navigator: NodeProcess = start('navigator', **mode)
+        self.operator.wait_for_navigator()
+
+    def explores(self) -> None:
+        self.peer.wait_for(lambda: '/' in self.phase[-1].data, 'exploration')
+
+    def explore(self, wanted: bool) -> None:
+        future = self._explore.call_async(SetBool.Request(data=wanted))
+        self.peer.wait_for(future.done, 'a response')
+        assert future.result().success
+
+    def pause(self) -> None:
+        self.explore(False)
+        self.peer.wait_for(lambda: self.phase[-1].data == 'paused', 'paused')
+
+    def slow_down(self, latency: float) -> None:
+        assert self.peer.set_parameter('cmp_sim', 'latency', latency).successful
+
+    def end(self) -> tuple[dict[Step, int], dict[Step, int]]:
+        """Return what the explorer has counted, and what was played besides."""
+        for process in (self.navigator, self.explorer, self.simulator):
+            assert process.stop() == 0, process.output
+        counted = as_steps(read_counts(self._folder / 'explorer'))
+        played = as_steps(read_counts(self._folder / 'simulator'))
+        assert not counted - played
+        return counted, played - counted
+
+
+@pytest.fixture(params=['action', 'service'])
+def nodes(start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path,
+          request: pytest.FixtureRequest) -> Nodes:
+    # Longer than any deadline: nothing but a fault may take a timeout.
+    return Nodes(start, explorer, peer, scenario, tmp_path, reset_mode=request.param,
+                 step_timeout=60.0)
+
+
+@pytest.fixture
+def slow(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+         tmp_path: Path) -> Nodes:
+    """Nodes with a robot that takes its time from now on."""
+    nodes = Nodes(start, explorer, peer, scenario, tmp_path)
+    nodes.slow_down(0.3)
+    return nodes
+
+
+def steps(results: list[str]) -> int:
+    """Return the sum of the steps told."""
+    assert all(result.startswith('reached ') for result in results), results
+    return sum(int(result.split()[3]) for result in results)
+
+
+def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) -> None:
+    results = []
+    for target in TARGETS:
+        nodes.explores()
+        results.append(nodes.operator.go(target))
+    for target in TARGETS:    # as quick as can be: exploration hardly goes on in between
+        results.append(nodes.operator.go(target))
+    nodes.explores()
+    nodes.pause()
+    heard = len(nodes.phase)
+    results += [nodes.operator.go(target) for target in TARGETS]
+    nodes.peer.spin(0.3)
+    assert {message.data for message in nodes.phase[heard:]} <= {'paused'}
+    assert [int(result.split()[1]) for result in results] == 3 * list(TARGETS)
+    assert not any('another node' in message.data for message in nodes.status)
+    assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(nodes.policies[-1]),
+                 4.0, 1.0).ok
+    counted, besides = nodes.end()
+    assert sum(counted.values()) > 100
+    # Not counted are the first RESET of each goal, and the explorer's when it begins or goes on.
+    beginnings = len(results) + 1
+    assert 0 <= sum(besides.values()) - steps(results) - beginnings <= 2 * len(TARGETS)
+    assert sum(n for (_, action, _), n in besides.items() if action != -1) <= steps(results)
+
+
+def test_resumed_by_somebody_else(slow: Nodes) -> None:
+    slow.operator.send(2)
+    slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
+    slow.peer.spin(0.1)
+    slow.explore(True)
+    assert slow.operator.result() == 'cancelled 2: somebody has resumed exploration'
+    slow.slow_down(0.0)
+    slow.explores()
+    slow.pause()
+    slow.end()
+
+
+def test_cancelled_before_exploration_has_paused(slow: Nodes) -> None:
+    slow.slow_down(2.0)
+    slow.explores()
+    slow.operator.send(2)
+    slow.operator.send(1)
+    assert slow.operator.result() == 'cancelled 2: goal 1 came'
+    slow.slow_down(0.0)
+    assert slow.operator.result().startswith('reached 1 in ')
+    slow.explores()
+
+
+def test_ends_while_under_way(slow: Nodes) -> None:
+    slow.operator.send(2)
+    slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
+    assert slow.navigator.stop(signal.SIGINT, deadline=5.0) == 0
+    assert slow.operator.result() == 'cancelled 2: the node is ending'
+    slow.explores()
