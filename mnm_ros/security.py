@@ -61,8 +61,8 @@ CMP_SIM = Access(
 DIFF_DRIVE_SIM = Access(
     'diff_drive_sim',
     publishes=(
-        '/clock', 'amcl_pose', 'bump', 'doors', 'map', 'odom', 'true_pose', 'world_markers',
-        *_NODE_TOPICS),
+        '/clock', 'amcl_pose', 'bump', 'doors', 'map', 'odom', 'true_pose', 'true_setting',
+        'world_markers', *_NODE_TOPICS),
     subscribes=('/clock', 'cmd_vel'),
     replies=('change', *_NODE_SERVICES))
 
@@ -73,12 +73,20 @@ NAVIGATOR = Access(
     replies=('cancel', *_NODE_SERVICES),
     requests=('explore', 'return_home'))
 
+GRID_DRIVER = Access(
+    'grid_driver',
+    publishes=('cmd_vel', 'goal_pose', 'outcome', 'state', *_NODE_TOPICS),
+    subscribes=('/clock', 'action', 'amcl_pose', 'bump', 'heartbeat', 'map', 'odom'),
+    replies=('return_home', 'stop', *_NODE_SERVICES),
+    requests=('dock',))
+
 ENCLAVES = {
     '/mnm_ros/explorer': EXPLORER,
     '/mnm_ros/advisor': ADVISOR,    # an explorer with the parameter advisory
     '/mnm_ros/cmp_sim': CMP_SIM,
     '/mnm_ros/diff_drive_sim': DIFF_DRIVE_SIM,
     '/mnm_ros/navigator': NAVIGATOR,
+    '/mnm_ros/grid_driver': GRID_DRIVER,
 }
 
 

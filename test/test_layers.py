@@ -1,4 +1,4 @@
-"""The core and the simulation work without ROS."""
+"""The core, the driving and the simulation work without ROS."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-_ROS = ('rclpy', 'std_msgs', 'std_srvs', 'rcl_interfaces')
+_ROS = ('rclpy', 'std_msgs', 'std_srvs', 'rcl_interfaces', 'geometry_msgs', 'nav_msgs')
 
 _SCRIPT = """
 import importlib, pkgutil, sys
@@ -25,7 +25,8 @@ for module in pkgutil.walk_packages(getattr(package, '__path__', []), package.__
 
 
 @pytest.mark.parametrize(
-    'package', ['mnm_ros', 'mnm_ros.core', 'mnm_ros.simulation', 'mnm_ros.protocol'])
+    'package', ['mnm_ros', 'mnm_ros.core', 'mnm_ros.driving', 'mnm_ros.simulation',
+                'mnm_ros.protocol'])
 def test_no_ros(package: str) -> None:
     script = _SCRIPT.format(ros=_ROS, package=package)
     if package == 'mnm_ros':

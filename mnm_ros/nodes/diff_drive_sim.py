@@ -13,7 +13,7 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, Int64, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
@@ -83,6 +83,8 @@ class DiffDriveSim(Node):
         self._truth_publisher = self.create_publisher(PoseStamped, 'true_pose', 10)
         self._bump_publisher = self.create_publisher(Bool, 'bump', wire.LATCHED)
         self._doors_publisher = self.create_publisher(String, 'doors', wire.LATCHED)
+        self._setting_publisher = self.create_publisher(Int64, 'true_setting', wire.LATCHED)
+        self._setting_publisher.publish(Int64(data=self._robot.setting))
         self._marker_publisher = self.create_publisher(
             MarkerArray, 'world_markers', wire.LATCHED)
         self._map_publisher = self.create_publisher(OccupancyGrid, 'map', wire.LATCHED)
@@ -166,6 +168,7 @@ class DiffDriveSim(Node):
         response.message = (
             f'setting {robot.setting} is in force: {_told(setting)}' if response.success
             else 'the world has no other setting')
+        self._setting_publisher.publish(Int64(data=robot.setting))
         if waiting:
             response.message += f'; {", ".join(waiting)} as soon as the robot has left it'
         self._say()

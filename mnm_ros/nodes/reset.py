@@ -1,4 +1,4 @@
-"""RESET by the service ``return_home``, called without waiting."""
+"""RESET by the service ``return_home``, or another one, called without waiting."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ _PAUSE = 0.05    # s, between two calls for the same way home: each leads the ro
 
 
 class HomeService:
-    """Client of ``return_home``.
+    """Client of ``return_home``, or of another service that leads home.
 
     on_response: called with the number of the attempt, its success and the message.
     """
 
-    def __init__(self, node: Node, on_response: Callable[[int, bool, str], None]) -> None:
+    def __init__(
+            self, node: Node, on_response: Callable[[int, bool, str], None],
+            service: str = 'return_home') -> None:
         self._node = node
         self._on_response = on_response
-        self._client = node.create_client(Trigger, 'return_home')
+        self._service = service
+        self._client = node.create_client(Trigger, service)
         self._pending: list[Future] = []
         self._attempt = -1
         self._called = -math.inf
@@ -30,7 +33,7 @@ class HomeService:
     @property
     def name(self) -> str:
         """Name of the service."""
-        return self._node.resolve_service_name('return_home')
+        return self._node.resolve_service_name(self._service)
 
     @property
     def ready(self) -> bool:

@@ -4,15 +4,17 @@ from mnm_ros.parameters.cmp_sim import CMP_SIM
 from mnm_ros.parameters.declaration import ParameterError, Parameters, Row
 from mnm_ros.parameters.diff_drive_sim import DIFF_DRIVE_SIM
 from mnm_ros.parameters.explorer import EXPLORER
+from mnm_ros.parameters.grid_driver import GRID_DRIVER
 from mnm_ros.parameters.navigator import NAVIGATOR
 
 NODES = {
     'explorer': EXPLORER,
     'cmp_sim': CMP_SIM,
     'navigator': NAVIGATOR,
+    'grid_driver': GRID_DRIVER,
     'diff_drive_sim': DIFF_DRIVE_SIM,
 }
 """The parameters of each node by its name."""
 
-__all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'NAVIGATOR', 'NODES', 'ParameterError',
-           'Parameters', 'Row']
+__all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'GRID_DRIVER', 'NAVIGATOR', 'NODES',
+           'ParameterError', 'Parameters', 'Row']

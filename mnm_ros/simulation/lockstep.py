@@ -24,12 +24,12 @@ class Lockstep:
         self._in_vain = True
         self._settling = False
 
-    def ticked(self, now: float) -> None:
-        """Wait for a command from ``now`` on."""
+    def ticked(self, now: float, patience: float = _PATIENCE) -> None:
+        """Wait for a command from ``now`` on, ``patience`` seconds at most."""
         self._ticks += 1
         self._settling = self._in_vain or self._ticks % _EVERY == 0
         self._in_vain = True
-        self.due = now + _PATIENCE
+        self.due = now + patience
 
     def commanded(self, now: float) -> None:
         """Take note of a command."""

@@ -3,8 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from driven_robot import FAST, DrivenRobot
 from node_processes import NodeProcess, Peer, ScriptedRobot, arguments
 import pytest
+from unicycle import Unicycle
 
 Start = Callable[..., NodeProcess]
 
@@ -62,3 +64,13 @@ def scenario(tmp_path: Path) -> str:
     path = tmp_path / 'corridor.yaml'
     path.write_text(CORRIDOR)
     return str(path)
+
+
+@pytest.fixture
+def drive(start: Start, peer: Peer) -> Callable[..., DrivenRobot]:
+    """Start a grid_driver, with the robot that it drives."""
+    def start_driver(**parameters: object) -> DrivenRobot:
+        platform = Unicycle(
+            peer, parameters.get('pose_source', 'odom'), parameters.get('stamped', False))
+        return DrivenRobot(peer, start('grid_driver', **{**FAST, **parameters}), platform)
+    return start_driver

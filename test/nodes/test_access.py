@@ -73,6 +73,34 @@ def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: 
     assert used(peer, node, NAMESPACE) == rights
 
 
+def test_every_way_to_drive_is_granted_and_nothing_superfluous(
+        start: Callable, peer: Peer) -> None:
+    """The rights of ``grid_driver`` depend on its parameters: what is granted is their union."""
+    namespace, node, rights = granted(security.policy(NAMESPACE), '/mnm_ros/grid_driver')
+    if os.environ.get('ROS_DISTRO') == 'humble':
+        rights['reply'] = {name for name in rights['reply']
+                           if name.split('/')[-1] not in NOT_IN_HUMBLE}
+    seen: Granted = {right: set() for right in rights}
+
+    def look() -> Granted:
+        if (node, NAMESPACE) in peer.node.get_node_names_and_namespaces():
+            for right, names in used(peer, node, NAMESPACE).items():
+                seen[right] |= names
+        return seen
+
+    for parameters, last in (
+            ({'reset': 'service', 'use_map': True}, 'map'),
+            ({'drive': 'goal_pose', 'pose_source': 'amcl_pose'}, 'amcl_pose')):
+        process = start(node, namespace=NAMESPACE, use_sim_time=True, **parameters)
+        peer.wait_for(lambda last=last: f'{NAMESPACE}/{last}' in look()['subscribe'], last)
+        for _ in range(10):
+            peer.spin(0.1)
+            look()
+        assert process.stop() == 0
+        peer.wait_for(lambda: not peer.node.count_publishers(f'{NAMESPACE}/state'), 'the end')
+    assert seen == rights
+
+
 def test_the_advisor_cannot_command() -> None:
     *_, rights = granted(security.policy(), '/mnm_ros/advisor')
     assert '/action' not in rights['publish'] and not rights['request']

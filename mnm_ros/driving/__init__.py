@@ -1,0 +1,1 @@
+"""How a mobile robot becomes a CMP: cells, ways and the way to drive; imports no ROS."""

@@ -1,0 +1,166 @@
+"""A pose as a state: the cells of a grid, with or without a heading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+from typing import NamedTuple
+
+OUTSIDE = -2
+"""The state of every pose outside of the grid."""
+
+QUARTER = math.pi / 2
+OCCUPIED = 50    # of 100; a map cell below it, but not unknown (-1), is free
+
+_STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
+
+
+class Pose(NamedTuple):
+    """Where a robot is: m, m, and rad counter-clockwise from the x axis."""
+
+    x: float
+    y: float
+    yaw: float
+
+
+def wrapped(angle: float) -> float:
+    """Return the angle in [-pi, pi] that means the same, in rad."""
+    return math.remainder(angle, math.tau)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Square cells, counted from the lower left corner along x, then along y.
+
+    The state is ``cell = row * columns + column``, or ``cell * 4 + heading`` with the heading 0
+    for east (along x), 1 north (along y), 2 west and 3 south; or OUTSIDE.
+
+    origin_x, origin_y: m, the lower left corner. cell_size: m.
+    """
+
+    origin_x: float
+    origin_y: float
+    cell_size: float
+    columns: int
+    rows: int
+    with_heading: bool = False
+
+    def cell_at(self, x: float, y: float) -> int | None:
+        """Return the cell that contains a point, None outside of the grid."""
+        column = math.floor((x - self.origin_x) / self.cell_size)
+        row = math.floor((y - self.origin_y) / self.cell_size)
+        return self._cell(column, row)
+
+    def centre(self, cell: int) -> tuple[float, float]:
+        """Return the centre of a cell in m; ValueError if there is no such cell."""
+        if not 0 <= cell < self.columns * self.rows:
+            raise ValueError(f'cell {cell}, expected 0 .. {self.columns * self.rows - 1}')
+        row, column = divmod(cell, self.columns)
+        return (self.origin_x + (column + 0.5) * self.cell_size,
+                self.origin_y + (row + 0.5) * self.cell_size)
+
+    def neighbour(self, cell: int, heading: int) -> int | None:
+        """Return the next cell in the direction of the heading, None at the edge of the grid."""
+        row, column = divmod(cell, self.columns)
+        right, up = _STEPS[heading]
+        return self._cell(column + right, row + up)
+
+    def state(self, cell: int | None, heading: int) -> int:
+        """Return the state of a robot in a cell; None is outside of the grid."""
+        if cell is None:
+            return OUTSIDE
+        return cell * 4 + heading if self.with_heading else cell
+
+    def state_at(self, pose: Pose) -> int:
+        """Return the state of a pose."""
+        return self.state(self.cell_at(pose.x, pose.y), heading_of(pose.yaw))
+
+    def pose_of(self, state: int) -> Pose:
+        """Return the centre of a state, with yaw 0 if states have no heading.
+
+        Raises ValueError if it is no state of a cell.
+        """
+        cell, heading = divmod(state, 4) if self.with_heading else (state, 0)
+        return Pose(*self.centre(cell), wrapped(heading * QUARTER))
+
+    def distance_beyond(self, cell: int, x: float, y: float) -> float:
+        """Return how far a point is beyond the borders of a cell, in m; negative inside."""
+        centre_x, centre_y = self.centre(cell)
+        return max(abs(x - centre_x), abs(y - centre_y)) - self.cell_size / 2
+
+    def _cell(self, column: int, row: int) -> int | None:
+        inside = 0 <= column < self.columns and 0 <= row < self.rows
+        return row * self.columns + column if inside else None
+
+
+def heading_of(yaw: float) -> int:
+    """Return the heading 0 .. 3 nearest to an angle in rad."""
+    return round(yaw / QUARTER) % 4
+
+
+class Place:
+    """The state of a robot whose pose is noisy: it changes only well beyond a border.
+
+    margin: fraction of a cell, or of a quarter turn, that the pose has to be beyond it.
+
+    cell: None outside of the grid. heading: 0 .. 3.
+    """
+
+    def __init__(self, grid: Grid, margin: float) -> None:
+        self.cell: int | None = None
+        self.heading = 0
+        self._grid = grid
+        self._margin = margin
+        self._known = False
+
+    @property
+    def state(self) -> int:
+        """State of the last pose."""
+        return self._grid.state(self.cell, self.heading)
+
+    def update(self, pose: Pose) -> int:
+        """Take a pose; return its state."""
+        if not self._known or self._has_left(pose):
+            self.cell = self._grid.cell_at(pose.x, pose.y)
+        turned = abs(wrapped(pose.yaw - self.heading * QUARTER))
+        if not self._known or turned > (0.5 + self._margin) * QUARTER:
+            self.heading = heading_of(pose.yaw)
+        self._known = True
+        return self.state
+
+    def _has_left(self, pose: Pose) -> bool:
+        margin = self._margin * self._grid.cell_size
+        if self.cell is not None:
+            return self._grid.distance_beyond(self.cell, pose.x, pose.y) > margin
+        return all(self._grid.cell_at(pose.x + dx, pose.y + dy) is not None
+                   for dx in (-margin, margin) for dy in (-margin, margin))
+
+
+@dataclass(frozen=True)
+class Map:
+    """An occupancy map: rows of ``width`` values 0 .. 100, or -1 for unknown, from the origin.
+
+    resolution: m, size of a map cell. origin: pose of the lower left corner.
+    """
+
+    resolution: float
+    width: int
+    height: int
+    origin: Pose
+    values: Sequence[int]
+
+    def is_free(self, x: float, y: float) -> bool:
+        """Whether a point is on the map and known to be free."""
+        dx, dy = x - self.origin.x, y - self.origin.y
+        cos, sin = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
+        column = math.floor((cos * dx + sin * dy) / self.resolution)
+        row = math.floor((cos * dy - sin * dx) / self.resolution)
+        inside = 0 <= column < self.width and 0 <= row < self.height
+        return inside and 0 <= self.values[row * self.width + column] < OCCUPIED
+
+
+def free_cells(grid: Grid, map_: Map) -> frozenset[int]:
+    """Return the cells whose centre is free on the map."""
+    return frozenset(cell for cell in range(grid.columns * grid.rows)
+                     if map_.is_free(*grid.centre(cell)))

@@ -1,0 +1,96 @@
+"""Shortest ways over cells that are free, or over moves that have succeeded before."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable
+import math
+from typing import Optional
+
+from mnm_ros.driving.grid import Grid
+
+Edge = tuple[Optional[int], int]    # from a cell, or from outside, to a cell
+
+
+class Ways:
+    """What is known about moves between the cells of a grid.
+
+    free: the cells that are free on a map; None without a map.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self.free: frozenset[int] | None = None
+        self._proven: set[Edge] = set()
+        self._doubtful: set[Edge] = set()
+
+    def neighbour(self, cell: int, heading: int) -> int | None:
+        """Return the next cell in a direction, None if it is off the grid or occupied."""
+        there = self.grid.neighbour(cell, heading)
+        return there if there is not None and self._may_enter(there) else None
+
+    def succeeded(self, cell: int, there: int) -> None:
+        """Remember a move that has led from one cell to another."""
+        edges = {(cell, there), (there, cell)}
+        self._proven |= edges
+        self._doubtful -= edges
+
+    def failed(self, cell: int, there: int) -> None:
+        """Remember a move that has led nowhere now."""
+        edges = {(cell, there), (there, cell)}
+        self._proven -= edges
+        self._doubtful |= edges
+
+    def next_cell(self, cell: int, goal: int, blocked: Collection[Edge]) -> int | None:
+        """Return the first cell on a shortest way to the goal, None if there is no way.
+
+        Trusted first are, without a map, moves that have succeeded before; then all but those
+        that failed when they were last tried; then all.
+
+        blocked: moves to avoid.
+        """
+        trusts: list[Callable[[Edge], bool]] = [
+            lambda move: move not in self._doubtful, lambda move: True]
+        if self.free is None:
+            trusts.insert(0, lambda move: move in self._proven)
+        for trusted in trusts:
+            route = shortest(cell, goal, lambda at: (
+                there for there in self._around(at, blocked) if trusted((at, there))))  # noqa: B023
+            if route:
+                return route[0]
+        return None
+
+    def entry(self, x: float, y: float, blocked: Collection[Edge]) -> int | None:
+        """Return the cell nearest to a point outside of the grid that may be entered."""
+        cells = [cell for cell in range(self.grid.columns * self.grid.rows)
+                 if self._may_enter(cell) and (None, cell) not in blocked]
+        return min(cells, default=None, key=lambda cell: math.dist(
+            (x, y), self.grid.centre(cell)))
+
+    def _around(self, cell: int, blocked: Collection[Edge]) -> Iterable[int]:
+        for heading in range(4):
+            there = self.neighbour(cell, heading)
+            if there is not None and (cell, there) not in blocked:
+                yield there
+
+    def _may_enter(self, cell: int) -> bool:
+        return self.free is None or cell in self.free
+
+
+def shortest(
+        start: int, goal: int, around: Callable[[int], Iterable[int]]) -> list[int] | None:
+    """Return the cells of a shortest way after the start, by breadth first; None if none."""
+    before: dict[int, int] = {start: start}
+    queue = deque([start])
+    while queue and goal not in before:
+        cell = queue.popleft()
+        for there in around(cell):
+            if there not in before:
+                before[there] = cell
+                queue.append(there)
+    if goal not in before:
+        return None
+    route = [goal]
+    while route[-1] != start:
+        route.append(before[route[-1]])
+    return route[-2::-1]

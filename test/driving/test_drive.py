@@ -1,0 +1,121 @@
+"""The controller with a simulated robot: poses are late, noisy and far between."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+import math
+from random import Random
+
+import pytest
+
+from mnm_ros.driving.drive import STILL, Drive, Leg, Limits, Outcome, Stopwatch, Velocity
+from mnm_ros.driving.grid import Pose
+
+LIMITS = Limits(0.3, 1.0, 0.5, 2.0, 0.05, 0.1, 2.0)
+
+
+@dataclass
+class Robot:
+    """Moves exactly as told, ``late`` ticks later, unless it is stuck."""
+
+    pose: Pose
+    tick: float
+    noise: float
+    random: Random
+    late: int = 0
+    stuck: bool = False
+    time: float = 50.0
+    sent: list[Velocity] = field(default_factory=list)
+
+    def play(self, drive: Drive, ticks: int = 20_000) -> Outcome | None:
+        waiting = deque([STILL] * self.late)
+        for _ in range(ticks):
+            waiting.append(drive.step(self.time, self._seen()))
+            self.sent.append(waiting[-1])
+            if drive.outcome:
+                break
+            self._move(waiting.popleft())
+        return drive.outcome
+
+    def _seen(self) -> Pose:
+        x, y, yaw = (value + self.random.uniform(-self.noise, self.noise) for value in self.pose)
+        return Pose(x, y, yaw)
+
+    def _move(self, velocity: Velocity) -> None:
+        self.time += self.tick
+        if not self.stuck:
+            x, y, yaw = self.pose
+            yaw = math.remainder(yaw + velocity.turn * self.tick, math.tau)
+            step = velocity.forward * self.tick
+            self.pose = Pose(x + step * math.cos(yaw), y + step * math.sin(yaw), yaw)
+
+
+@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize(('tick', 'late', 'noise'), [
+    (0.01, 0, 0.0), (0.05, 0, 0.0), (0.05, 2, 0.02), (0.1, 1, 0.01), (0.2, 0, 0.0)])
+def test_arrives_within_the_limits(seed: int, tick: float, late: int, noise: float) -> None:
+    random = Random(seed)
+    for _ in range(20):
+        robot = Robot(Pose(0.0, 0.0, random.uniform(-3, 3)), tick, noise, random, late)
+        leg = Leg(random.uniform(-2, 2), random.uniform(-2, 2),
+                  random.choice((None, random.uniform(-3, 3))), 100.0,
+                  random.choice((None, False, True)))
+        context = seed, robot.pose, leg
+        assert robot.play(Drive(LIMITS, leg, robot.time, robot.pose)) is Outcome.REACHED, context
+        assert leg.distance(robot.pose) <= LIMITS.tolerance + 2 * noise + 0.03, context
+        assert abs(leg.misalignment(robot.pose)) <= LIMITS.heading_tolerance + noise + 0.05
+        assert robot.sent[-1] == STILL
+        for before, now in zip([STILL, *robot.sent], robot.sent):
+            assert abs(now.forward) <= 0.3 and abs(now.turn) <= 1.0, context
+            assert abs(now.forward - before.forward) <= 0.5 * tick + 1e-9, context
+            assert abs(now.turn - before.turn) <= 2.0 * tick + 1e-9, context
+        if leg.backwards is not None:
+            assert all(now.forward <= 0 if leg.backwards else now.forward >= 0
+                       for now in robot.sent), context
+
+
+def test_either_way_is_the_one_with_less_turning() -> None:
+    for x, sign in ((1.0, 1), (-1.0, -1)):
+        robot = Robot(Pose(0.0, 0.0, 0.3), 0.05, 0.0, Random(0))
+        robot.play(Drive(LIMITS, Leg(x, 0.0, None, 100.0, None), robot.time, robot.pose))
+        assert sign * sum(now.forward for now in robot.sent) > 0
+
+
+@pytest.mark.parametrize(('target', 'turned'), [((1.0, 0.0), 0.0), ((0.0, 1.0), 0.0)])
+def test_stuck_is_blocked(target: tuple[float, float], turned: float) -> None:
+    robot = Robot(Pose(0.0, 0.0, turned), 0.05, 0.01, Random(1), stuck=True)
+    begin = robot.time
+    drive = Drive(LIMITS, Leg(*target, None, 100.0), begin, robot.pose)
+    assert robot.play(drive) is Outcome.BLOCKED and robot.sent[-1] == STILL
+    assert robot.time - begin == pytest.approx(LIMITS.patience, abs=1.0)
+
+
+def test_timeout_by_the_stamps_that_may_jump_back() -> None:
+    robot = Robot(Pose(0.0, 0.0, 0.0), 0.05, 0.0, Random(1))
+    drive = Drive(LIMITS, Leg(100.0, 0.0, None, 20.0), robot.time, robot.pose)
+    assert robot.play(drive, 200) is None
+    robot.time -= 40.0
+    assert robot.play(drive, 190) is None
+    assert robot.play(drive, 20) is Outcome.TIMEOUT and robot.sent[-1] == STILL
+
+
+def test_a_bump_ends_a_leg_but_not_a_retreat() -> None:
+    for retreat, outcome in ((False, Outcome.BUMPED), (True, Outcome.REACHED)):
+        robot = Robot(Pose(0.0, 0.0, 0.0), 0.05, 0.0, Random(1))
+        leg = Leg(1.0, 0.0, None, 20.0, retreat=retreat)
+        drive = Drive(LIMITS, leg, robot.time, robot.pose)
+        robot.play(drive, 20)
+        drive.bump()
+        assert robot.play(drive) is outcome and robot.sent[-1] == STILL
+
+
+def test_a_gap_between_poses_is_no_leave_to_jump() -> None:
+    drive = Drive(LIMITS, Leg(5.0, 0.0, None, 100.0), 0.0, Pose(0.0, 0.0, 0.0))
+    assert drive.step(30.0, Pose(0.0, 0.0, 0.0)).forward <= 0.5 * 0.2
+
+
+def test_stopwatch() -> None:
+    watch = Stopwatch(10.0)
+    assert [watch.lap(now) for now in (12.0, 5.0, 6.5)] == [2.0, 0.0, 1.5]
+    assert watch.elapsed == 3.5

@@ -1,0 +1,88 @@
+"""A ``grid_driver`` in a process of its own with a perfect robot, and whoever commands it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from node_processes import NodeProcess, Peer
+from std_msgs.msg import Int64MultiArray, String
+from unicycle import Unicycle
+
+from mnm_ros import wire
+from mnm_ros.driving.grid import Grid
+
+FAST = {'max_speed': 1.0, 'max_turn': 3.0, 'acceleration': 2.0, 'turn_acceleration': 10.0,
+        'blocked_after': 1.0, 'move_timeout': 10.0}
+GRID = Grid(-2.75, -2.75, 0.5, 11, 11)    # as the parameters have it
+HOME = 60
+EAST, NORTH, WEST, SOUTH = range(4)
+FORWARD, LEFT, RIGHT, BACK = range(4)
+RESET = -1
+
+
+class DrivenRobot:
+    """What the explorer sends, hears and is told."""
+
+    def __init__(self, peer: Peer, process: NodeProcess, platform: Unicycle) -> None:
+        self.peer, self.process, self.platform = peer, process, platform
+        self.states = peer.listen(Int64MultiArray, 'state', wire.STEP)
+        self._outcomes = peer.listen(String, 'outcome', 10)
+        self._actions = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        self._seq = 100
+        peer.wait_for(
+            lambda: platform.heard and self._actions.get_subscription_count() and all(
+                peer.node.count_publishers(topic) for topic in ('state', 'outcome')),
+            'the driver')
+
+    @property
+    def outcomes(self) -> list[str]:
+        return [message.data for message in self._outcomes]
+
+    def send(self, action: int, seq: int | None = None) -> int:
+        self._seq += 1
+        seq = self._seq if seq is None else seq
+        self._actions.publish(Int64MultiArray(data=array('q', (seq, action))))
+        return seq
+
+    def leave(self) -> None:
+        self.peer.node.destroy_publisher(self._actions)
+
+    def answers(self, seq: int) -> list[int]:
+        return [message.data[1] for message in self.states if message.data[0] == seq]
+
+    def act(self, action: int) -> tuple[int, str]:
+        """Return the state that the action has led to, and what was said about it."""
+        before = len(self._outcomes)
+        seq = self.send(action)
+        state = self.peer.wait_for(lambda: self.answers(seq) or None, f'action {action}')[0]
+        self.peer.wait_for(lambda: len(self._outcomes) > before, 'the outcome')
+        return state, self.outcomes[-1]
+
+    def wait_until_driving(self) -> None:
+        self.peer.wait_for(lambda: self.platform.speed > 0.3, 'that the robot drives')
+
+    def wait_for_rest(self) -> None:
+        """Wait until nothing has been commanded for a while."""
+        platform = self.platform
+        self.peer.wait_for(
+            lambda: platform.commands and platform.time > platform.commands[-1][0] + 1.0,
+            'silence')
+
+
+def over_limit(commands: Sequence[tuple[float, float, float]], stops: int = 0) -> list:
+    """Return the commands that are faster than FAST allows, or change faster.
+
+    stops: how many may be zero at once.
+    """
+    bad = []
+    for (before, v0, w0), (now, v, w) in zip(commands, commands[1:]):
+        step = now - before + 1e-6
+        if (abs(v) > FAST['max_speed'] or abs(w) > FAST['max_turn']
+                or abs(v - v0) > FAST['acceleration'] * step
+                or abs(w - w0) > FAST['turn_acceleration'] * step):
+            if v == w == 0 and stops:
+                stops -= 1
+            else:
+                bad.append((now, v0, v, w0, w))
+    return bad

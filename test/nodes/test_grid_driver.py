@@ -1,0 +1,245 @@
+"""``grid_driver`` in a process of its own: its actions, its ways to move, its way home."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+import math
+from typing import Any
+
+from driven_robot import (
+    BACK,
+    EAST,
+    FORWARD,
+    GRID,
+    HOME,
+    LEFT,
+    NORTH,
+    RESET,
+    RIGHT,
+    SOUTH,
+    WEST,
+    DrivenRobot,
+    over_limit,
+)
+from node_processes import NodeProcess
+import pytest
+from std_srvs.srv import Trigger
+from unicycle import TICK
+
+from mnm_ros.driving.grid import OUTSIDE, Grid
+
+Drive = Callable[..., DrivenRobot]
+
+
+def off_centre(robot: DrivenRobot, cell: int) -> float:
+    return math.dist((robot.platform.x, robot.platform.y), GRID.centre(cell))
+
+
+@pytest.mark.parametrize('parameters', [
+    {'pose_source': 'odom'}, {'pose_source': 'amcl_pose', 'stamped': True}])
+def test_a_round_and_home(drive: Drive, parameters: dict[str, Any]) -> None:
+    robot = drive(**parameters)
+    for action, cell in ((EAST, 61), (NORTH, 72), (WEST, 71), (WEST, 70), (SOUTH, 59)):
+        assert robot.act(action)[0] == cell and 'reached' in robot.outcomes[-1]
+        assert off_centre(robot, cell) < 0.1
+    assert robot.act(RESET) == (HOME, f'RESET: reached, in state {HOME}')
+    assert off_centre(robot, HOME) < 0.1 and abs(robot.platform.yaw) < 0.15
+    assert over_limit(robot.platform.commands) == []
+    assert max(abs(v) for _, v, _ in robot.platform.commands) > 0.5    # and not for being slow
+    assert 'actions: [east, north, west, south]; home is state 60' in robot.process.output
+
+
+def test_zero_for_half_a_second_then_silence(drive: Drive) -> None:
+    robot = drive()
+    robot.act(EAST)
+    end, count = robot.platform.time, len(robot.platform.commands)
+    robot.wait_for_rest()
+    after = robot.platform.commands[count:]
+    assert all(v == w == 0 for _, v, w in after)
+    assert abs(after[-1][0] - end - 0.5) < 3 * TICK and abs(len(after) * TICK - 0.5) < 3 * TICK
+
+
+@pytest.mark.parametrize(('bumper', 'outcome'), [(True, 'bumped'), (False, 'blocked')])
+def test_a_wall_on_the_way(drive: Drive, bumper: bool, outcome: str) -> None:
+    """It backs off to the centre of the cell where it is, and can go elsewhere."""
+    robot = drive()
+    robot.platform.tells_bumps = bumper
+    robot.platform.wall = lambda x, y: x > 0.2
+    assert robot.act(EAST) == (HOME, f'east: {outcome}, in state {HOME}')
+    assert off_centre(robot, HOME) < 0.1
+    assert min(v for _, v, _ in robot.platform.commands) < -0.1    # backwards
+    assert over_limit(robot.platform.commands, stops=1) == []
+    assert robot.act(WEST)[0] == HOME - 1
+
+
+def test_timeout_is_by_the_stamps(drive: Drive) -> None:
+    robot = drive(move_timeout=60.0, blocked_after=100.0)
+    robot.platform.stuck = True
+    begin = robot.platform.time
+    assert robot.act(NORTH) == (HOME, f'north: timeout, in state {HOME}')
+    assert 59.9 < robot.platform.time - begin < 62
+    assert robot.platform.commands[-1][1:] == (0, 0)
+
+
+def test_relative_moves(drive: Drive) -> None:
+    robot = drive(moves='relative', with_heading=True)
+    for action, state in (
+            (FORWARD, 61 * 4), (LEFT, 61 * 4 + 1), (FORWARD, 72 * 4 + 1), (BACK, 61 * 4 + 1),
+            (RIGHT, 61 * 4), (RIGHT, 61 * 4 + 3), (RESET, HOME * 4)):
+        before = len(robot.platform.commands)
+        assert robot.act(action)[0] == state
+        backwards = [v for _, v, _ in robot.platform.commands[before:] if v < 0]
+        assert bool(backwards) is (action == BACK)
+    assert over_limit(robot.platform.commands) == []
+
+
+def test_only_free_cells_of_the_map(drive: Drive) -> None:
+    """Map cells are half as large, those east of home are occupied, those north unknown."""
+    robot = drive(use_map=True)
+    seq = robot.send(EAST)
+    robot.peer.wait_for(lambda: 'waiting for a map' in robot.process.output, 'that it waits')
+    free = Grid(-2.75, -2.75, 0.25, 22, 22)
+    values = [0] * (22 * 22)
+    for cell, value in ((HOME + 1, 100), (HOME + 11, -1)):
+        values[free.cell_at(*GRID.centre(cell))] = value
+    robot.platform.publish_map(22, 22, 0.25, -2.75, -2.75, values)
+    robot.peer.wait_for(lambda: robot.answers(seq) and robot.outcomes, 'the answer')
+    assert robot.answers(seq) == [HOME] and not robot.platform.commands
+    assert robot.act(NORTH) == (HOME, f'north: blocked, in state {HOME}')
+    assert not robot.platform.commands    # nothing was driven
+    assert robot.act(WEST)[0] == HOME - 1
+
+
+def test_outside_of_the_grid_only_reset_leads_back(drive: Drive) -> None:
+    robot = drive(columns=3, rows=3, origin_x=-0.75, origin_y=-0.75)
+    assert robot.act(WEST)[0] == 3
+    assert robot.act(WEST)[1] == 'west: blocked, in state 3'
+    robot.platform.x, robot.platform.y = 1.5, 0.9
+    robot.peer.wait_for(lambda: list(robot.states[-1].data) == [-1, OUTSIDE], 'the report')
+    assert robot.act(EAST) == (OUTSIDE, f'east: blocked, in state {OUTSIDE}')
+    assert robot.act(RESET)[0] == 4
+
+
+def test_a_repeated_order_is_not_executed_again(drive: Drive) -> None:
+    robot = drive()
+    seq = robot.send(EAST)
+    robot.wait_until_driving()
+    robot.send(EAST, seq)
+    robot.peer.wait_for(lambda: robot.answers(seq), 'the answer')
+    robot.send(EAST, seq)
+    robot.peer.wait_for(lambda: len(robot.answers(seq)) == 2, 'the answer again')
+    robot.wait_for_rest()
+    assert robot.answers(seq) == [61, 61] and off_centre(robot, 61) < 0.1
+
+
+def test_a_way_home_round_an_obstacle(drive: Drive) -> None:
+    robot = drive()
+    assert robot.act(EAST)[0] == 61
+    robot.platform.wall = lambda x, y: 0.2 < x < 0.3 and y < 0.25
+    assert robot.act(RESET) == (HOME, f'RESET: reached, in state {HOME}')
+    assert over_limit(robot.platform.commands, stops=1) == []
+    assert robot.act(EAST)[1] == f'east: bumped, in state {HOME}'
+
+
+def test_the_way_home_fails_with_a_reason(drive: Drive) -> None:
+    robot = drive(home_retries=1)
+    robot.act(EAST)
+    robot.platform.wall = lambda x, y: max(abs(x - 0.5), abs(y)) > 0.2
+    state, outcome = robot.act(RESET)
+    assert state == 61 and outcome.startswith('RESET: bumped from cell 61 to ')
+    reply = home_by_service(robot)
+    assert not reply.success and reply.message.startswith('bumped from cell 61 to ')
+    robot.platform.wall = lambda x, y: False
+    reply = home_by_service(robot)
+    assert reply.success and reply.message == f'at home in state {HOME}'
+    robot.peer.wait_for(lambda: list(robot.states[-1].data) == [-1, HOME], 'the report')
+
+
+def home_by_service(robot: DrivenRobot) -> Trigger.Response:
+    """Call ``return_home`` until the way is over."""
+    for _ in range(30):
+        reply = robot.peer.call(Trigger, 'return_home')
+        if reply.message != 'on the way home, call again':
+            return reply
+    raise AssertionError('still on the way home')
+
+
+def test_the_dock_of_the_platform(drive: Drive) -> None:
+    robot = drive(reset='service', home_retries=1, home_timeout=30.0)
+    calls: list[bool] = []
+
+    def dock(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Fail first, then lead home, then say so although it is not true."""
+        calls.append(True)
+        response.success, response.message = len(calls) > 1, 'no dock in sight'
+        if len(calls) == 2:
+            robot.platform.x = robot.platform.y = 0.0
+        return response
+
+    assert robot.act(WEST)[0] == HOME - 1
+    seq = robot.send(RESET)    # nobody offers the service yet
+
+    def hurry() -> list[int]:
+        robot.platform.time += 5.0
+        return robot.answers(seq)
+
+    robot.peer.wait_for(hurry, 'that it gives up')
+    robot.peer.wait_for(lambda: len(robot.outcomes) == 2, 'the outcome')
+    assert robot.outcomes[-1] == (
+        f'RESET: timeout on the way home: service /dock does not answer, in state {HOME - 1}')
+    robot.peer.node.create_service(Trigger, 'dock', dock)
+    assert robot.act(RESET) == (HOME, f'RESET: reached, in state {HOME}') and len(calls) == 2
+    assert robot.act(WEST)[0] == HOME - 1
+    state, outcome = robot.act(RESET)
+    assert state == HOME - 1 and 'RESET: home was missed' in outcome and len(calls) == 4
+
+
+def test_goals_for_a_planner(drive: Drive) -> None:
+    robot = drive(drive='goal_pose', move_timeout=1.0, tolerance=0.1)
+    platform = robot.platform
+    assert robot.act(NORTH)[0] == HOME + 11
+    assert platform.goals == [pytest.approx((0.0, 0.5, math.pi / 2), abs=0.01)]
+    assert platform.frames == {'odom'} and not platform.commands
+    platform.stuck = True
+    assert robot.act(EAST)[1] == f'east: timeout, in state {HOME + 11}'
+    robot.peer.wait_for(lambda: len(platform.goals) == 3, 'the present pose as a goal')
+    assert platform.goals[-1] == pytest.approx((platform.x, platform.y, platform.yaw), abs=0.01)
+    platform.stuck = False
+    assert robot.act(RESET)[0] == HOME
+    assert platform.goals[-1] == pytest.approx((0, 0, 0), abs=0.01)
+
+
+def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:
+    robot = drive(drive='goal_pose')
+    robot.platform.stuck = True
+    seq = robot.send(EAST)
+    robot.peer.wait_for(lambda: robot.platform.goals, 'the goal')
+    robot.platform.touch()
+    robot.peer.wait_for(lambda: robot.answers(seq) and robot.outcomes, 'the answer')
+    assert robot.answers(seq) == [HOME] and robot.outcomes == [f'east: bumped, in state {HOME}']
+    assert robot.platform.goals[-1][:2] == pytest.approx((0, 0), abs=0.01)
+
+
+@pytest.mark.parametrize(('parameters', 'refusal'), [
+    ({'moves': 'relative'}, "'moves' is 'relative', expected compass unless with_heading"),
+    ({'home_x': 9.0}, "'home_x', 'home_y' are 9, 0, expected a point of the grid"),
+    ({'home_x': 0.19}, "'tolerance' is 0.05, expected <= 0.01: home has to be so near"),
+    ({'with_heading': True, 'home_yaw': 0.7}, "'heading_tolerance' is 0.1, expected <= -0.07"),
+    ({'tolerance': 0.3}, "'tolerance' is 0.3, expected <= 0.2"),
+    ({'pose_timeout': 0.0}, "'pose_timeout' is 0.0, expected > 0 with drive cmd_vel"),
+    ({'cell_size': 0.0}, "'cell_size' is 0.0, expected a double, such as 4.0, > 0"),
+    ({'drive': 'hover'}, "'drive' is 'hover', expected a string, one of cmd_vel, goal_pose")])
+def test_parameters_that_do_not_fit(start: Callable[..., NodeProcess], parameters: dict,
+                                    refusal: str) -> None:
+    node = start('grid_driver', **parameters)
+    assert node.wait() == 1
+    assert refusal in node.output and 'Traceback' not in node.output
+
+
+def test_nav2_without_its_messages(start: Callable[..., NodeProcess]) -> None:
+    if find_spec('nav2_msgs'):
+        pytest.skip('nav2_msgs is installed')
+    node = start('grid_driver', drive='nav2')
+    assert node.wait() == 1
+    assert "'drive' is 'nav2', which needs the package nav2_msgs" in node.output

@@ -1,0 +1,165 @@
+"""``grid_driver`` comes to rest whenever it should."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import signal
+import time
+
+from driven_robot import EAST, HOME, RESET, DrivenRobot, over_limit
+from geometry_msgs.msg import Twist
+from node_processes import Peer
+import pytest
+from rclpy.node import Node
+from std_msgs.msg import Header
+from std_srvs.srv import SetBool
+from unicycle import TICK
+
+from mnm_ros import wire
+from mnm_ros.driving.drive import Leg, Limits, Outcome
+from mnm_ros.driving.grid import Pose
+from mnm_ros.nodes.movers import Fix, VelocityMover
+
+Drive = Callable[..., DrivenRobot]
+SEQ = 7
+SIZE = 2000.0    # m: cells so large that nobody arrives meanwhile
+LONG = {'cell_size': SIZE, 'origin_x': -SIZE / 2, 'origin_y': -SIZE / 2, 'columns': 3, 'rows': 1,
+        'move_timeout': 1e6}
+
+
+@pytest.fixture
+def driving(drive: Drive) -> DrivenRobot:
+    """Return a robot on its way east, by the order SEQ."""
+    robot = drive(pose_timeout=0.5, **LONG)
+    robot.send(EAST, SEQ)
+    robot.wait_until_driving()
+    return robot
+
+
+def at_rest(robot: DrivenRobot) -> bool:
+    return robot.platform.commands[-1][1:] == (0, 0)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_zero_is_the_last_command_before_the_end(driving: DrivenRobot, number: int) -> None:
+    driving.process.send(number)
+    begin = time.monotonic()
+    driving.peer.wait_for(lambda: not driving.process.running, 'the end', deadline=5.0)
+    driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
+    driving.peer.spin(0.2)    # nothing comes later
+    assert at_rest(driving) and driving.process.wait() == 0
+    assert time.monotonic() - begin < 5
+
+
+def test_pose_lost(driving: DrivenRobot) -> None:
+    """It stops; the answer waits until it is known where the robot is."""
+    driving.platform.silent = True
+    driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
+    assert 'no pose on /odom for 0.5 s: stopped' in driving.process.output
+    driving.peer.spin(0.3)
+    assert at_rest(driving) and not driving.answers(SEQ)
+    driving.platform.x = SIZE
+    driving.platform.silent = False
+    driving.peer.wait_for(lambda: driving.answers(SEQ) and driving.outcomes, 'the answer')
+    assert driving.answers(SEQ) == [1]
+    assert driving.outcomes == ['east: pose lost, in state 0']
+
+
+def test_no_pose_yet(drive: Drive) -> None:
+    robot = drive(pose_timeout=0.2)
+    robot.platform.silent = True
+    robot.peer.spin(0.4)
+    seq = robot.send(EAST)
+    robot.peer.wait_for(
+        lambda: 'waiting for a pose on /odom' in robot.process.output, 'that it waits')
+    robot.platform.silent = False
+    robot.peer.wait_for(lambda: robot.answers(seq) == [HOME + 1], 'the answer')
+
+
+def test_stop_and_free(driving: DrivenRobot) -> None:
+    driving.peer.call(SetBool, 'stop', SetBool.Request(data=True))
+    assert at_rest(driving) and not driving.answers(SEQ)
+    count = len(driving.platform.commands)
+    driving.send(EAST)
+    driving.wait_for_rest()
+    assert all(v == w == 0 for _, v, w in driving.platform.commands[count:])
+    driving.peer.call(SetBool, 'stop', SetBool.Request(data=False))
+    driving.peer.wait_for(lambda: driving.states, 'the report')
+    assert [list(state.data) for state in driving.states] == [[-1, 0]]
+    assert driving.act(RESET)[0] == 0
+
+
+def test_whoever_commands_it_leaves(driving: DrivenRobot) -> None:
+    driving.leave()
+    driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
+    driving.wait_for_rest()
+    driving.peer.wait_for(lambda: driving.outcomes, 'the outcome')
+    assert driving.outcomes == ['east: cancelled: whoever commanded it is gone, in state 0']
+    assert over_limit(driving.platform.commands, stops=1) == []
+
+
+def test_the_explorer_hangs(drive: Drive) -> None:
+    robot = drive(**LONG)
+    heart = robot.peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    robot.peer.wait_for(heart.get_subscription_count, 'the subscription')
+    heart.publish(Header())
+    robot.send(EAST)
+    robot.wait_until_driving()
+    robot.wait_for_rest()
+    robot.peer.wait_for(lambda: robot.outcomes, 'the outcome')
+    assert robot.outcomes == [
+        'east: cancelled: the heartbeat of the explorer has stopped, in state 0']
+
+
+def test_moved_by_hand_is_reported_and_a_joystick_is_not_disturbed(drive: Drive) -> None:
+    robot = drive()
+    assert robot.act(EAST)[0] == HOME + 1
+    robot.wait_for_rest()
+    count = len(robot.platform.commands)
+    robot.platform.x = 1.0
+    robot.peer.wait_for(lambda: len(robot.states) == 2, 'the report')
+    robot.peer.spin(0.2)
+    assert list(robot.states[-1].data) == [-1, HOME + 2] and len(robot.states) == 2
+    assert len(robot.platform.commands) == count
+
+
+@pytest.fixture
+def node(peer: Peer) -> Iterator[Node]:
+    node = Node('driver', context=peer.context)
+    yield node
+    node.destroy_node()
+
+
+def test_one_velocity_for_each_pose(peer: Peer, node: Node) -> None:
+    """A simulator that waits for it gets no more either, although a stop is told at once."""
+    heard = peer.listen(Twist, 'cmd_vel', 100)
+    mover = VelocityMover(node, Limits(1.0, 3.0, 2.0, 10.0, 0.05, 0.1, 1.0), stamped=False)
+    peer.wait_for(lambda: peer.node.count_publishers('cmd_vel'), 'the publisher')
+    peer.wait_for(lambda: node.count_subscribers('cmd_vel'), 'the subscription')
+    poses, now = 0, 10.0
+
+    def fix() -> Fix:
+        nonlocal poses, now
+        poses, now = poses + 1, now + TICK
+        return Fix(now, Pose(0.0, 0.0, 0.0), 'odom')
+
+    leg = Leg(5.0, 0.0, None, 100.0)
+    mover.start(leg, Fix(now, Pose(0.0, 0.0, 0.0), 'odom'))
+    for _ in range(5):
+        assert mover.update(fix()) is None
+    mover.bump()
+    peer.wait_for(lambda: len(heard) == poses + 1, 'zero at once')
+    assert heard[-2].linear.x > 0.3 and heard[-1].linear.x == 0
+    assert mover.update(fix()) is Outcome.BUMPED
+    mover.start(leg, Fix(now, Pose(0.0, 0.0, 0.0), 'odom'))
+    assert mover.update(fix()) is None
+    peer.wait_for(lambda: len(heard) == poses, 'as many as poses')
+    mover.stop(None)
+    for _ in range(10):
+        mover.rest(fix())
+    peer.wait_for(lambda: len(heard) == poses, 'as many as poses')
+    for _ in range(10):
+        mover.rest(fix())
+    mover.close()
+    peer.wait_for(lambda: len(heard) == poses - 10 + 1, 'silence and a last zero')
+    assert heard[-1].linear.x == 0
