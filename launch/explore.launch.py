@@ -9,18 +9,17 @@ import re
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription
-from launch.action import Action
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
-from launch.substitutions import LaunchConfiguration, TextSubstitution
+from launch.actions import OpaqueFunction
+from launch.substitutions import TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 import yaml
 
+from mnm_ros.launching import FLAG, declared, node, values
 from mnm_ros.simulation import scenario
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
 SCENARIO = 'two_rooms'
-RESPAWN_DELAY = 2.0    # s
 AS_CONFIGURED = '(empty: as in params_file)'
 TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
 
@@ -29,71 +28,53 @@ ARGUMENTS = {
     'navigator': ('false', 'Start the navigator, too'),
     'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
                      f'(empty: as in params_file, otherwise {SCENARIO})'),
-    'params_file': (str(CONFIG), 'Parameters of both nodes'),
+    'params_file': (str(CONFIG), 'Parameters of all nodes'),
     'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
-    'seed': ('', f'Of every random choice in both nodes {AS_CONFIGURED}'),
+    'seed': ('', f'Of every random choice {AS_CONFIGURED}'),
     'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
     'use_sim_time': ('', f'Take the time from /clock {AS_CONFIGURED}'),
-    'namespace': ('', 'Of both nodes and their topics, one for each robot'),
+    'namespace': ('', 'Of all nodes and their topics, one for each robot'),
     'use_respawn': ('false', 'Start a node that has ended again, after 2 s, instead of ending '
-                             'the other one too'),
-    'log_level': ('info', 'Of both nodes: debug, info, warn, error or fatal'),
+                             'the others too'),
+    'log_level': ('info', 'Of all nodes: debug, info, warn, error or fatal'),
 }
 
 
 def generate_launch_description() -> LaunchDescription:
-    flag = ['', 'true', 'false']
-    choices = {'sim': flag[1:], 'navigator': flag[1:], 'autostart': flag, 'use_sim_time': flag,
-               'use_respawn': flag[1:]}
-    return LaunchDescription([
-        *(DeclareLaunchArgument(
-            name, default_value=default, description=description, choices=choices.get(name))
-          for name, (default, description) in ARGUMENTS.items()),
-        OpaqueFunction(function=_nodes)])
+    as_configured = ('', *FLAG)
+    choices = {'sim': FLAG, 'navigator': FLAG, 'use_respawn': FLAG,
+               'autostart': as_configured, 'use_sim_time': as_configured}
+    return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_nodes)])
 
 
 def _nodes(context: LaunchContext) -> list[Node]:
     """Make the nodes; arguments that are not empty go on top of ``params_file``."""
-    argument = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    namespace = '/' + argument['namespace'].strip('/')
+    argument = values(context, ARGUMENTS)
     params_file = str(Path(argument['params_file']).expanduser())
-    configured = _Configured(params_file, namespace)
+    configured = _Configured(params_file, argument['namespace'])
 
-    respawn = argument['use_respawn'] == 'true'
-
-    def node(name: str, given: dict[str, str], *more: str, enclave: str = '') -> Node:
+    def made(name: str, given: dict[str, str], *more: str, enclave: str = '') -> Node:
         given = {**given, **{key: argument[key] for key in ('seed', 'use_sim_time')}}
-        return Node(
-            package='mnm_ros', executable=name, name=name, namespace=namespace,
-            parameters=[params_file, {
-                key: ParameterValue(TextSubstitution(text=value), value_type=TYPES[key])
-                for key, value in given.items() if value}],
-            ros_arguments=['--log-level', argument['log_level'],
-                           '--enclave', f'/mnm_ros/{enclave or name}', *more],
-            output='screen', emulate_tty=True, respawn=respawn, respawn_delay=RESPAWN_DELAY,
-            on_exit=None if respawn else [OpaqueFunction(function=_end)])
+        return node(name, argument, [params_file, {
+            key: ParameterValue(TextSubstitution(text=value), value_type=TYPES[key])
+            for key, value in given.items() if value}], *more, enclave=enclave)
 
     explorer = {key: argument[key] for key in ('preset', 'autostart')}
     enclave = 'advisor' if configured.value('explorer', 'advisory') else 'explorer'
     named = configured.value('explorer', 'actions')
-    navigator = [node('navigator', {})] if argument['navigator'] == 'true' else []
+    navigator = [made('navigator', {})] if argument['navigator'] == 'true' else []
     if argument['sim'] == 'false':
         if not named:
             raise RuntimeError(
                 f'{params_file} does not name the actions of the robot: expected, for example, '
                 '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
-        return [node('explorer', explorer, enclave=enclave), *navigator]
+        return [made('explorer', explorer, enclave=enclave), *navigator]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     # As an argument in JSON: in a parameter file of launch, ROS reads a name like n as false.
     actions = () if named else (
         '-p', 'actions:=' + json.dumps(scenario.load(chosen).actions, ensure_ascii=False))
-    return [node('explorer', explorer, *actions, enclave=enclave),
-            node('cmp_sim', {'scenario': chosen}), *navigator]
-
-
-def _end(context: LaunchContext) -> list[Action]:
-    """End the launch with the first process that ends; a second Shutdown would be an error."""
-    return [] if context.is_shutdown else [Shutdown(reason='a node has ended')]
+    return [made('explorer', explorer, *actions, enclave=enclave),
+            made('cmp_sim', {'scenario': chosen}), *navigator]
 
 
 class _Configured:
@@ -101,7 +82,7 @@ class _Configured:
 
     def __init__(self, path: str, namespace: str) -> None:
         self._tree = yaml.safe_load(Path(path).read_text(encoding='utf-8')) or {}
-        self._namespace = namespace.rstrip('/')
+        self._namespace = ('/' + namespace.strip('/')).rstrip('/')
 
     def value(self, node: str, parameter: str) -> Any:
         """Return the last value that the file gives, or None."""

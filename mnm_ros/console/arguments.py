@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import json
 import math
+from pathlib import Path
 
 from mnm_ros.console.snapshot import Goal
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
+from mnm_ros.simulation import world as worlds
+from mnm_ros.simulation.flat import driver_parameters, scenario_of
+from mnm_ros.simulation.located_yaml import read
 
 EPILOG = """\
 Without --once and --changes it watches until Ctrl-C.
@@ -26,18 +30,22 @@ Set ROS_DOMAIN_ID to the value shown to look on with other ROS programs on this 
 """
 
 
-OWN_OPTIONS = ('actions', 'delta', 'epsilon', 'preset', 'radius', 'scenario', 'seed')
+OWN_OPTIONS = (
+    'actions', 'delta', 'epsilon', 'preset', 'radius', 'scenario', 'seed', 'world')
 
 
 @dataclass(frozen=True)
 class Options:
     """What to run and when to stop.
 
+    scenario: what is true; of a world, what it amounts to.
+    world: what diff_drive_sim simulates; None: cmp_sim simulates the scenario.
     timeout: seconds.
     parameters: pairs of a node and ``name:=value`` for it.
     """
 
     scenario: scenarios.Scenario
+    world: worlds.World | None
     problem: Problem
     preset: str
     seed: int
@@ -47,15 +55,22 @@ class Options:
 
     def commands(self) -> dict[str, list[str]]:
         """Return the arguments of each node: ``-m module --ros-args ...``, by node name."""
-        shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.slack!r}',
-                  f'seed:={self.seed}']
+        seed = f'seed:={self.seed}'
+        shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.slack!r}', seed]
         actions = json.dumps(self.scenario.actions, ensure_ascii=False)
-        own = {
-            'cmp_sim': [f'scenario:={json.dumps(str(self.scenario.path))}'],
-            'explorer': [f'actions:={actions}', f'preset:={self.preset}',
-                         f'delta:={self.problem.confidence!r}'],
-        }
-        return {node: _node_arguments(node, [*shared, *settings, *self._given_to(node)])
+        explorer = [*shared, f'actions:={actions}', f'preset:={self.preset}',
+                    f'delta:={self.problem.confidence!r}']
+        if self.world is None:
+            path = json.dumps(str(self.scenario.path))
+            own = {'cmp_sim': [*shared, f'scenario:={path}'], 'explorer': explorer}
+        else:
+            path = json.dumps(str(self.world.path))
+            own = {
+                'diff_drive_sim': [seed, f'world:={path}', 'real_time_factor:=0.0', 'tick:=0.1'],
+                'grid_driver': [f'{name}:={json.dumps(value)}' for name, value
+                                in driver_parameters(self.world).items()],
+                'explorer': [*explorer, 'step_timeout:=30.0']}
+        return {node: _node_arguments(node, [*settings, *self._given_to(node)])
                 for node, settings in own.items()}
 
     def _given_to(self, node: str) -> list[str]:
@@ -67,22 +82,36 @@ def parse(arguments: Sequence[str]) -> Options:
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
-        scenario = scenarios.load(given.scenario)
+        scenario, world = _subject(given.scenario)
         problem = Problem(len(scenario.actions), given.radius, given.epsilon, given.delta)
         goal = _goal(given, scenario)
+        parameters = tuple(_parameter(text, world is not None) for text in given.parameters)
     except ValueError as error:
         parser.error(str(error))
     return Options(
-        scenario, problem, given.preset, given.seed, goal, given.timeout, tuple(given.parameters))
+        scenario, world, problem, given.preset, given.seed, goal, given.timeout, parameters)
+
+
+def _subject(path_or_name: str) -> tuple[scenarios.Scenario, worlds.World | None]:
+    """Return a scenario, or a world and what it amounts to."""
+    path = Path(path_or_name).expanduser()
+    is_world = path_or_name in worlds.shipped() or (
+        path.is_file() and 'rows' in (read(path).mapping('a world or a scenario')))
+    if not is_world:
+        return scenarios.load(path_or_name), None
+    world = worlds.load(path_or_name)
+    return scenario_of(world), world
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='explore', epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description='Explore a simulated CMP and watch it live.')
+        description='Explore a simulated CMP, or a flat with a simulated mobile robot, and watch '
+                    'it live.')
     parser.add_argument(
         'scenario', nargs='?', default='two_rooms',
-        help=f'a file or one of: {", ".join(scenarios.shipped())} (default: %(default)s)')
+        help=f'a file or one of: {", ".join(scenarios.shipped())} (default: %(default)s); or a '
+             f'world for a simulated mobile robot: {", ".join(worlds.shipped())}')
     until = parser.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
@@ -104,9 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         '--timeout', type=_seconds, metavar='S', help='give up after S seconds')
     parser.add_argument(
-        '-p', dest='parameters', action='append', default=[], type=_parameter,
-        metavar='[node:]name:=value',
-        help='parameter of explorer or cmp_sim, e.g. -p latency:=0.01; repeatable')
+        '-p', dest='parameters', action='append', default=[], metavar='[node:]name:=value',
+        help='parameter of a node, e.g. -p latency:=0.01; repeatable')
     return parser
 
 
@@ -146,24 +174,27 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _parameter(text: str) -> tuple[str, str]:
+def _parameter(text: str, mobile: bool) -> tuple[str, str]:
     """Return the node that has the parameter, and ``name:=value``."""
     # Not for every start: this imports ROS.
     from mnm_ros import parameters
     where, assigned, value = text.partition(':=')
     node, _, name = where.rpartition(':')
-    tables = {'cmp_sim': parameters.CMP_SIM, 'explorer': parameters.EXPLORER}
+    tables = {'explorer': parameters.EXPLORER, **(
+        {'grid_driver': parameters.GRID_DRIVER, 'diff_drive_sim': parameters.DIFF_DRIVE_SIM}
+        if mobile else {'cmp_sim': parameters.CMP_SIM})}
     nodes = [candidate for candidate, rows in tables.items()
              if node in ('', candidate) and name in {row.name for row in rows}]
     if not assigned:
-        raise argparse.ArgumentTypeError(f'{text!r}, expected name:=value')
+        raise ValueError(f'argument -p: {text!r}, expected name:=value')
     if name in OWN_OPTIONS:
-        raise argparse.ArgumentTypeError(f'{name} is set by an argument of its own')
+        raise ValueError(f'argument -p: {name} is set by an argument of its own')
     if not nodes:
-        raise argparse.ArgumentTypeError(f'{where} is no parameter of {node or "either node"}')
+        raise ValueError(f'argument -p: {where} is no parameter of {node or " or ".join(tables)}')
     if len(nodes) > 1:
-        raise argparse.ArgumentTypeError(
-            f'{name} is a parameter of both nodes, expected explorer:{name} or cmp_sim:{name}')
+        raise ValueError(
+            f'argument -p: {name} is a parameter of several nodes, expected '
+            + ' or '.join(f'{candidate}:{name}' for candidate in nodes))
     return nodes[0], f'{name}:={value}'
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 import shutil
 import time
 from typing import Protocol, TextIO
 
 from mnm_ros.console import render
+from mnm_ros.console.grid import Picture
 from mnm_ros.console.snapshot import Snapshot
 
 PROGRESS_S = 5.0
@@ -18,7 +19,7 @@ HIDE_CURSOR, SHOW_CURSOR, ERASE_LINE, ERASE_BELOW = '\x1b[?25l', '\x1b[?25h', '\
 class Display(Protocol):
     """Shows snapshots until it is closed."""
 
-    def show(self, snapshot: Snapshot, seconds: float, grid: Sequence[str]) -> None:
+    def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
         """Show the snapshot, ``seconds`` after the nodes' start."""
 
     def close(self) -> None:
@@ -41,7 +42,7 @@ class Screen:
         self._drawn = 0
         self._open = False
 
-    def show(self, snapshot: Snapshot, seconds: float, grid: Sequence[str]) -> None:
+    def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
         """Draw the snapshot in the size that the terminal has now."""
         width, height = shutil.get_terminal_size()
         frame = replace(self._frame, width=width, height=height - 1)
@@ -71,7 +72,7 @@ class Lines:
         self._next_progress = PROGRESS_S
         self._write(f'{frame.title}; {frame.hint}')
 
-    def show(self, snapshot: Snapshot, seconds: float, grid: Sequence[str]) -> None:
+    def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
         """Write what has changed since the last call."""
         for line in render.changed(self._before, snapshot, self._settings):
             self._write(line)

@@ -1,16 +1,37 @@
-"""The picture behind a grid scenario."""
+"""The picture behind a grid scenario or a world."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import yaml
 
+from mnm_ros.simulation.scenario import Scenario
+from mnm_ros.simulation.world import World
 
-def grids(path: Path) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of each setting of a scenario file, empty where it is no grid.
+Picture = tuple[tuple[tuple[str, int], ...], ...]
+"""Rows from the top of what is in a cell, ``S``, ``#``, ``.`` or a door, and its state."""
 
-    The file must have been loaded as a scenario before: nothing is checked here.
-    """
-    settings = yaml.safe_load(path.read_text(encoding='utf-8'))['settings']
-    return tuple(tuple(setting.get('grid', {}).get('rows', ())) for setting in settings)
+
+def pictures(scenario: Scenario, world: World | None) -> tuple[Picture, ...]:
+    """Return the picture of each setting, empty where it is no grid."""
+    if world is not None:
+        return (_picture(_rows(world), range(world.size[1] - 1, -1, -1)),) * len(world.settings)
+    # Loaded as a scenario before: nothing is checked here.
+    settings = yaml.safe_load(scenario.path.read_text(encoding='utf-8'))['settings']
+    return tuple(_picture(rows, range(len(rows))) for rows in (
+        setting.get('grid', {}).get('rows', ()) for setting in settings))
+
+
+def _rows(world: World) -> list[str]:
+    columns, rows = world.size
+    doors = {cell: door for door, cells in world.doors.items() for cell in cells}
+    letters = {**dict.fromkeys(world.walls, '#'), **doors, world.home: 'S'}
+    return [''.join(letters.get((column, row), '.') for column in range(columns))
+            for row in reversed(range(rows))]
+
+
+def _picture(rows: Sequence[str], numbers: Sequence[int]) -> Picture:
+    return tuple(
+        tuple((letter, number * len(row) + column) for column, letter in enumerate(row))
+        for number, row in zip(numbers, rows, strict=True))

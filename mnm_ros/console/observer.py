@@ -12,6 +12,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import Trigger
 
 from mnm_ros import wire
 from mnm_ros.console.snapshot import Snapshot
@@ -33,6 +34,7 @@ class Observer(Node):
         self._exploration_steps: int | None = None
         self.create_subscription(
             Int64, 'exploration_steps', self._on_exploration_steps, wire.LATCHED)
+        self.change = self.create_client(Trigger, 'change')
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
     def _latest(self, kind: type, topic: str, fields: Any) -> None:
@@ -68,6 +70,10 @@ class Listener:
         self._executor.shutdown()
         self._node.destroy_node()
         rclpy.try_shutdown()
+
+    def change(self) -> None:
+        """Ask for the next setting."""
+        self._node.change.call_async(Trigger.Request())
 
     def listen(self, seconds: float) -> Snapshot:
         """Take in messages for so long and return what is known then."""

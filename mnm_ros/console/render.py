@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mnm_ros.console.grid import Picture
 from mnm_ros.console.snapshot import Snapshot
 
 BOLD, DIM, GREEN = '1', '2', '32'
@@ -33,11 +33,11 @@ class Frame:
 
 def screen(
         snapshot: Snapshot, frame: Frame, seconds: float,
-        grid: Sequence[str] = ()) -> list[str]:
+        grid: Picture = ()) -> list[str]:
     """Return the lines of the live view, none wider or more than the frame has.
 
     seconds: since the nodes' start.
-    grid: rows of ``S``, ``#`` and ``.``; state ids are ``row * width + column``.
+    grid: the picture of the setting in force.
     """
     room = frame.width - 1
     clock = duration(seconds)
@@ -122,14 +122,13 @@ def paint(text: str, code: str, frame: Frame) -> str:
     return f'\x1b[{code}m{text}\x1b[0m' if frame.color and text else text
 
 
-def _map(snapshot: Snapshot, frame: Frame, grid: Sequence[str]) -> list[str]:
+def _map(snapshot: Snapshot, frame: Frame, grid: Picture) -> list[str]:
     if not grid or 2 * len(grid[0]) + LABEL > frame.width:
         return []
     learnt = frozenset(snapshot.known)
     lines = []
-    for row, cells in enumerate(grid):
-        glyphs = [_cell(cell, row * len(cells) + column in learnt, frame)
-                  for column, cell in enumerate(cells)]
+    for cells in grid:
+        glyphs = [_cell(cell, state in learnt, frame) for cell, state in cells]
         lines.append(' ' * LABEL + ' '.join(glyphs))
     key = clip('S start, o known, # wall', frame.width - 1 - LABEL)
     return [*lines, ' ' * LABEL + paint(key, DIM, frame)]
@@ -138,7 +137,7 @@ def _map(snapshot: Snapshot, frame: Frame, grid: Sequence[str]) -> list[str]:
 def _cell(cell: str, is_known: bool, frame: Frame) -> str:
     if is_known:
         return paint('S' if cell == 'S' else 'o', GREEN, frame)
-    return cell if cell in 'S#' else paint('.', DIM, frame)
+    return cell if cell != '.' else paint('.', DIM, frame)
 
 
 def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:

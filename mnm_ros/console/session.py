@@ -14,10 +14,10 @@ from typing import TextIO
 
 from mnm_ros.console import display, render, summary
 from mnm_ros.console.arguments import Options
-from mnm_ros.console.grid import grids
+from mnm_ros.console.grid import pictures
 from mnm_ros.console.observer import Listener
 from mnm_ros.console.processes import Child, Interrupt, stop
-from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.console.snapshot import Goal, Snapshot
 
 TICK_S = 0.25
 SETTLE_S = 0.3
@@ -33,14 +33,15 @@ class Ending:
 
 
 class Session:
-    """One run of both nodes and what is shown of it."""
+    """One run of all nodes and what is shown of it."""
 
     def __init__(self, options: Options, interrupt: Interrupt, out: TextIO) -> None:
         self._options = options
         self._interrupt = interrupt
         self._out = out
-        self._grids = grids(options.scenario.path)
+        self._pictures = pictures(options.scenario, options.world)
         self._children: list[Child] = []
+        self._changed_from: int | None = None
         self._started = 0.0
 
     def run(self) -> int:
@@ -60,7 +61,7 @@ class Session:
         scenario = self._options.scenario
         return render.Frame(
             scenario.name, len(scenario.settings),
-            f'Ctrl-C ends both nodes; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}')
+            f'Ctrl-C ends all nodes; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}')
 
     def _start(self, logs: Path) -> None:
         self._started = time.monotonic()
@@ -76,16 +77,27 @@ class Session:
         return time.monotonic() - self._started
 
     def _show(self, snapshot: Snapshot) -> None:
-        grid = self._grids[snapshot.true_setting or 0]
-        self._display.show(snapshot, self._elapsed(), grid)
+        picture = self._pictures[snapshot.true_setting or 0]
+        self._display.show(snapshot, self._elapsed(), picture)
 
     def _watch(self) -> Ending:
         while True:
             snapshot = self._listener.listen(TICK_S)
             self._show(snapshot)
+            self._move_doors(snapshot)
             ending = self._ending(snapshot)
             if ending is not None:
                 return ending
+
+    def _move_doors(self, snapshot: Snapshot) -> None:
+        """Put the next setting of a world in force once all there is has been learnt."""
+        goal, setting = self._options.goal, snapshot.true_setting
+        if self._options.world is None or setting is None or setting == self._changed_from:
+            return
+        last = len(self._options.scenario.settings) - 1
+        if setting < (last if goal is None else goal.changes) and Goal(setting).reached(snapshot):
+            self._changed_from = setting
+            self._listener.change()
 
     def _ending(self, snapshot: Snapshot) -> Ending | None:
         goal, timeout = self._options.goal, self._options.timeout

@@ -47,6 +47,27 @@ def test_a_parameter_goes_to_the_node_that_has_it() -> None:
     assert after('explorer', commands)[-2:] == ['step_retries:=2', 'record:=a.json']
 
 
+def test_a_world_is_driven_by_a_mobile_robot() -> None:
+    options = parse(['two_room_flat', '--changes', '2', '-p', 'slip:=0.1'])
+    assert [*options.commands()] == ['diff_drive_sim', 'grid_driver', 'explorer']
+    assert after('diff_drive_sim', options.commands())[-1] == 'slip:=0.1'
+    assert 'home_x:=1.25' in after('grid_driver', options.commands())
+    assert 'actions:=["east", "north", "west", "south"]' in after('explorer', options.commands())
+    assert parse([str(options.world.path)]).world == options.world
+
+
+def test_the_cmp_behind_a_world() -> None:
+    """Cells are numbered from the lower left corner, as grid_driver does."""
+    (opened, closed, _) = (setting.cmp for setting in parse(['two_room_flat']).scenario.settings)
+    home, door = 3 * 7 + 2, 3 * 7 + 3
+    assert opened.start == closed.start == home
+    assert opened.transitions(home, 0) == ((door, 1.0),)
+    assert closed.transitions(home, 0) == ((home, 1.0),)
+    assert opened.transitions(home, 2) == ((home - 1, 1.0),)
+    assert opened.transitions(home - 1, 3) == ((home - 8, 1.0),)
+    assert opened.transitions(home, 1) == opened.transitions(home, 3) == ((home, 1.0),)
+
+
 def test_scenario_by_path(tmp_path: Path) -> None:
     path = tmp_path / 'my own.yaml'
     path.write_text(scenario.load('corridor').path.read_text())
@@ -66,7 +87,8 @@ def test_scenario_by_path(tmp_path: Path) -> None:
     (['--timeout', '0'], 'above 0'),
     (['-p', 'latency=1'], 'expected name:=value'),
     (['-p', 'radius:=5.0'], 'argument of its own'),
-    (['-p', 'lattency:=1.0'], 'lattency is no parameter'),
+    (['-p', 'lattency:=1.0'], 'lattency is no parameter of explorer or cmp_sim'),
+    (['two_room_flat', '-p', 'max_speed:=0.2'], 'grid_driver:max_speed or diff_drive_sim'),
     (['-p', 'record:=a.json'], 'explorer:record'),
 ])
 def test_bad_arguments(

@@ -10,7 +10,7 @@ from mnm_ros.console.snapshot import Goal, Snapshot
 from mnm_ros.core.policy import Hypothesis, Policy
 
 FRAME = Frame('two rooms', 2, 'Ctrl-C ends both nodes')
-GRID = ('S.', '.#')
+GRID = ((('S', 0), ('.', 1)), (('.', 2), ('#', 3)))
 
 
 def hypothesis(*known: int) -> Hypothesis:

@@ -1,0 +1,64 @@
+"""A mobile robot explores: explorer, grid_driver and, unless ``sim:=false``, diff_drive_sim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from launch import LaunchContext, LaunchDescription
+from launch.action import Action
+from launch.actions import IncludeLaunchDescription, OpaqueFunction
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from mnm_ros.launching import FLAG, declared, node, values
+from mnm_ros.simulation.flat import driver_parameters
+from mnm_ros.simulation.world import load
+
+EXPLORE = Path(__file__).with_name('explore.launch.py')
+CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
+
+ARGUMENTS = {
+    'sim': ('true', 'Start the simulated robot too'),
+    'navigator': ('false', 'Start the navigator, too'),
+    'world': ('two_room_flat', 'What diff_drive_sim simulates, a file or the name of one in '
+                               'config/worlds; grid and home follow from it'),
+    'real_time_factor': ('0.0', 'Simulated seconds per second; 0.0 for as fast as can be'),
+    'params_file': (str(CONFIG), 'Parameters of all nodes'),
+    'preset': ('', 'Parts and constants of the algorithm (empty: as in params_file)'),
+    'seed': ('', 'Of every random choice of the explorer (empty: as in params_file)'),
+    'autostart': ('', 'Explore without waiting for a lifecycle manager (empty: as in '
+                      'params_file)'),
+    'clock': ('true', 'Let the simulated robot publish /clock, and take the time from there; '
+                      'false where there are several robots'),
+    'namespace': ('', 'Of all nodes and their topics, one for each robot'),
+    'use_respawn': ('false', 'Start a node that has ended again, after 2 s, instead of ending '
+                             'the others too'),
+    'log_level': ('info', 'Of all nodes: debug, info, warn, error or fatal'),
+}
+
+
+def generate_launch_description() -> LaunchDescription:
+    choices = {'sim': FLAG, 'navigator': FLAG, 'clock': FLAG, 'use_respawn': FLAG,
+               'autostart': ('', *FLAG)}
+    return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_robot)])
+
+
+def _robot(context: LaunchContext) -> list[Action]:
+    """Make the nodes; what follows from the world goes on top of ``params_file``."""
+    argument = values(context, ARGUMENTS)
+    params_file = str(Path(argument['params_file']).expanduser())
+    simulated = argument['sim'] == 'true'
+    sim_time = simulated and argument['clock'] == 'true'
+    passed_on = {name: argument[name] for name in (
+        'navigator', 'preset', 'seed', 'autostart', 'namespace', 'use_respawn', 'log_level')}
+    explorer = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(EXPLORE)),
+        launch_arguments={**passed_on, 'sim': 'false', 'params_file': params_file,
+                          'use_sim_time': str(sim_time).lower()}.items())
+    if not simulated:
+        return [explorer, node('grid_driver', argument, [params_file])]
+    world = load(argument['world'])
+    grid = {**driver_parameters(world), 'use_sim_time': sim_time}
+    simulation = {'world': str(world.path), 'publish_clock': sim_time,
+                  'real_time_factor': float(argument['real_time_factor'])}
+    return [explorer, node('grid_driver', argument, [params_file, grid]),
+            node('diff_drive_sim', argument, [params_file, simulation])]

@@ -1,0 +1,55 @@
+"""Several robots side by side, each in a namespace of its own.
+
+ros2 launch mnm_ros robots.launch.py robots:="robot_1 robot_2" each:=robot.launch.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from launch import LaunchContext, LaunchDescription
+from launch.action import Action
+from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from mnm_ros.launching import declared, values
+
+FOLDER = Path(__file__).parent
+EACH = ('explore.launch.py', 'robot.launch.py')
+
+ARGUMENTS = {
+    'robots': ('robot_1 robot_2', 'The namespaces, separated by spaces'),
+    'each': (EACH[0], f'What is launched for each robot: {" or ".join(EACH)}'),
+    'sim': ('true', 'Start simulated robots too'),
+    'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
+                        'the launch file for each robot)'),
+    'use_respawn': ('false', 'Start a node that has ended again, after 2 s, instead of ending '
+                             'all others too'),
+    'log_level': ('info', 'Of all nodes: debug, info, warn, error or fatal'),
+}
+
+
+def generate_launch_description() -> LaunchDescription:
+    return LaunchDescription([
+        *declared(ARGUMENTS, {'each': EACH}), OpaqueFunction(function=_robots)])
+
+
+def _robots(context: LaunchContext) -> list[Action]:
+    argument = values(context, ARGUMENTS)
+    names = argument['robots'].replace(',', ' ').split()
+    if not names or len(set(names)) < len(names):
+        raise RuntimeError(f"robots is '{argument['robots']}', expected distinct namespaces, for "
+                           "example 'robot_1 robot_2'")
+    passed_on = {name: argument[name] for name in ('sim', 'use_respawn', 'log_level')}
+    if argument['params_file']:
+        passed_on['params_file'] = argument['params_file']
+    if argument['each'] == 'robot.launch.py':
+        passed_on |= {'clock': 'false', 'real_time_factor': '1.0'}    # each has its own time
+    return [_robot(argument['each'], {**passed_on, 'namespace': name}) for name in names]
+
+
+def _robot(launch_file: str, passed_on: dict[str, str]) -> Action:
+    """Launch one robot, with arguments that the others do not see."""
+    source = PythonLaunchDescriptionSource(str(FOLDER / launch_file))
+    return GroupAction(scoped=True, forwarding=False, actions=[
+        IncludeLaunchDescription(source, launch_arguments=passed_on.items())])

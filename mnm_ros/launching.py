@@ -1,0 +1,50 @@
+"""What the launch files of the package share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from launch import LaunchContext
+from launch.action import Action
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+RESPAWN_DELAY = 2.0    # s
+FLAG = ('true', 'false')
+
+
+def declared(arguments: Mapping[str, tuple[str, str]],
+             choices: Mapping[str, Iterable[str]]) -> list[DeclareLaunchArgument]:
+    """Declare arguments given as default and description by name."""
+    return [DeclareLaunchArgument(
+        name, default_value=default, description=description,
+        choices=[*choices[name]] if name in choices else None)
+        for name, (default, description) in arguments.items()]
+
+
+def values(context: LaunchContext, names: Iterable[str]) -> dict[str, str]:
+    """Return the values of arguments by name."""
+    return {name: LaunchConfiguration(name).perform(context) for name in names}
+
+
+def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *more: str,
+         enclave: str = '') -> Node:
+    """Return a node of the package in its security enclave; when it ends, so does the launch.
+
+    argument: ``namespace``, ``log_level`` and ``use_respawn`` are used. more: ROS arguments.
+    """
+    respawn = argument['use_respawn'] == 'true'
+    return Node(
+        package='mnm_ros', executable=executable, name=executable,
+        namespace='/' + argument['namespace'].strip('/'), parameters=parameters,
+        ros_arguments=['--log-level', argument['log_level'],
+                       '--enclave', f'/mnm_ros/{enclave or executable}', *more],
+        output='screen', emulate_tty=True, respawn=respawn, respawn_delay=RESPAWN_DELAY,
+        on_exit=None if respawn else [OpaqueFunction(function=_end)])
+
+
+def _end(context: LaunchContext) -> list[Action]:
+    """End the launch with the first process that ends; a second Shutdown would be an error."""
+    return [] if context.is_shutdown else [Shutdown(reason='a node has ended')]
