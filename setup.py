@@ -21,6 +21,9 @@ ROS_WHEELS = [
     'ros-jazzy-visualization-msgs==5.3.6',
 ]
 
+# For gym_side; seen to work with 0.29.1 and 1.4.0.
+GYM = ['gymnasium>=0.29,<2']
+
 
 def shared(folder: str, pattern: str) -> list:
     return [(f'share/{NAME}/{path.parent}', [str(path)])
@@ -39,7 +42,8 @@ setup(
     install_requires=['setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'transitions>=0.9.0'],
     extras_require={
         'ros': ROS_WHEELS,
-        'test': ['pytest>=6.2', 'ruff==0.17.5'],
+        'gym': GYM,
+        'test': ['pytest>=6.2', 'ruff==0.17.5', *GYM],
         'benchmarks': ['scipy>=1.8', 'matplotlib>=3.5'],
     },
     data_files=[
@@ -47,6 +51,7 @@ setup(
         (f'share/{NAME}', ['package.xml']),
         (f'lib/{NAME}', [f'executables/{name}' for name in EXECUTABLES]),
         *shared('config', '*'),
+        *shared('examples', '*.py'),
         *shared('launch', '*.launch.py'),
     ],
     entry_points={'console_scripts': [

@@ -80,6 +80,18 @@ GRID_DRIVER = Access(
     replies=('return_home', 'stop', *_NODE_SERVICES),
     requests=('dock',))
 
+GYM_SIDE = Access(
+    'gym_side',
+    publishes=('state', *_NODE_TOPICS),
+    subscribes=('/clock', 'action', 'heartbeat'),
+    replies=('return_home', 'stop', *_NODE_SERVICES))
+
+PREFLIGHT = Access(
+    'preflight',
+    publishes=('action', *_NODE_TOPICS),
+    subscribes=('/clock', 'state'),
+    replies=_NODE_SERVICES)
+
 ENCLAVES = {
     '/mnm_ros/explorer': EXPLORER,
     '/mnm_ros/advisor': ADVISOR,    # an explorer with the parameter advisory
@@ -87,6 +99,8 @@ ENCLAVES = {
     '/mnm_ros/diff_drive_sim': DIFF_DRIVE_SIM,
     '/mnm_ros/navigator': NAVIGATOR,
     '/mnm_ros/grid_driver': GRID_DRIVER,
+    '/mnm_ros/gym_side': GYM_SIDE,
+    '/mnm_ros/preflight': PREFLIGHT,
 }
 
 

@@ -13,7 +13,8 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 from mnm_ros import __version__, parameters
 
 FILES = sorted((Path(__file__).resolve().parents[1] / 'config').glob('*.yaml'))
-REQUIRED = {'actions', 'scenario', 'world'}    # have no default that a node could start with
+# These have no default that a node could start with.
+REQUIRED = {'actions', 'environment', 'scenario', 'world'}
 
 
 def configured(node: str) -> dict[str, object]:

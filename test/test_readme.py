@@ -16,7 +16,7 @@ README = (ROOT / 'README.md').read_text(encoding='utf-8')
 WORLDS = (ROOT / 'docs' / 'diff_drive_sim.md').read_text(encoding='utf-8')
 PAGES = [README, *(page.read_text(encoding='utf-8') for page in (ROOT / 'docs').glob('*.md'))]
 OPTION_TABLE = README.split('\nParts and')[1].split('\nOf `')[0]
-REQUIRED = ('actions', 'scenario', 'world')
+REQUIRED = ('actions', 'environment', 'scenario', 'world')
 
 
 def table_of(node: str) -> str:

@@ -5,7 +5,9 @@ from mnm_ros.parameters.declaration import ParameterError, Parameters, Row
 from mnm_ros.parameters.diff_drive_sim import DIFF_DRIVE_SIM
 from mnm_ros.parameters.explorer import EXPLORER
 from mnm_ros.parameters.grid_driver import GRID_DRIVER
+from mnm_ros.parameters.gym_side import GYM_SIDE
 from mnm_ros.parameters.navigator import NAVIGATOR
+from mnm_ros.parameters.preflight import PREFLIGHT
 
 NODES = {
     'explorer': EXPLORER,
@@ -13,8 +15,10 @@ NODES = {
     'navigator': NAVIGATOR,
     'grid_driver': GRID_DRIVER,
     'diff_drive_sim': DIFF_DRIVE_SIM,
+    'gym_side': GYM_SIDE,
+    'preflight': PREFLIGHT,
 }
 """The parameters of each node by its name."""
 
-__all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'GRID_DRIVER', 'NAVIGATOR', 'NODES',
-           'ParameterError', 'Parameters', 'Row']
+__all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'GRID_DRIVER', 'GYM_SIDE', 'NAVIGATOR',
+           'NODES', 'PREFLIGHT', 'ParameterError', 'Parameters', 'Row']

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 import os
 from pathlib import Path
 from xml.etree import ElementTree
@@ -54,7 +55,10 @@ def used(peer: Peer, node: str, namespace: str) -> Granted:
     ('/mnm_ros/advisor', {'actions': ['east'], 'advisory': True}),
     ('/mnm_ros/cmp_sim', {'scenario': 'corridor'}),
     ('/mnm_ros/diff_drive_sim', {'world': 'one_room'}),
-    ('/mnm_ros/navigator', {'reset_mode': 'service'})])
+    ('/mnm_ros/navigator', {'reset_mode': 'service'}),
+    pytest.param('/mnm_ros/gym_side', {'environment': 'FrozenLake-v1'}, marks=pytest.mark.skipif(
+        find_spec('gymnasium') is None, reason='gymnasium is not installed')),
+    ('/mnm_ros/preflight', {'actions': ['east']})])
 def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: str,
                                           parameters: dict[str, object]) -> None:
     namespace, node, rights = granted(security.policy(NAMESPACE), enclave)

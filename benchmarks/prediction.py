@@ -1,0 +1,184 @@
+"""How many steps the first hypothesis takes, and how well that can be said beforehand.
+
+MNM runs in random CMPs until its first hypothesis, for every epsilon and delta asked for. Two
+power laws (mnm_ros/trial/prediction.py) are fitted to the runs in one half of the CMPs and
+judged on those in the other half:
+
+learnt  by the number of states that the hypothesis has in the end, as if known beforehand
+probed  by what a probe like that of preflight finds: states that seem to be within the radius,
+        and states met at all
+
+Then the laws as preflight has them are judged on all runs. They were fitted to the seeds 0 to 59,
+and their ranges are what held for the seeds 1000 to 1059; from 2000 on all is new to them. The
+exit status is 0 if at least 85% of the steps taken are in the range that each of the two gives
+for 90%.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+import csv
+from functools import partial
+from itertools import product
+import multiprocessing
+import os
+from pathlib import Path
+import sys
+from typing import NamedTuple
+
+import numpy as np
+from trials import Configuration, prepare
+
+from mnm_ros.core.presets import new_mnm
+from mnm_ros.simulation.families import FAMILIES
+from mnm_ros.simulation.ground_truth import reachable_states
+from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.trial.prediction import LEARNT, PROBE_STEPS, PROBED, PowerLaw, factors
+from mnm_ros.trial.probe import Probe
+
+EPSILONS, DELTAS = (0.25, 0.5, 1.0), (0.05, 0.1, 0.2)
+RESETS, PROBES = 5, (PROBE_STEPS // 2, PROBE_STEPS, 2 * PROBE_STEPS)
+FACTOR, SHARE = 2.0, 0.85
+STATIONARY = tuple(name for name in FAMILIES if not name.startswith('changing'))
+
+
+class Run(NamedTuple):
+    """One run until the first hypothesis; steps is 0 if the budget was used up before.
+
+    estimated, met: by a probe of each length in ``PROBES``.
+    """
+
+    family: str
+    seed: int
+    epsilon: float
+    delta: float
+    radius: float
+    actions: int
+    reachable: int
+    estimated: tuple[int, ...]
+    met: tuple[int, ...]
+    known: int
+    steps: int
+
+    def factors(self, states: int, met: int = 1) -> Mapping[str, float]:
+        """Return the factors of the laws for some number of states."""
+        return factors(states, met, self.actions, self.radius, self.epsilon, self.delta)
+
+
+Weigh = Callable[[Run], Mapping[str, float]]
+
+
+def run(budget: int, task: tuple[str, int, float, float]) -> Run:
+    """Return what one run took; the same each time."""
+    family, seed, epsilon, delta = task
+    configuration = Configuration(epsilon=epsilon, delta=delta)
+    scenario, radius, (simulator_seed, explorer_seed) = prepare(family, seed, configuration)
+    actions = len(scenario.actions)
+    probes = [Probe(actions, radius, RESETS, steps, explorer_seed) for steps in PROBES]
+    for probe in probes:
+        simulator = Simulator(scenario, simulator_seed + 1)
+        while not probe.over:
+            probe.observe(simulator.step(probe.next_action()))
+    simulator = Simulator(scenario, simulator_seed)
+    machine = new_mnm(configuration.settings(actions, radius), explorer_seed)
+    while machine.hypothesis is None and simulator.steps < budget:
+        machine.observe(simulator.step(machine.next_action()))
+    found = machine.hypothesis
+    return Run(family, seed, epsilon, delta, radius, actions,
+               len(reachable_states(simulator.cmp, radius)),
+               tuple(probe.estimate()[0] for probe in probes),
+               tuple(len(probe.met) for probe in probes),
+               len(found.targets) if found else 0, simulator.steps if found else 0)
+
+
+def by_known(each: Run) -> Mapping[str, float]:
+    return each.factors(each.known)
+
+
+def by_reachable(each: Run) -> Mapping[str, float]:
+    return each.factors(each.reachable)
+
+
+def by_probe(number: int, each: Run) -> Mapping[str, float]:
+    return each.factors(each.estimated[number], each.met[number])
+
+
+def fit(law: PowerLaw, runs: Sequence[Run], weigh: Weigh) -> PowerLaw:
+    """Return a law with the exponents that fit the runs best."""
+    weighed = [weigh(each) for each in runs]
+    solution = np.linalg.lstsq(
+        np.array([[row[name] for name in law.exponents] for row in weighed]),
+        np.log([each.steps for each in runs]), rcond=None)[0]
+    return PowerLaw(dict(zip(law.exponents, solution.tolist())), 0.0, 0.0)
+
+
+def judge(name: str, law: PowerLaw, runs: Sequence[Run], weigh: Weigh) -> float:
+    """Print how far a law is from the runs, and return the share in the range it gives."""
+    ratios = [each.steps / law.steps(weigh(each)) for each in runs]
+    low, middle, high = np.quantile(ratios, (0.05, 0.5, 0.95))
+    within = float(np.mean([1 / FACTOR <= ratio <= FACTOR for ratio in ratios]))
+    covered = float(np.mean([law.low <= ratio <= law.high for ratio in ratios]))
+    print(f'{name:<36} {len(ratios):>5} {low:>6.2f} {middle:>7.2f} {high:>6.2f} '
+          f'{min(ratios):>6.2f} {max(ratios):>6.2f} {within:>9.1%} '
+          + (f'{covered:>8.1%}' if law.high else f'{"-":>8}'))
+    return covered
+
+
+def describe(name: str, law: PowerLaw) -> None:
+    """Print the exponents."""
+    print(f'{name:<15} ' + ', '.join(
+        f'{factor} {exponent:.2f}' for factor, exponent in law.exponents.items()))
+
+
+def main() -> int:
+    """Run everything and print the fits and the spread."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add('--seeds', type=int, default=30,
+        help='CMPs of each family; those of even seeds to fit, the others held out '
+             '(default %(default)s)')
+    add('--first-seed', type=int, default=2000, help='default %(default)s')
+    add('--budget', type=int, default=2_000_000, metavar='STEPS', help='default %(default)s')
+    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
+        help='parallel processes (default: the cores there are)')
+    add('--output', type=Path, metavar='CSV', help='write a line for each run')
+    arguments = parser.parse_args()
+    tasks = list(product(STATIONARY, range(
+        arguments.first_seed, arguments.first_seed + arguments.seeds), EPSILONS, DELTAS))
+    with multiprocessing.get_context('spawn').Pool(arguments.jobs) as pool:
+        runs = pool.map(partial(run, arguments.budget), tasks, chunksize=4)
+    if arguments.output:
+        with arguments.output.open('w', newline='', encoding='utf-8') as file:
+            csv.writer(file, lineterminator='\n').writerows((Run._fields, *runs))
+    finished = [each for each in runs if each.steps]
+    print(f'{len(runs)} runs in {len({each[:2] for each in runs})} CMPs, '
+          f'{len(runs) - len(finished)} without a hypothesis after {arguments.budget:,} steps; '
+          f'{min(each.reachable for each in runs)} to {max(each.reachable for each in runs)} '
+          'states within the radius\n')
+    fitting = [each for each in finished if each.seed % 2 == 0]
+    held_out = [each for each in finished if each.seed % 2]
+    by_usual_probe = partial(by_probe, PROBES.index(PROBE_STEPS))
+    learnt, probed = fit(LEARNT, fitting, by_known), fit(PROBED, fitting, by_usual_probe)
+    for name, law in (('learnt, fitted', learnt), ('learnt, in use', LEARNT),
+                      ('probed, fitted', probed), ('probed, in use', PROBED)):
+        describe(name, law)
+    print(f'\n{"steps taken over predicted":<36} {"runs":>5} {"5%":>6} {"median":>7} '
+          f'{"95%":>6} {"least":>6} {"most":>6} {f"within x{FACTOR:g}":>9} {"in range":>8}')
+    judge('learnt, fitted (held out)', learnt, held_out, by_known)
+    judge('probed, fitted (held out)', probed, held_out, by_usual_probe)
+    shares = [judge('learnt, in use', LEARNT, finished, by_known),
+              judge('probed, in use', PROBED, finished, by_usual_probe)]
+    judge('  learnt, states within the radius', LEARNT, finished, by_reachable)
+    for number, steps in enumerate(PROBES):
+        judge(f'  probed, with {steps} steps', PROBED, finished, partial(by_probe, number))
+    for field in ('family', 'epsilon', 'delta'):
+        for value in sorted({getattr(each, field) for each in finished}):
+            judge(f'  probed, {field} {value}', PROBED, [
+                each for each in finished if getattr(each, field) == value], by_usual_probe)
+    return 0 if min(shares) >= SHARE else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

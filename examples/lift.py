@@ -1,0 +1,45 @@
+"""A lift as a robot side: moving takes time, nothing blocks, and RESET takes it to floor 0."""
+
+import sys
+
+from mnm_ros.nodes.robot_side import RobotSide
+from mnm_ros.nodes.spin import run
+
+TOP = 4
+
+
+class Lift(RobotSide):
+    action_names = ('up', 'down')
+
+    def __init__(self):
+        super().__init__('lift')
+        self.floor = self.goal = 0
+        period = self.declare_parameter('seconds_per_floor', 1.0).value
+        self.motor = self.create_timer(period, self.reach_next_floor, clock=self.steady_clock)
+        self.motor.cancel()
+
+    def execute(self, action):
+        return self.go_to(self.floor + (1 if action == 0 else -1))
+
+    def return_home(self):
+        return self.go_to(0)
+
+    def cancel(self, reason):
+        self.motor.cancel()
+        return self.floor
+
+    def go_to(self, goal):
+        self.goal = min(max(goal, 0), TOP)
+        if self.goal == self.floor:
+            return self.floor    # there already: the answer is due at once
+        self.motor.reset()       # None: it takes time, arrived() is called in the end
+
+    def reach_next_floor(self):
+        self.floor += 1 if self.goal > self.floor else -1
+        if self.floor == self.goal:
+            self.motor.cancel()
+            self.arrived(self.floor)
+
+
+if __name__ == '__main__':
+    sys.exit(run('lift', Lift))

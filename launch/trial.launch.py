@@ -1,0 +1,126 @@
+"""A trial on a robot: an explorer that keeps everything in ``trial_dir``, and a bag.
+
+``explore.launch.py`` starts it; the robot side is started apart, unless it is ``sim``.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from launch import LaunchContext, LaunchDescription
+from launch.action import Action
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    IncludeLaunchDescription,
+    LogInfo,
+    OpaqueFunction,
+)
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+import yaml
+
+from mnm_ros.trial.report import STARTS
+
+EXPLORE = Path(__file__).with_name('explore.launch.py')
+RECORDED = ('action', 'state', 'known_states', 'phase', 'status')
+"""Small topics; policies and all steps are in the transition log anyway."""
+
+ARGUMENTS = {
+    'params_file': ('', 'Parameters of the explorer, with the actions of the robot (required)'),
+    'trial_dir': ('', 'Folder to keep the trial in; one that is there is gone on with (empty: '
+                      'mnm_trials/ and the time, in the home folder)'),
+    'record_bag': ('auto', 'Record small topics as a bag: true, false or auto, if ros2 bag is '
+                           'there'),
+    'sim': ('false', 'Start a simulated robot too, to try this out'),
+    'scenario': ('', 'What it simulates'),
+    'namespace': ('', 'Of the explorer and the robot side'),
+    'use_respawn': ('true', 'Start the explorer again if it ends; it goes on where it was'),
+    'log_level': ('info', 'Of the nodes: debug, info, warn, error or fatal'),
+}
+
+
+def generate_launch_description() -> LaunchDescription:
+    flag = ['true', 'false']
+    choices = {'sim': flag, 'use_respawn': flag, 'record_bag': ['auto', *flag]}
+    return LaunchDescription([
+        *(DeclareLaunchArgument(
+            name, default_value=default, description=description, choices=choices.get(name))
+          for name, (default, description) in ARGUMENTS.items()),
+        OpaqueFunction(function=_trial)])
+
+
+def _trial(context: LaunchContext) -> list[Action]:
+    argument = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    if not argument['params_file'] and argument['sim'] == 'false':
+        raise RuntimeError('params_file is empty, expected a file that names the actions of the '
+                           'robot: "/**/explorer: {ros__parameters: {actions: [east, west]}}"')
+    now = datetime.now()
+    folder = Path(argument['trial_dir'] or f'~/mnm_trials/{now:%Y-%m-%d_%H-%M-%S}').expanduser()
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    params_file = folder / 'params.yaml'
+    params_file.write_text(_kept(argument['params_file'], folder), encoding='utf-8')
+    with (folder / STARTS).open('a', encoding='utf-8') as file:
+        file.write(f'{now:%Y-%m-%d %H:%M:%S}\n')
+    passed_on = {name: argument[name] for name in (
+        'sim', 'scenario', 'namespace', 'use_respawn', 'log_level')}
+    return [
+        LogInfo(msg=f'the trial is kept in {folder}'),
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(EXPLORE)),
+            launch_arguments={**passed_on, 'params_file': str(params_file)}.items()),
+        *_bag(argument['record_bag'], folder / f'bag_{now:%Y-%m-%d_%H-%M-%S}',
+              argument['namespace'])]
+
+
+def _kept(params_file: str, folder: Path) -> str:
+    """Return the parameters with those that make the explorer keep everything in the folder."""
+    tree: dict[str, Any] = {}
+    if params_file:
+        text = Path(params_file).expanduser().read_text(encoding='utf-8')
+        tree = yaml.safe_load(text) or {}
+    kept = {'checkpoint_dir': str(folder), 'transition_log': True}
+    _without(tree, kept)
+    entry = tree['/**/explorer'] = tree.get('/**/explorer') or {}
+    entry['ros__parameters'] = {**(entry.get('ros__parameters') or {}), **kept}
+    # Quoted, or else ROS would read a name like n as false.
+    return yaml.dump(tree, Dumper=_Quoting, sort_keys=False)
+
+
+class _Quoting(yaml.SafeDumper):
+    """Writes every string in quotes."""
+
+
+_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar(
+    'tag:yaml.org,2002:str', text, style='"'))
+
+
+def _without(tree: dict[str, Any], names: dict[str, Any]) -> None:
+    """Remove parameters from every entry: which of several entries holds is not for us to say."""
+    for key, value in tree.items():
+        if key == 'ros__parameters':
+            for name in names:
+                value.pop(name, None)
+        elif isinstance(value, dict):
+            _without(value, names)
+
+
+def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
+    there = find_spec('ros2bag') is not None
+    if wanted == 'false':
+        return []
+    if not there:
+        if wanted == 'true':
+            raise RuntimeError('record_bag is true, but ros2 bag is not installed, expected the '
+                               'package ros2bag')
+        return [LogInfo(msg='no bag is recorded: ros2 bag is not installed')]
+    before = f'/{namespace.strip("/")}/'.replace('//', '/')
+    return [ExecuteProcess(
+        # As a regular expression: topics themselves are given in another way by each distribution.
+        cmd=['ros2', 'bag', 'record', '--output', str(path), '--regex',
+             f'^({before}({"|".join(RECORDED)})|/diagnostics)$'],
+        output='log')]

@@ -1,0 +1,1 @@
+"""Tests that any robot side can be run against: ``python3 -m mnm_ros.contract --help``."""

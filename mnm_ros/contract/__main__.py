@@ -1,0 +1,91 @@
+"""Test a robot side that is running against the step protocol.
+
+The tests give orders to the real robot: every action, several times, and RESET. Clear the way.
+The exit status is 0 if all are passed. Arguments that are not known here go to pytest.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+import os
+from pathlib import Path
+from statistics import median
+import sys
+from types import ModuleType
+from typing import Any
+
+try:
+    import pytest
+except ImportError:
+    sys.exit('mnm_ros.contract: pytest is not installed: apt install python3-pytest, '
+             "or pip install 'pytest>=6.2'")
+
+from mnm_ros.contract.robot import Robot
+
+CHECKS = Path(__file__).with_name('checks.py')
+
+
+def plugin(options: argparse.Namespace) -> ModuleType:
+    """Return what gives the tests the robot side, and the terminal a line for each test."""
+    @pytest.fixture(scope='session')
+    def robot() -> Iterator[Robot]:
+        robot = Robot(options.namespace, options.actions, options.step_timeout, options.quiet)
+        missing = robot.find()
+        if missing:
+            robot.close()
+            pytest.exit(missing, returncode=1)
+        yield robot
+        robot.close()
+        if robot.seconds:
+            print(f'a step took {median(robot.seconds):.3g} s (median of {len(robot.seconds)}; '
+                  f'longest {max(robot.seconds):.3g} s)')
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(report: Any) -> tuple[str, str, str]:
+        """Say nothing in pytest's own way."""
+        return report.outcome if report.when == 'call' or not report.passed else '', '', ''
+
+    def pytest_runtest_logreport(report: Any) -> None:
+        if report.passed and report.when != 'call':
+            return
+        name = report.nodeid.split('::test_')[-1].replace('_', ' ')
+        print({'passed': 'ok      ', 'failed': 'FAILED  ', 'skipped': 'skipped '}[report.outcome]
+              + name)
+        reason = report.longrepr[2] if report.skipped else report.longreprtext
+        for line in reason.removeprefix('Skipped: ').splitlines():
+            print(f'        {line}', flush=True)
+
+    module = ModuleType('robot_side')    # pytest finds fixtures in modules
+    vars(module).update(
+        robot=robot, pytest_report_teststatus=pytest_report_teststatus,
+        pytest_runtest_logreport=pytest_runtest_logreport)
+    return module
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tests and return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog='python3 -m mnm_ros.contract', description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add('--actions', type=int, required=True, help='how many, without RESET')
+    add('--namespace', default='/', help='of the robot side (default %(default)s)')
+    add('--step-timeout', type=float, default=5.0, metavar='S',
+        help='within which every order has to be answered (default %(default)s)')
+    add('--quiet', type=float, default=0.5, metavar='S',
+        help='to listen for what must not come (default %(default)s)')
+    options, rest = parser.parse_known_args(arguments)
+    for name in ('actions', 'step_timeout', 'quiet'):
+        if not getattr(options, name) > 0:
+            parser.error(f'--{name.replace("_", "-")} is {getattr(options, name)}, expected more '
+                         'than 0')
+    # No settings and no conftest.py of whichever folder this is called in.
+    return int(pytest.main(
+        ['-c', os.devnull, '--rootdir', str(CHECKS.parent), '--noconftest', '-qq', '--no-header',
+         '--no-summary', '--tb=no', '-p', 'no:cacheprovider', '-s', *rest, str(CHECKS)],
+        plugins=[plugin(options)]))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

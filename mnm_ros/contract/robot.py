@@ -1,0 +1,199 @@
+"""A robot side as the tests of the contract see it: orders go in, messages come out."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from itertools import count
+import time
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray
+
+from mnm_ros import wire
+from mnm_ros.core.problem import RESET
+from mnm_ros.protocol import REPORT
+
+_FIND = 5.0       # s, to see the robot side
+_SETTLE = 0.5     # s, from seeing somebody until he can be heard, as a rule
+_AGAIN = 1.0      # s, after which an order that may not have been heard is sent again
+
+
+def expect(condition: object, sentence: str) -> None:
+    """Fail the test with one sentence unless the condition is true."""
+    if not condition:
+        pytest.fail(sentence, pytrace=False)
+
+
+class Sender:
+    """A node that gives orders and hears all that the robot side says.
+
+    heard: the numbers of each ``state`` message and the time it came, in seconds.
+    """
+
+    def __init__(self, name: str, namespace: str) -> None:
+        self._context = Context()
+        rclpy.init(context=self._context)
+        self.node = Node(name, namespace=namespace, context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._orders = self.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        self._states = self.node.create_subscription(
+            Int64MultiArray, 'state', self._on_state, wire.STEP)
+        self.heard: list[tuple[tuple[int, ...], float]] = []
+
+    def missing(self) -> str:
+        """Return who is not there, or ''."""
+        if not self._orders.get_subscription_count():
+            return f'nobody subscribes {self._orders.topic_name} (reliable, volatile)'
+        if not self.node.count_publishers(self._states.topic_name):
+            return f'nobody publishes {self._states.topic_name}'
+        return ''
+
+    def find(self) -> str:
+        """Wait for the robot side; return who is missing after a while, or ''."""
+        self.wait(lambda: not self.missing(), _FIND)
+        missing = self.missing()
+        if not missing:
+            self.listen(_SETTLE)
+        return missing
+
+    def publish(self, *numbers: int, offset: int = 0) -> None:
+        """Publish an ``action`` message, right or wrong."""
+        message = Int64MultiArray(data=array('q', numbers))
+        message.layout.data_offset = offset
+        self._orders.publish(message)
+
+    def wait(self, condition: Callable[[], object], deadline: float) -> bool:
+        """Spin until the condition is true; return whether it has come true in time."""
+        end = time.monotonic() + deadline
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            self._executor.spin_once(timeout_sec=0.02)
+        return True
+
+    def listen(self, seconds: float) -> list[list[int]]:
+        """Return all that the robot side says in that time."""
+        before = len(self.heard)
+        self.wait(lambda: False, seconds)
+        return [list(numbers) for numbers, _ in self.heard[before:]]
+
+    def insist(self, seq: int, action: int, deadline: float) -> bool:
+        """Order an action, again and again, until it is answered; return whether it is."""
+        end = time.monotonic() + deadline
+        while time.monotonic() < end:
+            self.publish(seq, action)
+            if self.wait(lambda: any(numbers[:1] == (seq,) for numbers, _ in self.heard),
+                         min(_AGAIN, deadline)):
+                return True
+        return False
+
+    def close(self) -> None:
+        """Leave."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    def _on_state(self, message: Int64MultiArray) -> None:
+        self.heard.append((tuple(message.data), time.monotonic()))
+
+
+class Robot(Sender):
+    """The robot side, given orders one after the other.
+
+    actions: how many, without RESET. timeout: s, within which an order has to be answered.
+    quiet: s, to listen for what must not come.
+
+    seconds: that each order took.
+    """
+
+    def __init__(self, namespace: str, actions: int, timeout: float, quiet: float) -> None:
+        super().__init__('contract', '/' + namespace.strip('/'))
+        self.namespace = '/' + namespace.strip('/')
+        self.actions = range(actions)
+        self.timeout = timeout
+        self.quiet = quiet
+        self.seconds: list[float] = []
+        self._seqs = count(time.time_ns())
+
+    def find(self) -> str:
+        """Wait for the robot side, and until both hear each other."""
+        missing = super().find()
+        seq, end = next(self._seqs), time.monotonic() + max(_FIND, self.timeout)
+        while not missing and not self.heard and time.monotonic() < end:
+            self.publish(seq, RESET)
+            self.wait(lambda: self.heard, _AGAIN)
+        self.listen(self.quiet)
+        self._seqs = count(time.time_ns())    # far from what was said so far
+        return missing
+
+    def order(self, action: int) -> int:
+        """Order an action under a seq of its own, and return that."""
+        seq = next(self._seqs)
+        self.publish(seq, action)
+        return seq
+
+    def answers(self, seq: int) -> list[int]:
+        """Return the states in all answers to ``seq`` so far."""
+        return [numbers[1] for numbers, _ in self.heard if len(numbers) == 2 and numbers[0] == seq]
+
+    def answer(self, seq: int, action: int, times: int = 1, begun: float | None = None) -> int:
+        """Wait until ``seq`` has been answered so many times; return the state in the last one."""
+        begun = time.monotonic() if begun is None else begun
+        before = len(self.heard)
+        self.wait(lambda: len(self.answers(seq)) >= times or self.missing(), self.timeout)
+        states = self.answers(seq)
+        what = 'RESET' if action == RESET else f'action {action}'
+        expect(len(states) >= times or not self.missing(),
+               f'after {what} the robot side was gone: {self.missing()}')
+        instead = [list(numbers) for numbers, _ in self.heard[before:]]
+        expect(len(states) >= times,
+               f'{what} with seq {seq} was answered {len(states)} times within '
+               f'{self.timeout:g} s, expected {times}; heard in that time: {instead}')
+        if times == 1:
+            self.seconds.append(time.monotonic() - begun)
+        return states[-1]
+
+    def step(self, action: int) -> tuple[int, int]:
+        """Order an action and wait; return its seq and the state it ended in."""
+        begun = time.monotonic()
+        seq = self.order(action)
+        return seq, self.answer(seq, action, begun=begun)
+
+    def home(self) -> int:
+        """RESET, and return the state."""
+        return self.step(RESET)[1]
+
+    def walk(self, actions: Sequence[int]) -> list[int]:
+        """RESET and play the actions; return the states."""
+        self.home()
+        return [self.step(action)[1] for action in actions]
+
+    def offers(self, kind: type, service: str) -> bool:
+        """Return whether somebody offers the service."""
+        client = self.node.create_client(kind, service)
+        found = self.wait(client.service_is_ready, 2 * _SETTLE)
+        self.node.destroy_client(client)
+        return found
+
+    def call(self, kind: Any, service: str, request: Any) -> Any:
+        """Call a service and return its response."""
+        client = self.node.create_client(kind, service)
+        self.wait(client.service_is_ready, self.timeout)
+        self.listen(0.5)    # until the service knows the client, a response may be lost
+        future = client.call_async(request)
+        expect(self.wait(future.done, self.timeout),
+               f'a call of {service} had no response within {self.timeout:g} s')
+        self.node.destroy_client(client)
+        return future.result()
+
+    def reports(self, since: int) -> list[int]:
+        """Return the states reported without having been asked, after so many messages."""
+        return [numbers[1] for numbers, _ in self.heard[since:]
+                if len(numbers) == 2 and numbers[0] == REPORT]

@@ -1,0 +1,130 @@
+"""Checks a robot side before a trial and says how long the exploration will take."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray
+
+from mnm_ros import wire
+from mnm_ros.core.problem import Problem
+from mnm_ros.nodes.spin import run
+from mnm_ros.parameters import PREFLIGHT, Parameters
+from mnm_ros.protocol import Patience
+from mnm_ros.trial.preflight import Check, Preflight
+from mnm_ros.trial.probe import Probe
+
+_TICK = 0.05       # s
+_SETTLE = 1.0      # s, from seeing the robot side until it can surely be heard
+_FIND = 5.0        # s, to see it
+_PROGRESS = 10.0   # s
+_RETRIES = 2       # times an order is sent again
+
+
+class PreflightNode(Node):
+    """Plays the probe, prints the verdict and ends.
+
+    ok: whether everything was as it should be.
+    """
+
+    def __init__(self) -> None:
+        super().__init__('preflight')
+        self.ok = False
+        given = self._given = Parameters(self, PREFLIGHT)
+        names = given['actions']
+        self._problem = Problem(
+            len(names), given['radius'], given['epsilon'], given['delta'])
+        self._publisher = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        self._states = self.create_subscription(
+            Int64MultiArray, 'state', self._on_state, wire.STEP)
+        self._preflight = Preflight(
+            names, Probe(len(names), given['radius'], given['resets'], given['steps'],
+                         given['seed']),
+            Patience(given['step_timeout'], _RETRIES), time.time_ns(),
+            lambda seq, action: self._publisher.publish(wire.encode_step(seq, action)))
+        self._begun = self._told = time.monotonic()
+        self._seen: float | None = None
+        self._started = False
+        self._malformed = 0
+        self._timer = self.create_timer(
+            _TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        others = self.count_publishers(self._publisher.topic_name) - 1
+        if others > 0:
+            self._end(Check('alone', False, 'somebody else publishes '
+                            f'{self._publisher.topic_name}, expected nobody to'))
+        elif self._started:
+            self._preflight.tick(now)
+            self._tell_progress(now)
+            self._end_if_over()
+        elif self._seen is not None and now > self._seen + _SETTLE:
+            self._start(now)
+        elif self._seen is None and not self._missing():
+            self._seen = now
+        elif self._seen is None and now > self._begun + _FIND:
+            self._end(Check('robot side', False, f'{self._missing()} after {_FIND:g} s'))
+
+    def _start(self, now: float) -> None:
+        print(Check('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
+                    f'{self._states.topic_name}, and nobody else commands it'), flush=True)
+        self._started = True
+        self._preflight.start(now)
+
+    def _missing(self) -> str:
+        if not self._publisher.get_subscription_count():
+            return f'nobody subscribes {self._publisher.topic_name} reliably'
+        if not self.count_publishers(self._states.topic_name):
+            return f'nobody publishes {self._states.topic_name}'
+        return ''
+
+    def _on_state(self, message: Int64MultiArray) -> None:
+        if not self._started:
+            return
+        try:
+            seq, state = wire.decode_step(message)
+        except wire.WireError:
+            self._malformed += 1
+        else:
+            self._preflight.on_state(seq, state, time.monotonic())
+
+    def _tell_progress(self, now: float) -> None:
+        if now > self._told + _PROGRESS:
+            self._told = now
+            self.get_logger().info(f'{self._preflight.steps} steps so far')
+
+    def _end_if_over(self) -> None:
+        if self._preflight.over:
+            self._end(
+                *self._preflight.checks(),
+                *(Check('messages', False, f'{self._malformed} on {self._states.topic_name} are '
+                        'not [seq, state]') for _ in range(self._malformed > 0)))
+
+    def _end(self, *checks: Check) -> None:
+        self._timer.cancel()
+        for check in checks:
+            print(check, flush=True)
+        for line in self._preflight.outlook(self._problem, self._given['states']):
+            print(line, flush=True)
+        self.ok = all(check.ok for check in checks)
+        signal.raise_signal(signal.SIGINT)    # run() ends the node in its own way
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node ``preflight``; 0 if the robot side has passed."""
+    nodes: list[PreflightNode] = []
+
+    def make_node() -> PreflightNode:
+        nodes.append(PreflightNode())
+        return nodes[0]
+
+    return run('preflight', make_node, args) or int(not nodes[0].ok)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What surrounds a trial on a robot: what to expect beforehand, and what came of it."""

@@ -1,0 +1,122 @@
+"""A kept exploration, played again from its transition log.
+
+The core is deterministic: what it knew and decided at each step comes out again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+import math
+from typing import Any
+
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import OPTIONS, Settings, settings
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.input_log import Refused, Saved
+from mnm_ros.simulation.cmp import TableCmp
+from mnm_ros.simulation.ground_truth import expected_steps
+
+Pair = tuple[int, int]
+
+
+@dataclass
+class Story:
+    """What happened in an exploration.
+
+    known: per change of the number of known states the step and the number.
+    events: the step and the sentence of each decision.
+    inputs: how many of each kind. actions: how often each was played.
+    counts: per (state, action) how often each next state came since the last change that was
+        noticed.
+    """
+
+    exploration: Exploration
+    known: list[tuple[int, int]] = field(default_factory=list)
+    events: list[tuple[int, str]] = field(default_factory=list)
+    inputs: Counter[Input] = field(default_factory=Counter)
+    actions: Counter[int] = field(default_factory=Counter)
+    counts: dict[Pair, Counter[int]] = field(default_factory=dict)
+
+    def steps_to(self, policy: Policy) -> float:
+        """Return the expected steps of a policy if ``counts`` were the truth.
+
+        What was never tried stays put there; inf if the target is never reached.
+        """
+        assert self.exploration.home is not None
+        outcomes = {pair: tuple((state, count / sum(seen.values()))
+                                for state, count in seen.items())
+                    for pair, seen in self.counts.items()}
+        highest = max((action for _, action in self.counts), default=0)
+        return expected_steps(TableCmp(self.exploration.home, highest + 1, outcomes), policy)
+
+    def reached(self, state: int) -> int:
+        """Return how often a step has ended in ``state`` since the last change noticed."""
+        return sum(seen[state] for seen in self.counts.values())
+
+
+def settings_of(identity: Mapping[str, Any]) -> Settings:
+    """Return the settings that an exploration was asked for; Refused if there are none such."""
+    try:
+        problem = Problem(len(identity['actions']), identity['radius'], identity['epsilon'],
+                          identity['delta'])
+        return settings(problem, identity['preset'], {
+            option.name: identity[option.name] for option in OPTIONS
+            if identity.get(option.name, option.default) != option.default})
+    except (KeyError, ValueError) as error:
+        raise Refused(f'the parameters of the log are not known here: {error}') from None
+
+
+def replay(saved: Saved) -> Story:
+    """Return what happened; Refused if this version acts otherwise than the log tells."""
+    exploration = Exploration(
+        settings_of(saved.identity), saved.identity['seed'], saved.point)
+    story = Story(exploration)
+    news, noticed = '', 0
+    for kind, state, action in saved.inputs:
+        before = exploration.last_state
+        if kind is Input.OBSERVED and exploration.next_action() != action:
+            raise Refused(
+                f'{saved.path} tells of action {action} at step {exploration.steps}, expected '
+                f'{exploration.next_action()}: it was written by version '
+                f'{saved.identity.get("version")}')
+        exploration.take(kind, state)
+        story.inputs[kind] += 1
+        if kind is Input.OBSERVED:
+            story.actions[action] += 1
+            if before is not None:
+                story.counts.setdefault((before, action), Counter())[state] += 1
+        if exploration.changes_noticed != noticed:
+            noticed = exploration.changes_noticed
+            story.counts.clear()
+        if exploration.status != news:
+            news = exploration.status
+            story.events.append((exploration.steps, news))
+        found = len(exploration.hypothesis.targets) if exploration.hypothesis else 0
+        if not story.known or story.known[-1][1] != found:
+            story.known.append((exploration.steps, found))
+    return story
+
+
+def least_tried(story: Story, policy: Policy) -> int:
+    """Return how often that action of a policy was tried that was tried least, where it matters.
+
+    Only states that the policy comes through, as far as was seen.
+    """
+    assert story.exploration.home is not None
+    here, least = {story.exploration.home}, math.inf
+    for step in range(policy.horizon if policy.target != story.exploration.home else 0):
+        after: set[int] = set()
+        for state in here:
+            if state == policy.target or not policy.covers(state):
+                continue
+            action = policy.action(step, state)
+            if action == RESET:
+                continue
+            seen = story.counts.get((state, action), Counter())
+            least = min(least, sum(seen.values()))
+            after |= set(seen)
+        here = after
+    return 0 if least == math.inf else int(least)

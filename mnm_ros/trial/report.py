@@ -1,0 +1,187 @@
+"""Write the report of a trial: ``python3 -m mnm_ros.trial.report TRIAL_DIR``.
+
+For every transition log in the folder (``*.log.sqlite``, kept with ``transition_log: true``) it
+writes what happened, what is known and how well, as Markdown; and a figure, if matplotlib is
+there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+import math
+from pathlib import Path
+import sys
+
+from mnm_ros.core.exploration import Input
+from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.problem import RESET
+from mnm_ros.input_log import COMPANIONS, Refused, Saved
+from mnm_ros.trial.replay import Story, least_tried, replay
+
+STARTS = 'starts.txt'
+"""In the folder of a trial: the time of each launch, a line each."""
+
+_EVENTS = 40      # of the last ones, to tell
+_MANY = 3         # times; what was tried less often than this is marked
+
+
+def report(saved: Saved, story: Story, span: str, figure: str) -> str:
+    """Return the report of one log as Markdown.
+
+    span: from when to when, or ''. figure: the name of its file, or ''.
+    """
+    return '\n'.join(line for part in (
+        _summary(saved, story, span),
+        (f'![known states over steps]({figure})', '') if figure else (),
+        _policies(saved, story), _actions(saved, story), _events(story), _parameters(saved),
+    ) for line in part)
+
+
+def _summary(saved: Saved, story: Story, span: str) -> Iterator[str]:
+    exploration, inputs = story.exploration, story.inputs
+    known = exploration.hypothesis.targets if exploration.hypothesis else ()
+    yield from (f'# Trial report: {saved.path.name}', '')
+    if saved.point is not None:
+        yield from ('The log does not begin with the exploration; this is its last part.', '')
+    first = next((step for step, count in story.known if count), None)
+    for name, value in (
+            ('time', span),
+            ('steps', f'{exploration.steps:,}'),
+            ('first hypothesis', '' if saved.point is not None else
+             f'after {first:,} steps' if first else 'not yet'),
+            ('known states', f'{len(known)}: {" ".join(map(str, known))}' if known else 'none'),
+            ('round', exploration.diagnostics()['round']),
+            ('changes', f'{exploration.changes_noticed} noticed, '
+                        f'{exploration.changes_relearnt} relearnt'),
+            ('RESETs that missed home', exploration.reset_misses),
+            ('moved by others', inputs[Input.RELOCATED]),
+            ('place lost (pause, restart, fault)', inputs[Input.INTERRUPTED])):
+        if value != '':
+            yield f'- {name}: {value}'
+    yield ''
+
+
+def _policies(saved: Saved, story: Story) -> Iterator[str]:
+    hypothesis = story.exploration.hypothesis
+    if hypothesis is None:
+        return
+    problem = saved.identity
+    limit = (1 + problem['epsilon']) * problem['radius']
+    yield from (
+        '## Known states', '',
+        'Expected steps of each policy if the transitions counted since the last change noticed '
+        f'were the truth; the limit is {limit:g}. The last column is how often the least tried '
+        'of its actions was tried.', '',
+        '| state | reached | expected steps | | tried |', '|---|---|---|---|---|')
+    for policy in hypothesis.policies:
+        steps, tried = story.steps_to(policy), least_tried(story, policy)
+        if policy.target == story.exploration.home:
+            yield f'| {policy.target} (home) | {story.reached(policy.target):,} | 0 | | |'
+            continue
+        note = 'too little tried' if tried < _MANY else 'over the limit' if steps > limit else ''
+        value = f'{steps:.2f}' if math.isfinite(steps) else 'never seen to arrive'
+        yield (f'| {policy.target} | {story.reached(policy.target):,} | {value} | {note} | '
+               f'{tried:,} |')
+    yield ''
+
+
+def _actions(saved: Saved, story: Story) -> Iterator[str]:
+    names = [*enumerate(saved.identity['actions']), (RESET, 'RESET')]
+    total = sum(story.actions.values())
+    yield from ('## Actions', '', '| action | times | share |', '|---|---|---|')
+    for action, name in names:
+        count = story.actions[action]
+        yield f'| {name} | {count:,} | {count / total if total else 0:.1%} |'
+    yield ''
+
+
+def _events(story: Story) -> Iterator[str]:
+    yield from ('## What happened', '')
+    if len(story.events) > _EVENTS:
+        yield from (f'The last {_EVENTS} of {len(story.events)} decisions.', '')
+    yield from (f'- step {step:,}: {sentence}' for step, sentence in story.events[-_EVENTS:])
+    yield ''
+
+
+def _parameters(saved: Saved) -> Iterator[str]:
+    options = {option.name: option.default for option in OPTIONS}
+    yield from ('## Parameters', '', 'Parts and constants that are not listed are as the preset '
+                'has them.', '', '| parameter | value |', '|---|---|')
+    for name, value in saved.identity.items():
+        if name in options and value == options[name]:
+            continue
+        yield f'| {name} | {", ".join(value) if isinstance(value, list) else repr(value)} |'
+    yield ''
+
+
+def draw(story: Story, path: Path) -> bool:
+    """Draw the number of known states over the steps; return whether matplotlib is there."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return False
+    figure = Figure(figsize=(7, 3), layout='tight')
+    axes = figure.add_subplot(xlabel='steps', ylabel='known states')
+    steps, counts = zip(*story.known, (story.exploration.steps, story.known[-1][1]))
+    axes.step(steps, counts, where='post')
+    axes.set_ylim(bottom=0)
+    figure.savefig(path)
+    return True
+
+
+def write(folder: Path) -> list[Path]:
+    """Write the report of each log in the folder and return their paths.
+
+    Raises Refused if there is none, or if one is damaged.
+    """
+    logs = sorted(folder.glob('*.log.sqlite'))
+    if not logs:
+        raise Refused(f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
+                      'with transition_log: true')
+    written = []
+    for log in logs:
+        name = log.name.removesuffix('.log.sqlite')
+        saved = Saved(log)
+        story = replay(saved)
+        if not story.inputs:
+            raise Refused(f'{log} has no step, expected a trial that has begun')
+        figure = folder / f'report_{name}.svg'
+        path = folder / f'report_{name}.md'
+        path.write_text(report(
+            saved, story, _span(folder, log), figure.name if draw(story, figure) else ''),
+            encoding='utf-8')
+        written.append(path)
+    return written
+
+
+def _span(folder: Path, log: Path) -> str:
+    """Return from the first launch to the last step that was written."""
+    parts = [part for part in (Path(f'{log}{companion}') for companion in COMPANIONS)
+             if part.exists() and part.stat().st_size]
+    end = datetime.fromtimestamp(max(part.stat().st_mtime for part in parts))
+    starts = folder / STARTS
+    if not starts.exists():
+        return f'until {end:%Y-%m-%d %H:%M:%S}'
+    first, *others = starts.read_text(encoding='utf-8').split('\n')[:-1]
+    again = f', launched {len(others) + 1} times' if others else ''
+    return f'{first} to {end:%Y-%m-%d %H:%M:%S}{again}'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the reports and print where they are."""
+    parser = argparse.ArgumentParser(
+        prog='python3 -m mnm_ros.trial.report', description=(__doc__ or '').splitlines()[0])
+    parser.add_argument('folder', type=Path, metavar='TRIAL_DIR')
+    try:
+        for path in write(parser.parse_args(arguments).folder.expanduser()):
+            print(path)
+    except Refused as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

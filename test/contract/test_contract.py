@@ -1,0 +1,132 @@
+# ruff: noqa: E402
+"""The tests for robot sides: those that ship pass, and each way to be wrong is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+import importlib.util
+from pathlib import Path
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+DEADLINE = 90.0    # s
+AT_ONCE = 8
+
+WRONG = {
+    'answers_twice': 'test_every_order_is_answered_once',
+    'answers_another_seq': 'test_reset_is_answered',
+    'forgets_reset': 'test_reset_leads_to_one_home',
+    'ignores_a_repeat': 'test_a_repeated_order_is_answered_again',
+    'executes_a_repeat': 'test_a_repeated_order_is_answered_again',
+    'executes_a_repeat_in_secret': 'test_a_repeated_order_is_not_executed_again',
+    'executes_a_repeat_slowly_in_secret': 'test_a_repeated_order_is_not_executed_again',
+    'wants_growing_seqs': 'test_any_other_seq_is_executed',
+    'dies_of_malformed_orders': 'test_malformed_orders_are_ignored',
+    'answers_unknown_actions': 'test_unknown_actions_are_ignored',
+    'chatters': 'test_nothing_is_said_unasked',
+    'malformed_besides': 'test_every_message_was_well_formed',
+    'home_without_a_report': 'test_return_home',
+    'does_not_stop': 'test_stop',
+}
+"""Ways to be wrong, and the test that finds it, which is the only one to be run."""
+
+APART = ('dies_of_malformed_orders', 'executes_a_repeat_slowly_in_secret')
+"""What would take the other ones with it."""
+
+SHIPPED = {
+    'cmp_sim': (['-m', 'mnm_ros.nodes.cmp_sim'], {'scenario': 'corridor'}, 2),
+    'lift': ([str(ROOT / 'examples' / 'lift.py')], {'seconds_per_floor': 0.02}, 2),
+    'gym_side': (['-m', 'mnm_ros.nodes.gym_side'], {'environment': 'FrozenLake-v1'}, 4),
+}
+
+
+@dataclass
+class Verdict:
+    """messages: by test, of those that failed."""
+
+    status: int
+    output: str
+    messages: dict[str, str]
+    skipped: set[str]
+
+
+def contract(folder: Path, namespace: str, actions: int, *more: str) -> Verdict:
+    """Run the contract against one robot side, in a process of its own."""
+    path = folder / f'{namespace}.xml'
+    done = subprocess.run(
+        [sys.executable, '-m', 'mnm_ros.contract', '--actions', str(actions), '--namespace',
+         namespace, '--step-timeout', '3', '--quiet', '0.2', f'--junitxml={path}', *more],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=DEADLINE)
+    cases = {case.get('name', ''): case for case in ElementTree.parse(path).iter('testcase')}
+    failed = {name: case.find('failure') for name, case in cases.items()}
+    return Verdict(
+        done.returncode, done.stdout,
+        {name: failure.get('message', '') for name, failure in failed.items()
+         if failure is not None},
+        {name for name, case in cases.items() if case.find('skipped') is not None})
+
+
+@pytest.fixture(scope='module')
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Verdict]]:
+    """Run several at once: nearly all of the time is waiting."""
+    folder = tmp_path_factory.mktemp('contract')
+    wrong = str(HERE / 'wrong_robots.py')
+    robots = [[wrong, 'right', *(way for way in WRONG if way not in APART)],
+              *([wrong, way] for way in APART)]
+    for name, (program, parameters, _) in shipped().items():
+        robots.append([*program, '--ros-args', '-r', f'__ns:=/{name}', *(
+            word for key, value in parameters.items() for word in ('-p', f'{key}:={value}'))])
+    processes = [subprocess.Popen([sys.executable, *robot], stderr=subprocess.DEVNULL)
+                 for robot in robots]
+    tasks = {'right': (2,), **{name: (row[2],) for name, row in shipped().items()},
+             **{way: (2, '-k', test) for way, test in WRONG.items()}}
+    try:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            yield dict(zip(tasks, pool.map(
+                lambda name: contract(folder, name, *tasks[name]), tasks)))
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+
+def shipped() -> dict:
+    found = importlib.util.find_spec('gymnasium') is not None
+    return {name: row for name, row in SHIPPED.items() if found or name != 'gym_side'}
+
+
+@pytest.mark.parametrize('way', WRONG)
+def test_what_is_wrong_is_found(verdicts: Mapping[str, Verdict], way: str) -> None:
+    verdict = verdicts[way]
+    assert verdict.status == 1, verdict.output
+    message = verdict.messages[WRONG[way]].removeprefix('Failed: ')
+    assert 'expected' in message or 'was gone' in message
+    assert '\n' not in message and message in verdict.output
+
+
+@pytest.mark.parametrize('name', ['right', *SHIPPED])
+def test_what_is_right_passes(verdicts: Mapping[str, Verdict], name: str) -> None:
+    if name not in verdicts:
+        pytest.skip('gymnasium is not installed')
+    verdict = verdicts[name]
+    assert verdict.status == 0, verdict.output
+    # What slips is not told from what is executed twice.
+    assert verdict.skipped == (set() if name in ('right', 'lift') else {
+        'test_a_repeated_order_is_not_executed_again'})
+    assert 'a step took ' in verdict.output
+
+
+def test_bad_arguments_are_refused() -> None:
+    done = subprocess.run([sys.executable, '-m', 'mnm_ros.contract', '--actions', '0'],
+                          capture_output=True, text=True, timeout=DEADLINE)
+    assert done.returncode == 2 and '--actions is 0, expected more than 0' in done.stderr

@@ -1,0 +1,85 @@
+# ruff: noqa: E402
+"""What ``trial.launch.py`` makes of its arguments and of the parameter file."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+import re
+from types import ModuleType
+
+import pytest
+import yaml
+
+pytest.importorskip('launch_ros', reason='launch_ros is not installed')
+
+from launch import LaunchContext
+
+FILE = Path(__file__).resolve().parents[2] / 'launch' / 'trial.launch.py'
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location('trial_launch', FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def trial(**arguments: str) -> list:
+    context, module = LaunchContext(), load()
+    defaults = {name: default for name, (default, _) in module.ARGUMENTS.items()}
+    context.launch_configurations.update(defaults | arguments)
+    return module._trial(context)
+
+
+def test_every_argument_has_a_description() -> None:
+    arguments = load().generate_launch_description().get_launch_arguments()
+    assert len(arguments) == len(load().ARGUMENTS)
+    assert all(argument.description for argument in arguments)
+
+
+def test_without_a_simulation_the_parameters_are_needed() -> None:
+    with pytest.raises(RuntimeError, match='params_file is empty, expected a file that names'):
+        trial()
+
+
+@pytest.mark.parametrize('text', [
+    '', '/**/explorer:', '/**/explorer: {ros__parameters: {actions: [y, "n"], seed: 1}}',
+    'r1: {explorer: {ros__parameters: {checkpoint_dir: elsewhere, actions: [y, "n"]}}}',
+    '/**: {ros__parameters: {transition_log: false, radius: 2.0}}'])
+def test_everything_is_kept_in_the_folder_and_the_rest_is_as_it_was(
+        tmp_path: Path, text: str) -> None:
+    given, folder = tmp_path / 'given.yaml', tmp_path / 'a trial'
+    given.write_text(text, encoding='utf-8')
+    trial(params_file=str(given), trial_dir=str(folder))
+    kept = (folder / 'params.yaml').read_text(encoding='utf-8')
+    assert '"n"' in kept or 'actions' not in text
+    tree = yaml.safe_load(kept)
+    added = tree['/**/explorer']['ros__parameters']
+    assert added.pop('checkpoint_dir') == str(folder) and added.pop('transition_log') is True
+    assert kept.count('checkpoint_dir') == kept.count('transition_log') == 1
+    for name, value in (('seed: 1', 1), ('radius: 2.0', 2.0)):
+        assert (name in text) == (f'"{name.split(":")[0]}": {value}' in kept)
+
+
+def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
+    for _ in range(2):
+        trial(sim='true', trial_dir=str(tmp_path))
+    starts = (tmp_path / 'starts.txt').read_text().splitlines()
+    assert len(starts) == 2 and all(re.fullmatch(r'[\d-]{10} [\d:]{8}', each) for each in starts)
+
+
+def test_the_bag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = load()
+    monkeypatch.setattr(module, 'find_spec', lambda name: None)
+    assert 'not installed' in module._bag('auto', tmp_path, '')[0].msg[0].text
+    with pytest.raises(RuntimeError, match='record_bag is true, but ros2 bag is not installed'):
+        module._bag('true', tmp_path, '')
+    assert module._bag('false', tmp_path, '') == []
+    monkeypatch.setattr(module, 'find_spec', lambda name: name)
+    for namespace, there, elsewhere in (('', '/action', '/a/action'), ('a', '/a/state', '/state')):
+        process, = module._bag('auto', tmp_path, namespace)
+        words = [''.join(part.text for part in word) for word in process.cmd]
+        assert words[:4] == ['ros2', 'bag', 'record', '--output']
+        assert re.search(words[-1], there) and re.search(words[-1], '/diagnostics')
+        assert not re.search(words[-1], elsewhere) and not re.search(words[-1], there + 's')

@@ -1,0 +1,45 @@
+"""The example of a robot side is explored by a real explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from node_processes import Peer
+from std_msgs.msg import Int64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+from mnm_ros.simulation.cmp import MoveCmp
+from mnm_ros.simulation.ground_truth import judge, reachable_states
+from mnm_ros.wire import PolicySet
+
+LIFT = Path(__file__).resolve().parents[2] / 'examples' / 'lift.py'
+TRUTH = MoveCmp(0, (lambda floor: min(floor + 1, 4), lambda floor: max(floor - 1, 0)), 1.0)
+
+
+def test_explored_until_the_hypothesis_is_right(start: Callable, peer: Peer) -> None:
+    start(str(LIFT), seconds_per_floor=0.002)
+    start('explorer', actions=['up', 'down'], radius=3.0)
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis', 60.0)
+    hypothesis = PolicySet.from_msg(policies[-1])
+    assert judge(TRUTH, hypothesis, 3.0, 1.0).ok
+    assert set(reachable_states(TRUTH, 3.0)) == {0, 1, 2, 3}
+
+
+def test_it_takes_its_time_and_can_be_stopped(start: Callable, peer: Peer) -> None:
+    start(str(LIFT), seconds_per_floor=30.0)
+    heard = peer.listen(Int64MultiArray, 'state', 10)
+    orders = peer.node.create_publisher(Int64MultiArray, 'action', 10)
+    peer.wait_for(lambda: orders.get_subscription_count() and peer.node.count_publishers('state'),
+                  'the lift')
+    peer.spin(0.5)
+    orders.publish(Int64MultiArray(data=[1, 0]))
+    peer.wait_for(
+        lambda: 'an action is being executed' in peer.call(Trigger, 'return_home').message,
+        'that it moves')
+    assert not heard
+    assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).success
+    assert peer.call(SetBool, 'stop', SetBool.Request(data=False)).success
+    peer.wait_for(lambda: heard, 'the report')
+    assert list(heard[-1].data) == [-1, 0]

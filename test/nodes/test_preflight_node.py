@@ -1,0 +1,50 @@
+"""The command to run before a trial, against real robot sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from node_processes import Peer, ScriptedRobot
+
+LIFT = str(Path(__file__).resolve().parents[2] / 'examples' / 'lift.py')
+
+
+def test_a_lift_passes_and_an_absent_robot_does_not(start: Callable) -> None:
+    absent = start('preflight', namespace='/nowhere', actions=['up', 'down'])
+    start(LIFT, seconds_per_floor=0.02)
+    preflight = start('preflight', actions=['up', 'down'])
+    assert preflight.wait() == 0, preflight.output
+    lines = preflight.output.splitlines()
+    assert [line[:6] for line in lines[:4]] == ['ok    '] * 4
+    assert 'led to state 0 ' in lines[1]
+    assert lines[4].startswith('a step takes 0.0')
+    assert lines[5].startswith('5 states met, 5 of them within 4 steps')
+    assert lines[6].startswith('first hypothesis predicted after about ')
+    assert absent.wait() == 1
+    assert absent.output.startswith('FAILED  robot side   nobody subscribes /nowhere/action')
+
+
+def test_an_action_without_answer_is_named(start: Callable, peer: Peer) -> None:
+    start(LIFT, seconds_per_floor=0.01)
+    preflight = start('preflight', actions=['up', 'down', 'sideways'], step_timeout=0.2)
+    assert preflight.wait() == 1
+    assert 'FAILED  actions      sideways was not answered within 0.' in preflight.output
+
+
+def test_a_robot_that_is_commanded_already(
+        start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    start('explorer', actions=['east', 'west'])
+    peer.wait_for(lambda: robot.received, 'exploration')
+    preflight = start('preflight', actions=['east', 'west'])
+    peer.wait_for(lambda: not preflight.running, 'the verdict')
+    assert preflight.wait() == 1
+    assert 'FAILED  alone        somebody else publishes /action' in preflight.output
+
+
+def test_interrupted(start: Callable, peer: Peer) -> None:
+    preflight = start('preflight', actions=['up'])
+    peer.wait_for(lambda: ('preflight', '/') in peer.node.get_node_names_and_namespaces(),
+                  'the node')
+    assert preflight.stop() == 1
+    assert 'Traceback' not in preflight.output

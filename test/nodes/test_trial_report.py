@@ -1,0 +1,40 @@
+"""The report of a run of real nodes agrees with what the robot did and the explorer published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import re
+
+from node_processes import Peer, read_counts
+import pytest
+from std_msgs.msg import Int64MultiArray
+
+from mnm_ros.trial import report
+from mnm_ros.wire import PolicySet
+
+
+def test_of_a_real_run(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+                       tmp_path: Path) -> None:
+    robot = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'robot'))
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'), transition_log=True)
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis', 60.0)
+    assert process.stop() == 0 and robot.stop() == 0
+    path, = report.write(tmp_path / 'kept')
+    text = path.read_text(encoding='utf-8')
+
+    counts = read_counts(tmp_path / 'robot')
+    played = {action: sum(sum(row.get(action, {}).values()) for row in counts.values())
+              for action in ('0', '1', '-1')}
+    # At the end the robot is sent home once more, and a step under way may not be answered.
+    assert 0 <= sum(played.values()) - int(
+        re.findall(r'- steps: ([\d,]+)', text)[0].replace(',', '')) <= 2
+    for action, name in (('0', 'east'), ('1', 'west'), ('-1', 'RESET')):
+        told = int(re.findall(rf'\| {name} \| ([\d,]+)', text)[0].replace(',', ''))
+        assert 0 <= played[action] - told <= 2
+    known = PolicySet.from_msg(policies[-1]).targets
+    assert f'- known states: {len(known)}: {" ".join(map(str, known))}\n' in text
+    there = counts['0']['0']
+    least, = re.findall(r'\| 1 \| [\d,]+ \| ([\d.]+) \|', text)
+    assert float(least) == pytest.approx(sum(there.values()) / there['1'], rel=0.01)

@@ -1,0 +1,40 @@
+"""Pages around robot sides and trials keep pace with the code."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+import re
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def text(path: str) -> str:
+    return (ROOT / path).read_text(encoding='utf-8')
+
+
+def test_the_page_lists_every_clause_of_the_contract() -> None:
+    tree = ast.parse(text('mnm_ros/contract/checks.py'))
+    clauses = [node.name.removeprefix('test_') for node in tree.body
+               if isinstance(node, ast.FunctionDef) and node.name.startswith('test_')]
+    table = text('docs/robot_sides.md').split('| test |')[1]
+    assert re.findall(r'^\| `(\w+)` \|', table, re.MULTILINE) == clauses
+
+
+def test_the_page_lists_what_the_class_offers() -> None:
+    tree = ast.parse(text('mnm_ros/nodes/robot_side.py'))
+    robot_side, = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    offered = {node.name for node in robot_side.body if isinstance(node, ast.FunctionDef)
+               and not node.name.startswith('_')}
+    table = text('docs/robot_sides.md').split('## The class')[1].split('\n\n')[2]
+    shown = set(re.findall(r'^\| `(\w+)', table, re.MULTILINE))
+    assert shown - offered == {'action_names', 'action_timeout'}
+    assert offered - shown == {'send_state', 'leave'}    # for the package's own robot sides
+
+
+def test_the_page_lists_the_arguments_of_the_launch_file() -> None:
+    module = ast.parse(text('launch/trial.launch.py'))
+    names = next([key.value for key in node.value.keys] for node in module.body
+                 if isinstance(node, ast.Assign) and node.targets[0].id == 'ARGUMENTS')
+    table = text('docs/trials.md').split('| argument | default |')[1].split('\n\n')[0]
+    assert re.findall(r'^\| `(\w+)`', table, re.MULTILINE) == names
