@@ -16,6 +16,9 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
+from mnm_ros.simulation.flat import driver_parameters
+from mnm_ros.simulation.world import load
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 DEADLINE = 90.0    # s
@@ -42,11 +45,18 @@ WRONG = {
 APART = ('dies_of_malformed_orders', 'executes_a_repeat_slowly_in_secret')
 """What would take the other ones with it."""
 
+FLAT = load('one_room')
+
 SHIPPED = {
-    'cmp_sim': (['-m', 'mnm_ros.nodes.cmp_sim'], {'scenario': 'corridor'}, 2),
-    'lift': ([str(ROOT / 'examples' / 'lift.py')], {'seconds_per_floor': 0.02}, 2),
-    'gym_side': (['-m', 'mnm_ros.nodes.gym_side'], {'environment': 'FrozenLake-v1'}, 4),
+    'cmp_sim': ([(['-m', 'mnm_ros.nodes.cmp_sim'], {'scenario': 'corridor'})], 2),
+    'lift': ([([str(ROOT / 'examples' / 'lift.py')], {'seconds_per_floor': 0.02})], 2),
+    'gym_side': ([(['-m', 'mnm_ros.nodes.gym_side'], {'environment': 'FrozenLake-v1'})], 4),
+    'grid_driver': ([
+        (['-m', 'mnm_ros.nodes.grid_driver'], driver_parameters(FLAT)),
+        (['-m', 'mnm_ros.nodes.diff_drive_sim'],
+         {'world': 'one_room', 'real_time_factor': 0.0, 'publish_clock': False})], 4),
 }
+"""The processes of each robot side, with their parameters, and the number of its actions."""
 
 
 @dataclass
@@ -82,12 +92,12 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
     wrong = str(HERE / 'wrong_robots.py')
     robots = [[wrong, 'right', *(way for way in WRONG if way not in APART)],
               *([wrong, way] for way in APART)]
-    for name, (program, parameters, _) in shipped().items():
-        robots.append([*program, '--ros-args', '-r', f'__ns:=/{name}', *(
-            word for key, value in parameters.items() for word in ('-p', f'{key}:={value}'))])
+    robots += [[*program, '--ros-args', '-r', f'__ns:=/{name}', *(
+        word for key, value in parameters.items() for word in ('-p', f'{key}:={value}'))]
+        for name, (processes, _) in shipped().items() for program, parameters in processes]
     processes = [subprocess.Popen([sys.executable, *robot], stderr=subprocess.DEVNULL)
                  for robot in robots]
-    tasks = {'right': (2,), **{name: (row[2],) for name, row in shipped().items()},
+    tasks = {'right': (2,), **{name: (row[1],) for name, row in shipped().items()},
              **{way: (2, '-k', test) for way, test in WRONG.items()}}
     try:
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -121,7 +131,7 @@ def test_what_is_right_passes(verdicts: Mapping[str, Verdict], name: str) -> Non
     verdict = verdicts[name]
     assert verdict.status == 0, verdict.output
     # What slips is not told from what is executed twice.
-    assert verdict.skipped == (set() if name in ('right', 'lift') else {
+    assert verdict.skipped == (set() if name in ('right', 'lift', 'grid_driver') else {
         'test_a_repeated_order_is_not_executed_again'})
     assert 'a step took ' in verdict.output
 
