@@ -1,0 +1,74 @@
+"""From velocities to policies: a mobile robot explores a flat whose door closes and opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from faulty_robot import as_steps
+from node_processes import Peer, read_counts
+from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import Trigger
+
+from mnm_ros.driving.errands import MOVES
+from mnm_ros.simulation.flat import driver_parameters, scenario_of
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load as load_scenario
+from mnm_ros.simulation.world import load
+from mnm_ros.wire import PolicySet
+
+WORLD = load('two_room_flat')
+TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]
+RADIUS = 2.0
+SEED = 0
+
+
+def start_flat(start: Callable, **simulation: object) -> list:
+    """Start simulator, driver and explorer."""
+    return [
+        start('diff_drive_sim', world='two_room_flat', real_time_factor=0.0, tick=0.1, seed=SEED,
+              publish_clock=False, **simulation),
+        start('grid_driver', **driver_parameters(WORLD)),
+        start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=30.0)]
+
+
+def test_the_door_closes_and_opens(start: Callable, peer: Peer) -> None:
+    processes = start_flat(start, slip=0.02, pose_noise=0.01, heading_noise=0.02)
+    setting = peer.listen(Int64, 'true_setting')
+    policies = peer.listen(Int64MultiArray, 'policies')
+    status = peer.listen(String, 'status')
+
+    def right() -> bool:
+        return bool(policies) and judge(
+            TRUTH[setting[-1].data], PolicySet.from_msg(policies[-1]), RADIUS, 1.0).ok
+
+    peer.wait_for(right, 'the first hypothesis', deadline=120.0)
+    for number in (1, 2):
+        assert peer.call(Trigger, 'change').success
+        peer.wait_for(lambda number=number: setting[-1].data == number and right(),
+                      f'what is true in setting {number}, seed {SEED}', deadline=120.0)
+    said = [message.data for message in status]
+    assert any('no longer reached' in sentence for sentence in said)
+    for process in reversed(processes):
+        assert process.stop() == 0, process.output
+
+
+def test_two_robots_side_by_side(start: Callable, peer: Peer, tmp_path: Path) -> None:
+    """Each learns its own world, from its own steps only."""
+    worlds = {'/robot_1': load_scenario('corridor'), '/robot_2': load_scenario('grid_3x3')}
+    simulators = {robot: start('cmp_sim', robot, scenario=world.path.stem,
+                               record=str(tmp_path / f'simulator{robot}'))
+                  for robot, world in worlds.items()}
+    explorers = {robot: start('explorer', robot, actions=list(world.actions),
+                              record=str(tmp_path / f'explorer{robot}'))
+                 for robot, world in worlds.items()}
+    policies = {robot: peer.listen(Int64MultiArray, f'{robot}/policies') for robot in worlds}
+    peer.wait_for(lambda: all(policies.values()), 'two hypotheses', deadline=90.0)
+    for robot, world in worlds.items():
+        assert judge(
+            world.settings[0].cmp, PolicySet.from_msg(policies[robot][-1]), 4.0, 1.0).ok
+        assert explorers[robot].stop() == 0 and simulators[robot].stop() == 0
+        counted = as_steps(read_counts(tmp_path / f'explorer{robot}'))
+        played = as_steps(read_counts(tmp_path / f'simulator{robot}'))
+        # Not counted are the first and the last RESET, and the step under way at the end.
+        assert not counted - played and sum((played - counted).values()) <= 3
