@@ -87,4 +87,6 @@ def _stop_on_signals() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(received)
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # A second Ctrl-C would tear the end of the process apart.
+            ending = handler in (signal.default_int_handler, signal.SIG_DFL)
+            signal.signal(number, signal.SIG_IGN if ending else handler)

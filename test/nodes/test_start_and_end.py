@@ -89,3 +89,19 @@ def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario:
     assert 'Traceback' not in processes[module].output
     if module == 'cmp_sim':
         assert 'exploration steps' in processes[module].output
+
+
+@pytest.mark.parametrize(('module', 'parameters'), [
+    ('explorer', {'actions': ['east']}), ('cmp_sim', {'scenario': 'corridor'}), ('navigator', {}),
+    ('grid_driver', {}), ('diff_drive_sim', {'world': 'one_room'})])
+def test_an_impatient_operator(start: Callable, peer: Peer, module: str,
+                               parameters: dict[str, object]) -> None:
+    """Ctrl-C again and again, until the very end of the process."""
+    process = start(module, **parameters)
+    peer.wait_for(lambda: module in peer.node.get_node_names(), 'the node')
+    deadline = time.monotonic() + 10
+    while process.running and time.monotonic() < deadline:
+        process.send(signal.SIGINT)
+        peer.spin(0.003)
+    assert process.wait() == 0, process.output
+    assert 'Traceback' not in process.output and 'Aborted' not in process.output

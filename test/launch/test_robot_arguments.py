@@ -1,0 +1,64 @@
+# ruff: noqa: E402
+"""What ``robot.launch.py`` and ``robots.launch.py`` make of their arguments."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip('launch_ros', reason='launch_ros is not installed')
+
+from launch import LaunchContext
+from launch.actions import IncludeLaunchDescription
+from launch_ros.actions import Node
+
+FOLDER = Path(__file__).resolve().parents[2] / 'launch'
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f'{name}_launch', FOLDER / f'{name}.launch.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def context(module: ModuleType, **arguments: str) -> LaunchContext:
+    made = LaunchContext()
+    defaults = {name: default for name, (default, _) in module.ARGUMENTS.items()}
+    made.launch_configurations.update(defaults | arguments)
+    return made
+
+
+@pytest.mark.parametrize('name', ['robot', 'robots'])
+def test_every_argument_has_a_description(name: str) -> None:
+    module = load(name)
+    arguments = module.generate_launch_description().get_launch_arguments()
+    assert len(arguments) == len(module.ARGUMENTS)
+    assert all(argument.description for argument in arguments)
+
+
+@pytest.mark.parametrize(('sim', 'executables'), [
+    ('true', ['grid_driver', 'diff_drive_sim']), ('false', ['grid_driver'])])
+def test_the_simulation_is_optional(sim: str, executables: list[str]) -> None:
+    module = load('robot')
+    actions = module._robot(context(module, sim=sim))
+    nodes = [action for action in actions if isinstance(action, Node)]
+    assert [node.node_executable for node in nodes] == executables
+    explorer, = (action for action in actions if isinstance(action, IncludeLaunchDescription))
+    passed_on = {name: value for name, value in explorer.launch_arguments}
+    assert passed_on['sim'] == 'false' and passed_on['use_sim_time'] == sim
+
+
+def test_each_robot_has_a_namespace() -> None:
+    module = load('robots')
+    assert len(module._robots(context(module, robots='a, b c'))) == 3
+
+
+@pytest.mark.parametrize('robots', ['', 'a a'])
+def test_namespaces_must_be_distinct(robots: str) -> None:
+    module = load('robots')
+    with pytest.raises(RuntimeError, match=f"robots is '{robots}', expected distinct"):
+        module._robots(context(module, robots=robots))
