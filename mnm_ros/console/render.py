@@ -158,8 +158,9 @@ def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
 
 def progress(snapshot: Snapshot) -> str:
     """Return one line that says how far it is."""
-    return (
-        f'{snapshot.phase or "starting"}, {len(snapshot.known)} known, '
-        f'{whole(snapshot.count("frontier"))} candidates, '
-        f'{whole(snapshot.count("steps"))} steps{_rate(snapshot)}, '
-        f'{whole(snapshot.exploration_steps)} exploration steps')
+    line = (f'{snapshot.phase or "starting"}, {len(snapshot.known)} known, '
+            f'{whole(snapshot.count("frontier"))} candidates, '
+            f'{whole(snapshot.count("steps"))} steps{_rate(snapshot)}')
+    if snapshot.exploration_steps is None:    # only cmp_sim counts them
+        return line
+    return f'{line}, {whole(snapshot.exploration_steps)} exploration steps'

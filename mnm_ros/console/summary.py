@@ -28,7 +28,8 @@ def summary(
         ('missing', ' '.join(map(str, found.missing)) or 'none'),
         ('over the limit', f'{", ".join(over) or "none"} ({limit})'),
         ('steps', whole(snapshot.count('steps'))),
-        ('exploration', f'{whole(snapshot.exploration_steps)} steps'),
+        *([] if snapshot.exploration_steps is None else    # only cmp_sim counts them
+          [('exploration', f'{whole(snapshot.exploration_steps)} steps')]),
         ('wall time', f'{seconds:.1f} s from the start of the nodes to the goal'),
     ]
     lines = [f'{label:<{LABEL}}{value}' for label, value in rows]
