@@ -19,7 +19,7 @@ from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.protocol import REPORT
 
-_FIND = 5.0       # s, to see the robot side
+_FIND = 15.0      # s, to see the robot side; discovery is slow on a busy machine
 _SETTLE = 0.5     # s, from seeing somebody until he can be heard, as a rule
 _AGAIN = 1.0      # s, after which an order that may not have been heard is sent again
 

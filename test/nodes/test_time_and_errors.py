@@ -64,7 +64,7 @@ def test_parameters_change_while_it_runs(start: Callable, explorer: Callable, pe
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'explorer'))
     policies = learns(peer)
-    for i in range(10):
+    for i in range(4):
         for node, name, value in (
                 ('explorer', 'step_timeout', 0.05 + 0.01 * i), ('explorer', 'step_retries', i),
                 ('explorer', 'reset_retries', i), ('explorer', 'max_duration', 1e6 + i),
