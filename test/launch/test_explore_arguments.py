@@ -3,33 +3,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launch import LaunchContext
-
-FILE = Path(__file__).resolve().parents[2] / 'launch' / 'explore.launch.py'
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location('explore_launch', FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from loading import assert_described, context, load
 
 
 def nodes(**arguments: str) -> list:
     """Make the nodes as launch does, with the defaults of the arguments not given."""
-    context = LaunchContext()
-    explore = load()
-    defaults = {name: default for name, (default, _) in explore.ARGUMENTS.items()}
-    context.launch_configurations.update(defaults | arguments)
-    return explore._nodes(context)
+    explore = load('explore')
+    return explore._nodes(context(explore, **arguments))
 
 
 def params_file(folder: Path, text: str) -> str:
@@ -39,9 +25,7 @@ def params_file(folder: Path, text: str) -> str:
 
 
 def test_every_argument_has_a_description() -> None:
-    arguments = load().generate_launch_description().get_launch_arguments()
-    assert len(arguments) == len(load().ARGUMENTS)
-    assert all(argument.description for argument in arguments)
+    assert_described(load('explore'))
 
 
 def test_the_simulated_robot_is_optional(tmp_path: Path) -> None:
@@ -80,5 +64,5 @@ def test_without_simulation_the_actions_must_be_named(tmp_path: Path, text: str)
     ('/**/explorer: {ros__parameters: {radius: 1.0}}', None),
     ('explorer:', None)])
 def test_entries_of_a_parameter_file(tmp_path: Path, text: str, expected: int | None) -> None:
-    configured = load()._Configured(params_file(tmp_path, text), '/a')
+    configured = load('explore')._Configured(params_file(tmp_path, text), '/a')
     assert configured.value('explorer', 'seed') == expected

@@ -3,41 +3,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launch import LaunchContext
 from launch.actions import IncludeLaunchDescription
 from launch_ros.actions import Node
-
-FOLDER = Path(__file__).resolve().parents[2] / 'launch'
-
-
-def load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f'{name}_launch', FOLDER / f'{name}.launch.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def context(module: ModuleType, **arguments: str) -> LaunchContext:
-    made = LaunchContext()
-    defaults = {name: default for name, (default, _) in module.ARGUMENTS.items()}
-    made.launch_configurations.update(defaults | arguments)
-    return made
+from loading import assert_described, context, load
 
 
 @pytest.mark.parametrize('name', ['robot', 'robots'])
 def test_every_argument_has_a_description(name: str) -> None:
-    module = load(name)
-    arguments = module.generate_launch_description().get_launch_arguments()
-    assert len(arguments) == len(module.ARGUMENTS)
-    assert all(argument.description for argument in arguments)
+    assert_described(load(name))
 
 
 @pytest.mark.parametrize(('sim', 'executables'), [

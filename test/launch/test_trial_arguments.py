@@ -3,39 +3,24 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 import re
-from types import ModuleType
 
 import pytest
 import yaml
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launch import LaunchContext
-
-FILE = Path(__file__).resolve().parents[2] / 'launch' / 'trial.launch.py'
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location('trial_launch', FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from loading import assert_described, context, load
 
 
 def trial(**arguments: str) -> list:
-    context, module = LaunchContext(), load()
-    defaults = {name: default for name, (default, _) in module.ARGUMENTS.items()}
-    context.launch_configurations.update(defaults | arguments)
-    return module._trial(context)
+    module = load('trial')
+    return module._trial(context(module, **arguments))
 
 
 def test_every_argument_has_a_description() -> None:
-    arguments = load().generate_launch_description().get_launch_arguments()
-    assert len(arguments) == len(load().ARGUMENTS)
-    assert all(argument.description for argument in arguments)
+    assert_described(load('trial'))
 
 
 def test_without_a_simulation_the_parameters_are_needed() -> None:
@@ -70,7 +55,7 @@ def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
 
 
 def test_the_bag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = load()
+    module = load('trial')
     monkeypatch.setattr(module, 'find_spec', lambda name: None)
     assert 'not installed' in module._bag('auto', tmp_path, '')[0].msg[0].text
     with pytest.raises(RuntimeError, match='record_bag is true, but ros2 bag is not installed'):

@@ -1,0 +1,33 @@
+"""Launch files as modules, and what their functions make of arguments."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+from launch import LaunchContext
+
+FOLDER = Path(__file__).resolve().parents[2] / 'launch'
+
+
+def load(name: str) -> ModuleType:
+    """Return ``name.launch.py`` as a module."""
+    spec = importlib.util.spec_from_file_location(f'{name}_launch', FOLDER / f'{name}.launch.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def context(module: ModuleType, **arguments: str) -> LaunchContext:
+    """Return what launch hands over, with the defaults of the arguments not given."""
+    made = LaunchContext()
+    defaults = {name: default for name, (default, _) in module.ARGUMENTS.items()}
+    made.launch_configurations.update(defaults | arguments)
+    return made
+
+
+def assert_described(module: ModuleType) -> None:
+    arguments = module.generate_launch_description().get_launch_arguments()
+    assert len(arguments) == len(module.ARGUMENTS)
+    assert all(argument.description for argument in arguments)
