@@ -184,7 +184,7 @@ def test_stop(robot: Robot) -> None:
         pytest.skip('the service stop is not offered')
     under_way = robot.order(robot.actions[0])
     stopped = robot.call(SetBool, 'stop', SetBool.Request(data=True))
-    before = len(robot.heard)
+    before, in_time = len(robot.heard), robot.answers(under_way)
     seq = robot.order(robot.actions[0])
     robot.listen(2 * robot.quiet)
     heard = [list(numbers) for numbers, _ in robot.heard[before:]]
@@ -197,6 +197,9 @@ def test_stop(robot: Robot) -> None:
            f'{under_way} was under way, seq {seq} was ordered)')
     expect(not late, f'an order given while stopped was answered with {late} later, expected that '
            'it is not executed')
+    after = robot.answers(under_way)[len(in_time):]
+    expect(not after, f'the order under way when it was stopped was answered with {after} once '
+           'free, expected a report instead: it does not count')
     robot.home()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import QUARTER, Pose, wrapped
+from mnm_ros.driving.grid import QUARTER, Pose, heading_of, wrapped
 from mnm_ros.driving.route import Edge, Ways
 
 MOVES = {
@@ -111,10 +111,15 @@ class WayHome(Errand):
         if self._retreating or ended is None:
             self._retreating = False
             return self._set_out(cell, pose)
-        at_home = self._to is None and cell == self._home_cell
+        at_home = self._to is None and cell == self._home_cell and self._turned_home(pose)
         if ended is Outcome.REACHED and (at_home or self._to is not None):
             return None if at_home else self._pass_on(cell, pose)
         return self._fail(ended, cell, pose)
+
+    def _turned_home(self, pose: Pose) -> bool:
+        """Whether the heading is that of home, or does not matter."""
+        return (not self._ways.grid.with_heading
+                or heading_of(pose.yaw) == heading_of(self._home.yaw))
 
     def _pass_on(self, cell: int | None, pose: Pose) -> Leg | None:
         if self._from is not None and self._to is not None:

@@ -18,7 +18,7 @@ from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.driving.drive import Outcome
 from mnm_ros.driving.errands import MOVES, Errand, Move, WayHome
-from mnm_ros.driving.grid import Map, Place, Pose, free_cells
+from mnm_ros.driving.grid import Map, Place, Pose, free_cells, wrapped
 from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.driver_setup import check, grid_of, home_of, limits_of
 from mnm_ros.nodes.movers import DockMover, Fix, GoalMover, Mover, VelocityMover
@@ -51,14 +51,15 @@ class GridDriver(RobotSide):
             self._home_mover = DockMover(self)
 
         self._fix: Fix | None = None
-        self._heard = -math.inf     # when, by the steady clock
+        self._heard = -math.inf     # when, by the steady clock,
+        self._heard_at = 0.0        # and by the clock of the node, which may be simulated
         self._patience = given['pose_timeout'] or math.inf
         self._map_frame = ''
         self._action = RESET
         self._waiting: Callable[[], Errand] | None = None    # for a pose, or for the map
         self._errand: Errand | None = None
         self._failure = ''               # of the last way home
-        self._settled = False            # at home, and nothing has moved the robot since
+        self._settled: Pose | None = None    # where the last way home has led to, until it moves
         self._owed: str | None = None    # why an answer waits for the next pose
         self._told: int | None = None    # the state that the explorer believes
         self._outcomes = self.create_publisher(String, 'outcome', wire.LATCHED)
@@ -83,7 +84,7 @@ class GridDriver(RobotSide):
 
     def return_home(self) -> int | None:
         """Begin the way home; return the state if the last one has led there and that is all."""
-        if self._settled and self._fresh and self._place.state == self._home_state:
+        if self._at_rest_at_home:
             self._action = RESET
             self._say(Outcome.REACHED.value)
             return self._home_state
@@ -101,20 +102,41 @@ class GridDriver(RobotSide):
         self._owed = None if self._fresh else reason
         return self._place.state if self._fresh else None
 
+    def arrived(self, state: int, problem: str = '') -> None:
+        """Say where what is over has ended; it was not somebody who moved the robot there."""
+        self._told = state
+        super().arrived(state, problem)
+
     def send_state(self, seq: int, state: int) -> None:
         """Publish ``[seq, state]`` and remember what was told."""
         self._told = state
         super().send_state(seq, state)
 
     def close(self) -> None:
-        """Let zero velocity be the last command."""
+        """Let zero velocity be the last command, and give up a goal, after an exception too."""
+        self._drop('the node is ending')
         if isinstance(self._wheels, VelocityMover):
             self._wheels.close()
+
+    @property
+    def _now(self) -> float:
+        """The time by the clock of the node in s."""
+        return self.get_clock().now().nanoseconds * 1e-9
 
     @property
     def _fresh(self) -> bool:
         """Whether it is known where the robot is."""
         return self._fix is not None and time.monotonic() <= self._heard + self._patience
+
+    @property
+    def _at_rest_at_home(self) -> bool:
+        """Whether the last way home has led there, and nobody has moved or turned it since."""
+        if not self._settled or not self._fix or not self._fresh:
+            return False
+        pose, given = self._fix.pose, self._given
+        return (self._place.state == self._home_state
+                and math.dist(pose[:2], self._settled[:2]) <= given['tolerance']
+                and abs(wrapped(pose.yaw - self._settled.yaw)) <= given['heading_tolerance'])
 
     @property
     def _lacking(self) -> str:
@@ -133,7 +155,7 @@ class GridDriver(RobotSide):
         return Nav2Mover(self)
 
     def _begin(self, action: int, make_errand: Callable[[], Errand]) -> int | None:
-        self._action, self._waiting, self._settled = action, make_errand, False
+        self._action, self._waiting, self._settled = action, make_errand, None
         return self._set_out()
 
     def _set_out(self) -> int | None:
@@ -162,7 +184,8 @@ class GridDriver(RobotSide):
         self._failure = '' if state == self._home_state else errand.problem
         if self._failure and self._mover.detail:
             self._failure += f': {self._mover.detail}'
-        self._settled = self._action == RESET and errand.outcome is Outcome.REACHED
+        if self._action == RESET and errand.outcome is Outcome.REACHED:
+            self._settled = fix.pose
         self._say(self._failure or errand.outcome.value)
         return state
 
@@ -191,9 +214,13 @@ class GridDriver(RobotSide):
                 throttle_duration_sec=5.0)
             return
         stamp = message.header.stamp
-        now = stamp.sec + stamp.nanosec * 1e-9 or self.get_clock().now().nanoseconds * 1e-9
+        now = stamp.sec + stamp.nanosec * 1e-9 or self._now
+        if self._fix and now == self._fix.time:
+            self.get_logger().warning(
+                'pose ignored: its stamp is that of the last one', throttle_duration_sec=5.0)
+            return
         self._fix = Fix(now, pose, message.header.frame_id)
-        self._heard = time.monotonic()
+        self._heard, self._heard_at = time.monotonic(), self._now
         state = self._place.update(pose)
         if self._waiting:
             self._resume()
@@ -205,7 +232,7 @@ class GridDriver(RobotSide):
             self._pay()
         elif not self.busy and not self._stopped and self._told not in (None, state):
             self.get_logger().info(f'moved from state {self._told} to {state} by somebody')
-            self._settled = False
+            self._settled = None
             self.report(state)
 
     def _resume(self) -> None:
@@ -248,9 +275,12 @@ class GridDriver(RobotSide):
             self._resume()
         elif self._owed is not None and self._fresh:
             self._pay()
-        elif self._errand and self._fix and self._mover.ticks:
-            late = time.monotonic() - self._heard
-            self._advance(self._errand, self._fix._replace(time=self._fix.time + late))
+        elif self._fix:
+            late = self._fix._replace(time=self._fix.time + self._now - self._heard_at)
+            if self._errand and self._mover.ticks:
+                self._advance(self._errand, late)
+            elif not self._fresh:
+                self._wheels.rest(late)
 
 
 def _planar(message: PoseMessage) -> Pose | None:

@@ -43,8 +43,10 @@ class RobotSide(Node):
         self._server = StepServer()
         self._going_home = False     # for the service
         self._problem = ''           # of the last way home for the service
+        self._untold: int | None = None    # where it has ended, until that is reported
         self._begun = math.inf
         self._cancelled = self._stopped = False
+        self._void = False           # what is under way has been broken off and does not count
         self._reports: list[int] = []
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
         self._actions = self.create_subscription(
@@ -75,7 +77,8 @@ class RobotSide(Node):
         """Give up what is under way and come to rest; return the state, or None if it takes time.
 
         Called after ``action_timeout``, by the service ``stop``, when whoever commands the robot
-        is gone, and before the node ends. Unless overridden, the robot finishes what it does.
+        is gone, and before the node ends; only the first is an answer, after the others the
+        step does not count. Unless overridden, the robot finishes what it does.
         """
         return None
 
@@ -85,11 +88,15 @@ class RobotSide(Node):
         problem: why the way home has not led home; the service ``return_home`` then fails.
         """
         self._begun, self._cancelled = math.inf, False
+        void, self._void = self._void, False
         if self._going_home:
             self._going_home = False
-            self._problem = problem
-        elif self._server.executing and self._stopped:
-            self._server.done(state)     # an action that was stopped has no answer
+            self._problem, self._untold = problem, state
+        elif self._server.executing and void:
+            self._server.done(state)     # not the answer: the action has not failed by itself
+            self._server.next_waiting()
+            if not self._stopped:
+                self.report(state)
         elif self._server.executing:
             self._finish(state)
         if self._stopped:
@@ -97,6 +104,7 @@ class RobotSide(Node):
 
     def report(self, state: int) -> None:
         """Tell the explorer that the robot has been moved to ``state``."""
+        self._untold = None
         self.send_state(REPORT, state)
 
     def send_state(self, seq: int, state: int) -> None:
@@ -108,8 +116,11 @@ class RobotSide(Node):
         self._cancel('the node is ending')
         return not self.busy
 
-    def _cancel(self, reason: str) -> None:
-        if not self.busy or self._cancelled:
+    def _cancel(self, reason: str, counts: bool = False) -> None:
+        if not self.busy:
+            return
+        self._void = self._void or not counts
+        if self._cancelled:
             return
         self._cancelled = True
         self.get_logger().warning(f'action cancelled: {reason}')
@@ -121,12 +132,12 @@ class RobotSide(Node):
         if not self.busy:
             return
         if self.action_timeout and time.monotonic() > self._begun + self.action_timeout:
-            self._cancel(f'it takes longer than {self.action_timeout:g} s')
+            self._cancel(f'it takes longer than {self.action_timeout:g} s', counts=True)
         elif self._server.executing and not self.count_publishers(self._actions.topic_name):
             self._cancel('whoever commanded it is gone')
 
     def _on_liveliness(self, event: Any) -> None:
-        if event.alive_count == 0 and event.alive_count_change < 0:
+        if event.alive_count_change < 0:    # of several, nobody knows which one commands it
             self._cancel('the heartbeat of the explorer has stopped')
 
     def _on_action(self, message: Int64MultiArray) -> None:
@@ -146,6 +157,11 @@ class RobotSide(Node):
             return
         if self._going_home or self._stopped:
             return    # it is sent again if it still matters
+        if self._untold is not None and seq != self._server.last:
+            untold, self._untold = self._untold, None
+            if action != RESET:
+                self.report(untold)    # who orders this takes the robot to be elsewhere
+                return
         order = self._server.receive(seq, action)
         if order is Order.REPEAT:
             self.send_state(*self._server.stored())
@@ -195,9 +211,10 @@ class RobotSide(Node):
             self._cancel('service stop called')
         elif self._stopped:
             self._stopped = False
-            self._report_timer.reset()    # whatever was under way does not count
+            self._send_reports()    # at once: whatever was under way is not answered before
         response.success = True
-        response.message = 'stopped' if request.data else 'free'
+        response.message = ('free' if not request.data else
+                            'not at rest yet' if self.busy else 'stopped')
         return response
 
     def _send_reports(self) -> None:

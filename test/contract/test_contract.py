@@ -39,6 +39,7 @@ WRONG = {
     'malformed_besides': 'test_every_message_was_well_formed',
     'home_without_a_report': 'test_return_home',
     'does_not_stop': 'test_stop',
+    'answers_when_freed': 'test_stop',
 }
 """Ways to be wrong, and the test that finds it, which is the only one to be run."""
 

@@ -31,11 +31,12 @@ class Ring(Node):
         self.create_subscription(Int64MultiArray, 'action', self.on_action, wire.STEP)
         if way in ('right', 'home_without_a_report'):
             self.create_service(Trigger, 'return_home', self.on_return_home)
-        if way in ('right', 'does_not_stop'):
+        if way in ('right', 'does_not_stop', 'answers_when_freed'):
             self.create_service(SetBool, 'stop', self.on_stop)
         if way == 'chatters':
             self.create_timer(0.1, lambda: self.publish(-1, self.state))
         self.stopped = False
+        self.held: int | None = None
         self.random = Random(0)
 
     def publish(self, *numbers: int) -> None:
@@ -55,6 +56,9 @@ class Ring(Node):
 
     def obey(self, seq: int, action: int) -> None:
         before = self.state
+        if self.way == 'answers_when_freed' and action == 0:
+            self.held = seq
+            return
         if seq != self.last or self.way.startswith('executes_a_repeat'):
             self.execute(action)
         elif self.way == 'ignores_a_repeat':
@@ -86,7 +90,9 @@ class Ring(Node):
         return response
 
     def on_stop(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        self.stopped = request.data and self.way == 'right'
+        self.stopped = request.data and self.way != 'does_not_stop'
+        if self.held is not None and not request.data:
+            self.publish(self.held, self.state)
         response.success = True
         return response
 

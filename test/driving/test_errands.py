@@ -154,3 +154,13 @@ def test_home_in_one_go() -> None:
         REACHED, 14, Pose(2.5, 3.5, 0.0))    # says so, but is elsewhere
     assert errand.next(REACHED, 14, Pose(2.5, 3.5, 0.0)) is None
     assert errand.problem == 'home was missed'
+
+
+@pytest.mark.parametrize(('with_heading', 'problem'), [(True, 'home was missed'), (False, '')])
+def test_home_in_another_heading(with_heading: bool, problem: str) -> None:
+    """Whoever leads it home in one go may turn it as he likes, if states have no heading."""
+    grid = Grid(0.0, 0.0, 1.0, 4, 4, with_heading)
+    errand = WayHome(Ways(grid), Pose(0.5, 0.5, QUARTER), 0, 9.0, in_one_go=True)
+    assert errand.next(None, 1, Pose(1.5, 0.5, 0.0))
+    assert errand.next(REACHED, 0, Pose(0.5, 0.5, 0.0)) is None
+    assert errand.problem == problem

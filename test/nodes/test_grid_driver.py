@@ -133,6 +133,19 @@ def test_a_repeated_order_is_not_executed_again(drive: Drive) -> None:
     assert robot.answers(seq) == [61, 61] and off_centre(robot, 61) < 0.1
 
 
+def test_reset_of_a_robot_that_was_pushed_within_the_cell(drive: Drive) -> None:
+    robot = drive()
+    assert robot.act(EAST)[0] == 61 and robot.act(RESET)[0] == HOME
+    robot.wait_for_rest()
+    count = len(robot.platform.commands)
+    assert robot.act(RESET)[0] == HOME and len(robot.platform.commands) == count
+    robot.platform.x, robot.platform.yaw = 0.2, 2.0
+    poses = robot.platform.poses
+    robot.peer.wait_for(lambda: robot.platform.poses > poses + 2, 'that the driver is told')
+    assert robot.act(RESET)[0] == HOME
+    assert off_centre(robot, HOME) < 0.1 and abs(robot.platform.yaw) < 0.15
+
+
 def test_a_way_home_round_an_obstacle(drive: Drive) -> None:
     robot = drive()
     assert robot.act(EAST)[0] == 61
@@ -154,6 +167,19 @@ def test_the_way_home_fails_with_a_reason(drive: Drive) -> None:
     reply = home_by_service(robot)
     assert reply.success and reply.message == f'at home in state {HOME}'
     robot.peer.wait_for(lambda: list(robot.states[-1].data) == [-1, HOME], 'the report')
+
+
+def test_home_by_service_is_reported_once(drive: Drive) -> None:
+    """And only after the response: an earlier report would be taken for a move by hand."""
+    robot = drive()
+    assert robot.act(EAST)[0] == 61
+    robot.peer.call(Trigger, 'return_home')
+    robot.peer.wait_for(lambda: len(robot.outcomes) == 2, 'the way home')
+    robot.wait_for_rest()
+    assert len(robot.states) == 1 and 'by somebody' not in robot.process.output
+    assert robot.peer.call(Trigger, 'return_home').success
+    robot.peer.wait_for(lambda: len(robot.states) == 2, 'the report')
+    assert list(robot.states[1].data) == [-1, HOME]
 
 
 def home_by_service(robot: DrivenRobot) -> Trigger.Response:
@@ -208,6 +234,19 @@ def test_goals_for_a_planner(drive: Drive) -> None:
     platform.stuck = False
     assert robot.act(RESET)[0] == HOME
     assert platform.goals[-1] == pytest.approx((0, 0, 0), abs=0.01)
+
+
+def test_simulated_time_that_stands_still_between_two_poses(drive: Drive) -> None:
+    robot = drive(drive='goal_pose', move_timeout=1.0, pose_timeout=0.0, use_sim_time=True)
+    robot.platform.stuck = True
+    seq = robot.send(EAST)
+    robot.peer.wait_for(lambda: robot.platform.goals, 'the goal')
+    robot.platform.silent = True
+    robot.peer.spin(2.0)
+    assert not robot.answers(seq)
+    robot.platform.silent = False
+    robot.peer.wait_for(lambda: robot.answers(seq) and robot.outcomes, 'the answer')
+    assert robot.outcomes == [f'east: timeout, in state {HOME}']
 
 
 def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:

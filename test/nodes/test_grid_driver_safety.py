@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 import signal
 import time
 
 from driven_robot import EAST, HOME, RESET, DrivenRobot, over_limit
 from geometry_msgs.msg import Twist
-from node_processes import Peer
+from node_processes import NodeProcess, Peer
 import pytest
 from rclpy.node import Node
 from std_msgs.msg import Header
 from std_srvs.srv import SetBool
-from unicycle import TICK
+from unicycle import TICK, Unicycle
 
 from mnm_ros import wire
 from mnm_ros.driving.drive import Leg, Limits, Outcome
@@ -51,10 +52,38 @@ def test_zero_is_the_last_command_before_the_end(driving: DrivenRobot, number: i
     assert time.monotonic() - begin < 5
 
 
+CRASHES = """
+from mnm_ros.nodes.grid_driver import GridDriver
+from mnm_ros.nodes.spin import run
+
+class Crashing(GridDriver):
+    def _on_bump(self, message):
+        raise RuntimeError('as a test')
+
+run('grid_driver', Crashing)
+"""
+
+
+def test_a_goal_is_given_up_after_an_exception(
+        start: Callable[..., NodeProcess], peer: Peer, tmp_path: Path) -> None:
+    script, platform = tmp_path / 'crashes.py', Unicycle(peer)
+    script.write_text(CRASHES)
+    robot = DrivenRobot(peer, start(str(script), drive='goal_pose'), platform)
+    platform.stuck = True
+    robot.send(EAST)
+    peer.wait_for(lambda: platform.goals, 'the goal')
+    platform.touch()
+    peer.wait_for(lambda: len(platform.goals) == 2, 'the present pose as a goal')
+    assert platform.goals[-1][:2] == pytest.approx((0, 0), abs=0.01)
+    assert robot.process.wait() == 1
+
+
 def test_pose_lost(driving: DrivenRobot) -> None:
-    """It stops; the answer waits until it is known where the robot is."""
+    """It stops, not by one message alone; the answer waits until it is known where it is."""
     driving.platform.silent = True
     driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
+    count = len(driving.platform.commands)
+    driving.peer.wait_for(lambda: len(driving.platform.commands) > count + 3, 'more zeros')
     assert 'no pose on /odom for 0.5 s: stopped' in driving.process.output
     driving.peer.spin(0.3)
     assert at_rest(driving) and not driving.answers(SEQ)
@@ -63,6 +92,12 @@ def test_pose_lost(driving: DrivenRobot) -> None:
     driving.peer.wait_for(lambda: driving.answers(SEQ) and driving.outcomes, 'the answer')
     assert driving.answers(SEQ) == [1]
     assert driving.outcomes == ['east: pose lost, in state 0']
+
+
+def test_the_last_pose_again_and_again_is_no_pose(driving: DrivenRobot) -> None:
+    driving.platform.frozen = True
+    driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
+    assert 'no pose on /odom for 0.5 s: stopped' in driving.process.output
 
 
 def test_no_pose_yet(drive: Drive) -> None:

@@ -43,6 +43,10 @@ class SlowRobot(RobotSide):
         self.arrived(place)
 
 
+def stop(robot: SlowRobot, wanted: bool) -> None:
+    robot._on_stop(SetBool.Request(data=wanted), SetBool.Response())
+
+
 @pytest.fixture
 def robot(peer: Peer) -> Iterator[SlowRobot]:
     robot = SlowRobot(context=peer.context)
@@ -103,6 +107,19 @@ def test_slow_way_home(peer: Peer, robot: SlowRobot, talk) -> None:
     assert list(heard[0].data) == [-1, 0]
 
 
+def test_an_order_after_a_way_home_that_nobody_was_told_of(
+        peer: Peer, robot: SlowRobot, talk) -> None:
+    """Whoever gives it believes the robot where it was before somebody sent it home."""
+    send, heard = talk
+    assert peer.call(Trigger, 'return_home').message == 'on the way home, call again'
+    robot.arrive(0)
+    send(9, 0)
+    peer.wait_for(lambda: heard, 'the report')
+    assert list(heard[0].data) == [-1, 0] and robot.begun == [-1]
+    send(10, 0)
+    peer.wait_for(lambda: robot.begun == [-1, 0], 'the next order')
+
+
 def test_not_home_while_executing(peer: Peer, robot: SlowRobot, talk) -> None:
     send, _ = talk
     send(1, 0)
@@ -159,6 +176,20 @@ def test_stop_and_go_on(peer: Peer, robot: SlowRobot, talk) -> None:
     peer.wait_for(lambda: len(robot.begun) == 2, 'another action')
 
 
+def test_freed_before_it_has_come_to_rest(peer: Peer, robot: SlowRobot, talk) -> None:
+    """The step that was stopped does not count either."""
+    send, heard = talk
+    robot.obedient = False
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    for stopped, message in ((True, 'not at rest yet'), (False, 'free')):
+        response = peer.call(SetBool, 'stop', SetBool.Request(data=stopped))
+        assert response.success and response.message == message
+    robot.arrive(2)
+    peer.wait_for(lambda: heard, 'the report')
+    assert list(heard[0].data) == [-1, 2]
+
+
 def test_the_explorer_leaves(peer: Peer, robot: SlowRobot, talk) -> None:
     other = Peer()
     publisher = other.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
@@ -174,15 +205,56 @@ def test_the_explorer_leaves(peer: Peer, robot: SlowRobot, talk) -> None:
     assert robot.cancelled == ['whoever commanded it is gone']
 
 
-def test_the_heartbeat_stops(peer: Peer, robot: SlowRobot, talk) -> None:
-    send, _ = talk
-    heart = peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
-    peer.wait_for(heart.get_subscription_count, 'the subscription')
-    heart.publish(Header())
+def test_stopped_and_free_again_before_it_has_come_to_rest(
+        peer: Peer, robot: SlowRobot, talk) -> None:
+    send, heard = talk
+    robot.obedient = False
+    send(5, 0)
+    peer.wait_for(lambda: robot.begun, 'the action')
+    stop(robot, True)
+    stop(robot, False)
+    send(6, 0)
+    peer.spin(0.2)
+    assert not heard and robot.begun == [0]
+    robot.arrive(4)
+    send(7, 0)
+    peer.wait_for(lambda: heard and len(robot.begun) == 2, 'a report and the next action')
+    assert [list(message.data) for message in heard] == [[-1, 4]]
+    robot.arrive(5)
+    peer.wait_for(lambda: len(heard) == 2, 'its answer')
+    assert list(heard[-1].data) == [7, 5]
+
+
+def test_the_report_comes_before_the_order_is_repeated(
+        peer: Peer, robot: SlowRobot, talk) -> None:
+    """An explorer that hears the report first no longer takes an answer."""
+    send, heard = talk
+    send(5, 0)
+    peer.wait_for(lambda: robot.begun, 'the action')
+    stop(robot, True)
+    stop(robot, False)
+    robot._receive(5, 0)
+    peer.wait_for(lambda: len(heard) == 2, 'a report and a repetition')
+    assert [message.data[0] for message in heard] == [-1, 5]
+
+
+@pytest.mark.parametrize('another', [False, True])
+def test_the_heartbeat_stops(peer: Peer, robot: SlowRobot, talk, another: bool) -> None:
+    """Also if there is another explorer, that waits for its turn and is well."""
+    send, heard = talk
+    hearts = [peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+              for _ in range(1 + another)]
+    for heart in hearts:
+        peer.wait_for(heart.get_subscription_count, 'the subscription')
+        heart.publish(Header())
+    if another:
+        peer.node.create_timer(0.5, lambda: hearts[1].publish(Header()))
     send(1, 0)
     peer.wait_for(lambda: robot.begun, 'an action')
     peer.wait_for(lambda: robot.cancelled, 'that the robot notices')
     assert robot.cancelled == ['the heartbeat of the explorer has stopped']
+    peer.wait_for(lambda: heard, 'the report')
+    assert list(heard[0].data) == [-1, 3]    # a step that was broken off does not count
 
 
 def test_comes_to_rest_before_the_node_ends(peer: Peer, robot: SlowRobot, talk) -> None:

@@ -24,6 +24,7 @@ class Unicycle:
     """Moves on as soon as a pose has been answered with a velocity, like a simulator.
 
     wall: says whether a point cannot be entered. silent: no poses any more.
+    frozen: the last pose again and again, with its stamp.
 
     commands: the time of the pose that each one followed, speed in m/s, turn in rad/s.
     """
@@ -34,7 +35,7 @@ class Unicycle:
         self.speed = self.turn = 0.0
         self.wall: Callable[[float, float], bool] = lambda x, y: False
         self.tells_bumps = True
-        self.stuck = self.silent = False
+        self.stuck = self.silent = self.frozen = False
         self.commands: list[tuple[float, float, float]] = []
         self.poses = 0
         self.goals: list[tuple[float, float, float]] = []
@@ -68,8 +69,9 @@ class Unicycle:
 
     def tick(self) -> None:
         """Move for TICK seconds and publish where that has led."""
-        self.time += TICK
-        if not self.stuck:
+        if not self.frozen:
+            self.time += TICK
+        if not self.stuck and not self.frozen:
             self._move()
         if not self.silent:
             self._publish()
