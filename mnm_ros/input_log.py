@@ -142,11 +142,11 @@ class Saved:
             exploration.take(kind, state)
 
     def forget_after(self, number: int) -> None:
-        """Drop the inputs after ``number``; ValueError if they begin later or end before."""
+        """Drop the inputs after ``number``; Refused if they begin later or end before."""
         first = self.number - len(self.inputs)
         if not first <= number <= self.number:
-            raise ValueError(f'{self.path} has inputs {first + 1} to {self.number}, '
-                             f'expected {number} among them')
+            raise Refused(f'{self.path} has inputs {first + 1} to {self.number}, '
+                          f'expected {number} among them')
         del self.inputs[number - first:]
         self.chain, self.number = 0, first
         for kind, state, action in self.inputs:

@@ -9,6 +9,7 @@ holds: ``python3 -m mnm_ros.store FILE``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+import fcntl
 from itertools import takewhile
 import json
 from pathlib import Path
@@ -16,13 +17,14 @@ import sqlite3
 import sys
 import threading
 import time
-from typing import Any
+from typing import IO, Any
 
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.input_log import Entry, InputLog, Refused, Saved, flush_folder, remove, set_aside
 
 _PERIOD = 0.5      # s, between two writes
 _GENERATIONS = 2
+_SLOW = 0.5        # s, that a write may hold up a load
 _BACKLOG = 1_000_000    # inputs kept in memory while the disk takes none
 
 Begin = tuple[int, Mapping[str, Any] | None]
@@ -37,12 +39,13 @@ class Store:
     problem: why nothing can be written at the moment, or empty.
     refusals: what the last ``load`` has set aside and why.
 
-    Raises OSError if the folder cannot be made.
+    Raises OSError if the folder cannot be made, or if another process keeps the same there.
     """
 
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
                  transition_log: bool = False) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self._claim = _claimed(folder / f'{name}.lock')
         self._folder = folder
         self._name = name
         self._identity = dict(identity)
@@ -50,6 +53,7 @@ class Store:
         self._all: InputLog | None = None
         self._all_path = folder / f'{name}.log.sqlite' if transition_log else None
         self._lock = threading.Lock()
+        self._writing = threading.Lock()
         self._pending: list[Entry | Begin] = []
         self._wake = threading.Event()
         self._written = threading.Condition()
@@ -68,9 +72,17 @@ class Store:
     def load(self, revive: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
         """Revive the newest generation that can be gone on from, and go on writing there.
 
-        Files that cannot be used are set aside, never overwritten. To be called when everything
-        is on the disk.
+        Files that cannot be used are set aside, never overwritten. What could not be written
+        yet is dropped: it does not follow on what is loaded. Raises Refused if the disk is slow.
         """
+        if not self._writing.acquire(timeout=_SLOW):
+            raise Refused(f'{self._folder}: the disk is too slow')
+        try:
+            return self._load(revive)
+        finally:
+            self._writing.release()
+
+    def _load(self, revive: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
         self.refusals = []
         for path in reversed(self._generations()):
             try:
@@ -78,29 +90,44 @@ class Store:
                 exploration = revive(saved)
                 self._go_on(saved)
                 return saved, exploration
-            except (Refused, OSError, sqlite3.Error) as error:
-                self.refusals.append(f'{error}; kept as {set_aside(path).name}')
+            except Exception as error:    # whatever a file leads to, the node goes on without it
+                self._refuse(path, error)
         return None
+
+    def _refuse(self, path: Path, error: Exception) -> None:
+        reason = error if isinstance(error, Refused) else f'{path}: {error!r}'
+        try:
+            kept = f'kept as {set_aside(path).name}'
+        except OSError as problem:
+            kept = f'left where it is: {problem}'
+        self.refusals.append(f'{reason}; {kept}')
 
     def _go_on(self, saved: Saved) -> None:
         before, self._log = (self._log, self._all), InputLog.reopen(saved)
         self._all = None
+        with self._lock:
+            self._pending.clear()
         for log in before:
             if log is not None:
                 log.close()
         self._reopen_all(saved)
 
     def _reopen_all(self, saved: Saved) -> None:
-        """Go on with the transition log where the generation ends."""
+        """Go on with the transition log where the generation ends.
+
+        It is written second, so a crash may have left it without the last inputs.
+        """
         path = self._all_path
         if path is None or not path.exists():
             return
         try:
             log = Saved(path, self._identity)
-            log.forget_after(saved.number)
+            missing = min(max(saved.number - log.number, 0), len(saved.inputs))
+            log.forget_after(saved.number - missing)
             self._all = InputLog.reopen(log)
-        except (ValueError, OSError, sqlite3.Error) as error:
-            self.refusals.append(f'{error}; kept as {set_aside(path).name}')
+            self._all.append(saved.inputs[len(saved.inputs) - missing:])
+        except (Refused, OSError, sqlite3.Error) as error:
+            self._refuse(path, error)
 
     def append(self, kind: Input, state: int, action: int) -> None:
         """Keep an input."""
@@ -141,9 +168,17 @@ class Store:
         for log in (self._log, self._all):
             if log is not None:
                 log.close()
+        self._claim.close()
 
     def _write(self) -> None:
         """Write what has gathered; what cannot be written now is kept for later."""
+        with self._writing:
+            self._write_pending()
+        with self._written:
+            self._turns += 1
+            self._written.notify_all()
+
+    def _write_pending(self) -> None:
         with self._lock:
             pending, self._pending = self._pending, []
         try:
@@ -155,9 +190,6 @@ class Store:
             self._skip_to_last_point(pending)
             with self._lock:
                 self._pending = (pending + self._pending)[-_BACKLOG:]
-        with self._written:
-            self._turns += 1
-            self._written.notify_all()
 
     def _write_run(self, pending: list[Entry | Begin]) -> int:
         """Write one new generation, or the inputs before the next one; return how many."""
@@ -202,6 +234,17 @@ class Store:
         for old in before[:-(_GENERATIONS - 1)]:
             remove(old)
         flush_folder(self._folder)
+
+
+def _claimed(path: Path) -> IO[str]:
+    """Return an open file that no other process can have; the end of this one frees it."""
+    file = path.open('w', encoding='utf-8')
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise OSError(f'another explorer of this name keeps {path}') from None
+    return file
 
 
 def describe(path: Path) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import hashlib
 import os
 from pathlib import Path
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -14,6 +16,7 @@ import sys
 
 import pytest
 
+from mnm_ros import store as store_module
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
@@ -93,6 +96,15 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
     store.close()
 
 
+def test_one_explorer_of_a_name_at_a_time(tmp_path: Path) -> None:
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    with pytest.raises(OSError, match='another explorer of this name keeps'):
+        Store(tmp_path, 'explorer', IDENTITY)
+    Store(tmp_path, 'robot_2.explorer', IDENTITY).close()
+    store.close()
+    Store(tmp_path, 'explorer', IDENTITY).close()
+
+
 def test_two_generations_are_kept(tmp_path: Path) -> None:
     explored(tmp_path, 9000)
     assert len(list(tmp_path.glob('explorer.0*.sqlite'))) == 2
@@ -127,11 +139,29 @@ def test_the_replay_shown_in_the_docs(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_transition_log_that_does_not_fit_is_set_aside(tmp_path: Path) -> None:
     explored(tmp_path, 3000)
+    begun = Saved(newest(tmp_path)).number - len(Saved(newest(tmp_path)).inputs)
+    assert begun > 100
     run_sql('DELETE FROM inputs WHERE number > 100')(tmp_path / 'explorer.log.sqlite')
     exploration, store = restored(tmp_path)
     assert exploration is not None and exploration.steps == 3000
-    assert 'has inputs 1 to 100, expected 3001 among them' in store.refusals[0]
+    assert f'has inputs 1 to 100, expected {begun} among them' in store.refusals[0]
     store.close()
+
+
+def test_a_transition_log_gets_what_a_crash_has_kept_from_it(tmp_path: Path) -> None:
+    explored(tmp_path, 3000)
+    path = tmp_path / 'explorer.log.sqlite'
+    run_sql('DELETE FROM inputs WHERE number > 2990')(path)
+    exploration, store = restored(tmp_path)
+    store.append(Input.INTERRUPTED, 0, -1)
+    assert store.refusals == [] and store.flush()
+    store.close()
+    log = Saved(path, IDENTITY)
+    assert exploration is not None and log.point is None and log.number == 3002
+    exploration.lose_place()
+    replayed = Exploration(SETTINGS)
+    log.replay(replayed)
+    assert same(exploration, replayed)
 
 
 def newest(folder: Path) -> Path:
@@ -197,6 +227,37 @@ def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_file_that_breaks_whoever_goes_on_from_it_is_set_aside(tmp_path: Path) -> None:
+    """As one written before a change of the code that did not change the version."""
+    explored(tmp_path, 9000)
+    path = newest(tmp_path)
+    with sqlite3.connect(path) as database:
+        text, = database.execute("SELECT value FROM meta WHERE key = 'point'").fetchone()
+        text = text.replace('"mnm"', '"old"')
+        database.execute("UPDATE meta SET value = ? WHERE key = 'point'", (text,))
+        database.execute("UPDATE meta SET value = ? WHERE key = 'sha256'",
+                         (hashlib.sha256(text.encode()).hexdigest(),))
+    database.close()
+    exploration, store = restored(tmp_path)
+    assert exploration is not None and len(store.refusals) == 1
+    assert f"{path}: KeyError('mnm'); kept as " in store.refusals[0]
+    store.close()
+
+
+def test_a_file_that_cannot_even_be_set_aside_is_left(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(path: Path) -> Path:
+        raise OSError('Read-only file system')
+
+    explored(tmp_path, 9000)
+    truncate(newest(tmp_path))
+    monkeypatch.setattr(store_module, 'set_aside', read_only)
+    exploration, store = restored(tmp_path)
+    assert exploration is not None
+    assert 'left where it is: Read-only file system' in store.refusals[0]
+    store.close()
+
+
 @pytest.mark.parametrize(('name', 'value'), [
     ('version', '0.0.9'), ('actions', ['up']), ('radius', 5.0), ('seed', 1), ('more', 1)])
 def test_a_file_for_something_else_is_set_aside(
@@ -212,7 +273,7 @@ def test_a_file_for_something_else_is_set_aside(
 def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> None:
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path / 'kept', 'explorer', IDENTITY)
-    (tmp_path / 'kept').rmdir()
+    shutil.rmtree(tmp_path / 'kept')
     (tmp_path / 'kept').write_text('in the way')
     keep(exploration, store)
     drive(exploration, simulator, 3000)
@@ -223,6 +284,34 @@ def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> 
     store.close()
     second, other = restored(tmp_path / 'kept')
     assert same(exploration, second)
+    other.close()
+
+
+def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(log: InputLog, inputs: object) -> None:
+        raise sqlite3.OperationalError('database or disk is full')
+
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin(0, None)
+    exploration.on_input = store.append
+    drive(exploration, simulator, 300)
+    assert store.flush()
+    with monkeypatch.context() as patch:
+        patch.setattr(InputLog, 'append', full)
+        drive(exploration, simulator, 200)
+        assert not store.flush() and 'full' in store.problem
+        loaded = store.load(revive)
+    assert loaded is not None and loaded[1].steps == 300
+    second = loaded[1]
+    second.on_input = store.append
+    second.lose_place()
+    drive(second, simulator, 100)
+    assert store.flush()
+    store.close()
+    third, other = restored(tmp_path)
+    assert other.refusals == [] and same(second, third)
     other.close()
 
 

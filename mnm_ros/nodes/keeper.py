@@ -16,6 +16,7 @@ from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.store import Store
 
 _BETWEEN = 2000    # inputs, at least, from one resume point to the next
+_SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
 _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
              *(option.name for option in OPTIONS))
 
@@ -59,7 +60,7 @@ class Keeper:
         """See to it that everything is on the disk; return success and what to tell."""
         if self._store is None:
             return False, "nothing saved: parameter 'checkpoint_dir' is ''"
-        if not self._store.flush(timeout=2.0):
+        if not self._store.flush(_SLOW):
             return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
         return True, str(self._store.path)
 

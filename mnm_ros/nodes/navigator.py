@@ -112,7 +112,7 @@ class Navigator(Node):
             self._loop = StepLoop(
                 self._navigation, patience, time.time_ns(), self._send,
                 self._home.call if self._home else None)
-        self._loop.exploration = self._navigation
+        self._loop.drive(self._navigation)
         self._read_parameters(self._loop)
         self._peers = self._count_peers()
         self._do(self._loop.resume)

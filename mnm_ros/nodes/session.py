@@ -105,7 +105,7 @@ class Session:
     def load(self) -> None:
         """Go back to what is on the disk, paused; Refused if nothing there can be gone on from."""
         self.exploration = self.keeper.load()
-        self.loop = self._new_loop(time.time_ns())
+        self.loop.drive(self.exploration)
         self._wanted = self._wanted and not self.active
         self._guarded(self.loop.pause, 'loaded from the disk')
 
@@ -115,6 +115,7 @@ class Session:
             wanted = self._parameters['on_shutdown'] == 'reset' and not self._advisory
             if not wanted or not self.loop.driving:
                 return True
+            self.active = False    # whoever has exploration go on now comes too late
             self._guarded(self.loop.pause, 'the node is ending')
             self._farewell = Farewell(
                 self._send, self._home.call if self._home else None, time.time_ns(),

@@ -74,6 +74,11 @@ class StepLoop:
         self._abandon()
         self._advance(now)
 
+    def drive(self, exploration: Driven) -> None:
+        """Drive another exploration, once it is resumed; what is under way is not part of it."""
+        self._abandon()
+        self.exploration = exploration
+
     def recover(self, now: float) -> None:
         """Go on after a fault of the robot."""
         self.exploration.recover()

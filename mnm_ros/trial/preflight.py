@@ -15,6 +15,8 @@ from mnm_ros.protocol import REPORT, Incoming, Patience, StepClient
 from mnm_ros.trial.prediction import LEARNT, MEASURED_STATES, PROBED, factors, predict
 from mnm_ros.trial.probe import Probe
 
+_REPORTS = 20    # of having been moved, after which the check is given up
+
 
 @dataclass(frozen=True)
 class Check:
@@ -73,7 +75,10 @@ class Preflight:
             self._reports += 1
             self._client.abandon()
             self._probe.relocate()
-            self.start(now)
+            if self._reports >= _REPORTS:
+                self.given_up = f'given up after {self._reports} reports of having been moved'
+            else:
+                self.start(now)
         elif self._client.receive(seq) is Incoming.ANSWER:
             self._times.setdefault(self._probe.next_action(), []).append(now - self._begun)
             self._answered = seq, self._again

@@ -143,6 +143,7 @@ def write(folder: Path) -> list[Path]:
     written = []
     for log in logs:
         name = log.name.removesuffix('.log.sqlite')
+        span = _span(folder, log)    # first: reading what a crash has left writes to the file
         saved = Saved(log)
         story = replay(saved)
         if not story.inputs:
@@ -150,8 +151,7 @@ def write(folder: Path) -> list[Path]:
         figure = folder / f'report_{name}.svg'
         path = folder / f'report_{name}.md'
         path.write_text(report(
-            saved, story, _span(folder, log), figure.name if draw(story, figure) else ''),
-            encoding='utf-8')
+            saved, story, span, figure.name if draw(story, figure) else ''), encoding='utf-8')
         written.append(path)
     return written
 

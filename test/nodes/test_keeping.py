@@ -11,10 +11,12 @@ import shutil
 import signal
 
 from diagnostic_msgs.msg import DiagnosticArray
-from node_processes import Peer, read_counts
-from std_msgs.msg import Int64MultiArray, String
+from node_processes import Peer, ScriptedRobot, read_counts
+from rclpy.event_handler import SubscriptionEventCallbacks
+from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
+from mnm_ros import wire
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.wire import PolicySet
@@ -80,6 +82,33 @@ def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(
     folder.write_text('in the way')
     peer.wait_for(lambda: told(str(folder)), 'the reason', deadline=60.0)
     assert not peer.call(Trigger, 'save').success
+
+
+_SLOW_DISK = """
+import sys
+import time
+from mnm_ros.input_log import InputLog
+from mnm_ros.nodes.explorer import main
+
+append = InputLog.append
+InputLog.append = lambda *arguments: (time.sleep(10.0), append(*arguments))
+sys.exit(main())
+"""
+
+
+def test_save_on_a_slow_disk_leaves_the_heartbeat_alone(
+        start: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    """A robot that hears none any more gives up its action."""
+    script = tmp_path / 'slow_disk.py'
+    script.write_text(_SLOW_DISK)
+    missed: list[object] = []
+    peer.node.create_subscription(
+        Header, 'heartbeat', lambda _: None, wire.HEARTBEAT,
+        event_callbacks=SubscriptionEventCallbacks(deadline=missed.append))
+    start(str(script), actions=['east', 'west'], checkpoint_dir=str(tmp_path / 'kept'))
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    response = peer.call(Trigger, 'save')
+    assert 'the disk is too slow' in response.message and not missed
 
 
 def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,

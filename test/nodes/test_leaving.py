@@ -55,6 +55,27 @@ def test_the_robot_does_not_answer(explorer: Callable, peer: Peer, robot: Script
     assert robot.received[-1][1] == -1
 
 
+def test_nothing_is_explored_after_that(explorer: Callable, peer: Peer,
+                                        robot: ScriptedRobot) -> None:
+    """Whoever ends at the same time, such as a navigator, may have exploration go on."""
+    process = explorer()
+    client = peer.node.create_client(SetBool, 'explore')
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: len(robot.executed) > 30 and client.service_is_ready(), 'steps')
+    peer.spin(0.5)    # until the service knows the client, too
+    robot.deaf = 10**6
+    process.send(signal.SIGINT)
+    peer.wait_for(lambda: status[-1].data == 'paused: the node is ending', 'the end')
+    count = len(robot.received)
+    going_on = client.call_async(SetBool.Request(data=True))
+    peer.wait_for(going_on.done, 'a response')
+    robot.deaf = 0
+    peer.wait_for(lambda: not process.running, 'the end')
+    assert process.wait() == 0
+    assert not going_on.result().success
+    assert {action for _, action in robot.received[count:]} == {-1}
+
+
 @pytest.mark.parametrize('paused', [False, True])
 def test_the_robot_is_left_alone(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                  paused: bool) -> None:

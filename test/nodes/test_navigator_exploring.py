@@ -148,3 +148,15 @@ def test_ends_while_under_way(slow: Nodes) -> None:
     assert slow.navigator.stop(signal.SIGINT, deadline=5.0) == 0
     assert slow.operator.result() == 'cancelled 2: the node is ending'
     slow.explores()
+
+
+def test_killed_while_under_way(slow: Nodes) -> None:
+    """Nobody lets exploration go on but an operator."""
+    slow.operator.send(2)
+    slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
+    heard = len(slow.phase)
+    slow.navigator.kill()
+    slow.peer.spin(0.3)
+    assert len(slow.phase) == heard
+    slow.explore(True)
+    slow.explores()

@@ -136,3 +136,25 @@ def test_simulated_robot(start: Callable, explorer: Callable, peer: Peer, scenar
     first = played['0']['-1']
     first['0'] -= 1    # the first RESET comes from a state that the explorer does not know
     assert recorded == played
+
+
+def test_an_action_given_up_before_load_is_known_after_it(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    """The robot executes it between the way home and the next action."""
+    home = HomeServer(peer, robot, early=False)
+    explorer(reset_mode='service', step_timeout=0.2, step_retries=0,
+             checkpoint_dir=str(tmp_path / 'kept'))
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: len(robot.executed) > 40, 'steps')
+    robot.deaf = 10**6
+    peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'given up')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    seq, _ = robot.received[-1]
+    assert peer.call(Trigger, 'load').success
+    assert peer.set_parameter('explorer', 'step_timeout', 60.0).successful
+    count, calls = len(robot.received), home.calls
+    peer.call(SetBool, 'explore', SetBool.Request(data=True))
+    peer.wait_for(lambda: len(robot.received) > count, 'the first action from home')
+    assert home.calls == calls + 1
+    robot.send(seq, 1)
+    peer.wait_for(lambda: home.calls > calls + 1, 'another way home')

@@ -107,6 +107,16 @@ def test_second_answers_and_reports() -> None:
     assert robot.orders[9][1] == RESET    # after the report
 
 
+def test_a_robot_that_reports_itself_moved_at_every_step() -> None:
+    """Each order is given up because of the report, before it is answered."""
+    def chatty(robot: Robot, seq: int, action: int, now: float) -> bool:
+        robot.preflight.on_state(-1, robot.state, now)
+        assert len(robot.orders) < 100, 'no end'
+        return True
+    assert Robot(chatty).verdict() == {
+        'RESET': 'given up after 20 reports of having been moved'}
+
+
 def test_time_spans() -> None:
     assert [duration(seconds) for seconds in (3, 119, 130, 7200)] == [
         '3 seconds', '119 seconds', '2.2 minutes', '2.0 hours']

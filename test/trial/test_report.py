@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import os
 from pathlib import Path
 import re
 import sqlite3
@@ -12,7 +13,7 @@ import pytest
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.core.problem import RESET, Problem
-from mnm_ros.input_log import Saved
+from mnm_ros.input_log import InputLog, Saved
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.simulator import Simulator
@@ -117,6 +118,24 @@ def test_from_the_first_launch_to_the_last_step(trial: Trial) -> None:
     (trial.folder / report.STARTS).unlink()
     assert re.search(r'- time: 2026-01-02 03:04:05 to \d{4}.*, launched 2 times\n',
                      path.read_text(encoding='utf-8'))
+
+
+def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
+    """The explorer was killed long ago, and what it wrote last is still in the journal."""
+    whole = tmp_path / 'explorer.log.sqlite'
+    whole.write_bytes(log(trial).read_bytes())
+    folder = tmp_path / 'killed'
+    folder.mkdir()
+    running = InputLog.reopen(Saved(whole))
+    running.append([(Input.INTERRUPTED, 0, RESET)])
+    for path in tmp_path.glob('explorer.*'):
+        part = folder / path.name
+        part.write_bytes(path.read_bytes())
+        os.utime(part, (1e9, 1e9))
+    running.close()
+    assert (folder / 'explorer.log.sqlite-wal').exists()
+    path, = report.write(folder)
+    assert '- time: until 2001-09-' in path.read_text(encoding='utf-8')
 
 
 def test_what_cannot_be_reported(trial: Trial, tmp_path: Path,
