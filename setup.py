@@ -43,7 +43,7 @@ setup(
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
-        'test': ['pytest>=6.2', 'ruff==0.17.5', *GYM],
+        'test': ['pytest>=6.2', 'ruff==0.17.5', 'scipy>=1.8', *GYM],
         'benchmarks': ['scipy>=1.8', 'matplotlib>=3.5'],
     },
     data_files=[

@@ -137,6 +137,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in given.scenarios:
         measured = [goal for seed in range(given.seeds) for goal in goals(
             name, seed, given.attempts, given.radius, given.epsilon)]
+        if not all(len(goal.steps) > 1 for goal in measured) or not measured:
+            print(f'{name:<16} {"states not reached" if measured else "nothing but home known"}')
+            well &= not measured
+            continue
         print(line(name, measured, given.seeds, limit), flush=True)
         well &= not over_limit(measured, limit)
         well &= all(len(goal.steps) == goal.attempts for goal in measured)

@@ -69,7 +69,7 @@ class Options:
                 'diff_drive_sim': [seed, f'world:={path}', 'real_time_factor:=0.0', 'tick:=0.1'],
                 'grid_driver': [f'{name}:={json.dumps(value)}' for name, value
                                 in driver_parameters(self.world).items()],
-                'explorer': [*explorer, 'step_timeout:=30.0']}
+                'explorer': [*explorer, 'step_timeout:=60.0']}
         return {node: _node_arguments(node, [*settings, *self._given_to(node)])
                 for node, settings in own.items()}
 

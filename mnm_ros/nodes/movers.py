@@ -137,15 +137,16 @@ class GoalMover(Mover):
         self._node = node
         self._limits = limits
         self._leg: Leg | None = None
+        self._goal = Pose(0.0, 0.0, 0.0)
         self._bumped = False
         self._watch = self._published = Stopwatch(0.0)
         self._publisher = node.create_publisher(PoseStamped, 'goal_pose', wire.STEP)
 
     def start(self, leg: Leg, fix: Fix) -> None:
         """Publish the goal."""
-        self._leg, self._bumped = leg, False
+        self._leg, self._goal, self._bumped = leg, goal_of(leg, fix.pose), False
         self._watch = Stopwatch(fix.time)
-        self._publish(leg, fix)
+        self._publish(fix)
 
     def update(self, fix: Fix) -> Outcome | None:
         """Compare the pose with the goal, which is published again now and then."""
@@ -160,7 +161,7 @@ class GoalMover(Mover):
                 and abs(self._leg.misalignment(fix.pose)) <= self._limits.heading_tolerance):
             return Outcome.REACHED
         if self._published.elapsed >= _AGAIN:
-            self._publish(self._leg, fix)
+            self._publish(fix)
         return None
 
     def bump(self) -> None:
@@ -173,9 +174,9 @@ class GoalMover(Mover):
         if leg is not None and fix is not None:
             self._send(fix.frame, fix.pose)
 
-    def _publish(self, leg: Leg, fix: Fix) -> None:
+    def _publish(self, fix: Fix) -> None:
         self._published = Stopwatch(fix.time)
-        self._send(fix.frame, goal_of(leg, fix.pose))
+        self._send(fix.frame, self._goal)
 
     def _send(self, frame: str, pose: Pose) -> None:
         self._publisher.publish(goal_message(self._node, frame, pose))

@@ -210,7 +210,7 @@ class RobotSide(Node):
             self._server.next_waiting()
             self._cancel('service stop called')
         elif self._stopped:
-            self._stopped = False
+            self._stopped, self._problem = False, ''
             self._send_reports()    # at once: whatever was under way is not answered before
         response.success = True
         response.message = ('free' if not request.data else

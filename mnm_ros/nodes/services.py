@@ -83,6 +83,7 @@ class Services:
             response.message = f'nothing loaded: {refusal}'
         else:
             response.success = True
-            response.message = (
-                f'step {self._session.exploration.steps}; call explore with true to go on')
+            response.message = f'step {self._session.exploration.steps}'
+            if self._session.active:
+                response.message += '; call explore with true to go on'
         return response

@@ -134,26 +134,35 @@ def draw(story: Story, path: Path) -> bool:
 def write(folder: Path) -> list[Path]:
     """Write the report of each log in the folder and return their paths.
 
-    Raises Refused if there is none, or if one is damaged.
+    Raises Refused if there is none, or if one is damaged; the others are written even so.
     """
     logs = sorted(folder.glob('*.log.sqlite'))
     if not logs:
         raise Refused(f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
                       'with transition_log: true')
-    written = []
+    written, refusals = [], []
     for log in logs:
-        name = log.name.removesuffix('.log.sqlite')
-        span = _span(folder, log)    # first: reading what a crash has left writes to the file
-        saved = Saved(log)
-        story = replay(saved)
-        if not story.inputs:
-            raise Refused(f'{log} has no step, expected a trial that has begun')
-        figure = folder / f'report_{name}.svg'
-        path = folder / f'report_{name}.md'
-        path.write_text(report(
-            saved, story, span, figure.name if draw(story, figure) else ''), encoding='utf-8')
-        written.append(path)
+        try:
+            written.append(_write(folder, log))
+        except Refused as refusal:
+            refusals.append(str(refusal))
+    if refusals:
+        raise Refused('\n'.join([*refusals, *(f'written: {path}' for path in written)]))
     return written
+
+
+def _write(folder: Path, log: Path) -> Path:
+    name = log.name.removesuffix('.log.sqlite')
+    span = _span(folder, log)    # first: reading what a crash has left writes to the file
+    saved = Saved(log)
+    story = replay(saved)
+    if not story.inputs:
+        raise Refused(f'{log} has no step, expected a trial that has begun')
+    figure = folder / f'report_{name}.svg'
+    path = folder / f'report_{name}.md'
+    path.write_text(report(
+        saved, story, span, figure.name if draw(story, figure) else ''), encoding='utf-8')
+    return path
 
 
 def _span(folder: Path, log: Path) -> str:
@@ -164,7 +173,7 @@ def _span(folder: Path, log: Path) -> str:
     starts = folder / STARTS
     if not starts.exists():
         return f'until {end:%Y-%m-%d %H:%M:%S}'
-    first, *others = starts.read_text(encoding='utf-8').split('\n')[:-1]
+    first, *others = starts.read_text(encoding='utf-8').splitlines() or ['?']
     again = f', launched {len(others) + 1} times' if others else ''
     return f'{first} to {end:%Y-%m-%d %H:%M:%S}{again}'
 

@@ -15,7 +15,7 @@ from mnm_ros.simulation.flat import driver_parameters, scenario_of
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load as load_scenario
 from mnm_ros.simulation.world import load
-from mnm_ros.wire import PolicySet
+from mnm_ros.wire import STEP, PolicySet
 
 WORLD = load('two_room_flat')
 TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]
@@ -29,7 +29,7 @@ def start_flat(start: Callable, **simulation: object) -> list:
         start('diff_drive_sim', world='two_room_flat', real_time_factor=0.0, tick=0.1, seed=SEED,
               publish_clock=False, **simulation),
         start('grid_driver', **driver_parameters(WORLD)),
-        start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=30.0)]
+        start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=60.0)]
 
 
 def test_the_door_closes_and_opens(start: Callable, peer: Peer) -> None:
@@ -72,3 +72,16 @@ def test_two_robots_side_by_side(start: Callable, peer: Peer, tmp_path: Path) ->
         played = as_steps(read_counts(tmp_path / f'simulator{robot}'))
         # Not counted are the first and the last RESET, and the step under way at the end.
         assert not counted - played and sum((played - counted).values()) <= 3
+
+
+def test_home_by_service(start: Callable, peer: Peer) -> None:
+    """The way home is a call, which ends with one report and not with a move by hand."""
+    flat = load('one_room')
+    start('diff_drive_sim', world='one_room', real_time_factor=0.0, tick=0.1, publish_clock=False)
+    driver = start('grid_driver', **driver_parameters(flat))
+    start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=0.3,
+          step_retries=100, reset_retries=100, reset_mode='service')
+    answers = peer.listen(Int64MultiArray, 'state', STEP)
+    peer.wait_for(lambda: len({message.data[0] for message in answers}) > 20, '20 actions',
+                  deadline=90.0)
+    assert 'moved from' not in driver.output
