@@ -137,8 +137,9 @@ class Saved:
         """Give all inputs to an exploration made from ``point``; Refused if it acts otherwise."""
         for kind, state, action in self.inputs:
             if kind is Input.OBSERVED and exploration.next_action() != action:
-                raise Refused(f'{self.path} tells of action {action} at step {exploration.steps}, '
-                              f'expected {exploration.next_action()}')
+                raise Refused(
+                    f'{self.path} tells of action {action} at step {exploration.steps}, expected '
+                    f'{exploration.next_action()}; by version {self.identity.get("version")}')
             exploration.take(kind, state)
 
     def forget_after(self, number: int) -> None:

@@ -26,19 +26,40 @@ Pair = tuple[int, int]
 class Story:
     """What happened in an exploration.
 
+    here: where the robot is, None if it may be anywhere.
     known: per change of the number of known states the step and the number.
     events: the step and the sentence of each decision.
     inputs: how many of each kind. actions: how often each was played.
     counts: per (state, action) how often each next state came since the last change that was
-        noticed.
+        noticed. noticed: how many changes were.
     """
 
     exploration: Exploration
+    here: int | None
     known: list[tuple[int, int]] = field(default_factory=list)
     events: list[tuple[int, str]] = field(default_factory=list)
     inputs: Counter[Input] = field(default_factory=Counter)
     actions: Counter[int] = field(default_factory=Counter)
     counts: dict[Pair, Counter[int]] = field(default_factory=dict)
+    noticed: int = 0
+
+    def take(self, kind: Input, state: int, action: int) -> None:
+        """Take note of an input that the exploration has just taken."""
+        exploration = self.exploration
+        before, self.here = self.here, exploration.last_state
+        self.inputs[kind] += 1
+        if kind is Input.OBSERVED:
+            self.actions[action] += 1
+            if before is not None:
+                self.counts.setdefault((before, action), Counter())[state] += 1
+        if exploration.changes_noticed != self.noticed:
+            self.noticed = exploration.changes_noticed
+            self.counts.clear()
+        if not self.events or self.events[-1][1] != exploration.status:
+            self.events.append((exploration.steps, exploration.status))
+        found = len(exploration.hypothesis.targets) if exploration.hypothesis else 0
+        if not self.known or self.known[-1][1] != found:
+            self.known.append((exploration.steps, found))
 
     def steps_to(self, policy: Policy) -> float:
         """Return the expected steps of a policy if ``counts`` were the truth.
@@ -73,30 +94,9 @@ def replay(saved: Saved) -> Story:
     """Return what happened; Refused if this version acts otherwise than the log tells."""
     exploration = Exploration(
         settings_of(saved.identity), saved.identity['seed'], saved.point)
-    story = Story(exploration)
-    news, noticed = '', 0
-    for kind, state, action in saved.inputs:
-        before = exploration.last_state
-        if kind is Input.OBSERVED and exploration.next_action() != action:
-            raise Refused(
-                f'{saved.path} tells of action {action} at step {exploration.steps}, expected '
-                f'{exploration.next_action()}: it was written by version '
-                f'{saved.identity.get("version")}')
-        exploration.take(kind, state)
-        story.inputs[kind] += 1
-        if kind is Input.OBSERVED:
-            story.actions[action] += 1
-            if before is not None:
-                story.counts.setdefault((before, action), Counter())[state] += 1
-        if exploration.changes_noticed != noticed:
-            noticed = exploration.changes_noticed
-            story.counts.clear()
-        if exploration.status != news:
-            news = exploration.status
-            story.events.append((exploration.steps, news))
-        found = len(exploration.hypothesis.targets) if exploration.hypothesis else 0
-        if not story.known or story.known[-1][1] != found:
-            story.known.append((exploration.steps, found))
+    story = Story(exploration, exploration.last_state)
+    exploration.on_input = story.take
+    saved.replay(exploration)
     return story
 
 
