@@ -97,8 +97,9 @@ def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario:
 def test_an_impatient_operator(start: Callable, peer: Peer, module: str,
                                parameters: dict[str, object]) -> None:
     """Ctrl-C again and again, until the very end of the process."""
-    process = start(module, **parameters)
-    peer.wait_for(lambda: module in peer.node.get_node_names(), 'the node')
+    process = start(module, namespace='/impatient', **parameters)
+    peer.wait_for(lambda: (module, '/impatient') in peer.node.get_node_names_and_namespaces(),
+                  'this very node')
     deadline = time.monotonic() + 10
     while process.running and time.monotonic() < deadline:
         process.send(signal.SIGINT)
