@@ -56,14 +56,18 @@ class TestRobots(unittest.TestCase):
             self.node.create_subscription(
                 Int64MultiArray, f'{robot}/state',
                 lambda message, seen=seen: seen.add(message.data[1]), 10)
+        wanted = {f'/{robot}/{node}' for robot in ROBOTS
+                  for node in ('explorer', 'grid_driver', 'diff_drive_sim')}
         deadline = time.monotonic() + DEADLINE
-        while time.monotonic() < deadline and min(map(len, states.values())) < 2:
+        while time.monotonic() < deadline and (
+                min(map(len, states.values())) < 2 or self.missing(wanted)):
             rclpy.spin_once(self.node, timeout_sec=0.1)
         assert min(map(len, states.values())) >= 2, states
-        names = {f'{namespace}/{name}' for name, namespace
-                 in self.node.get_node_names_and_namespaces()}
-        assert names >= {f'/{robot}/{node}' for robot in ROBOTS
-                         for node in ('explorer', 'grid_driver', 'diff_drive_sim')}
+        assert not self.missing(wanted)
+
+    def missing(self, wanted: set[str]) -> set[str]:
+        return wanted - {f'{namespace}/{name}' for name, namespace
+                         in self.node.get_node_names_and_namespaces()}
 
 
 @launch_testing.post_shutdown_test()
