@@ -12,17 +12,11 @@ from typing import Any
 
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
-from launch.actions import (
-    DeclareLaunchArgument,
-    ExecuteProcess,
-    IncludeLaunchDescription,
-    LogInfo,
-    OpaqueFunction,
-)
+from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
 import yaml
 
+from mnm_ros.launching import FLAG, declared, values
 from mnm_ros.trial.report import STARTS
 
 EXPLORE = Path(__file__).with_name('explore.launch.py')
@@ -44,17 +38,12 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    flag = ['true', 'false']
-    choices = {'sim': flag, 'use_respawn': flag, 'record_bag': ['auto', *flag]}
-    return LaunchDescription([
-        *(DeclareLaunchArgument(
-            name, default_value=default, description=description, choices=choices.get(name))
-          for name, (default, description) in ARGUMENTS.items()),
-        OpaqueFunction(function=_trial)])
+    choices = {'sim': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG)}
+    return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_trial)])
 
 
 def _trial(context: LaunchContext) -> list[Action]:
-    argument = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    argument = values(context, ARGUMENTS)
     if not argument['params_file'] and argument['sim'] == 'false':
         raise RuntimeError('params_file is empty, expected a file that names the actions of the '
                            'robot: "/**/explorer: {ros__parameters: {actions: [east, west]}}"')
