@@ -48,6 +48,17 @@ class TableCmp:
         self.actions = actions
         self._outcomes = dict(outcomes)
 
+    @classmethod
+    def from_counts(cls, start: int, actions: int,
+                    counts: Mapping[tuple[int, int], Mapping[int, int]]) -> TableCmp:
+        """Return the CMP as if what was counted were the truth.
+
+        counts: per (state, action) how often each next state came, at least one of them.
+        """
+        return cls(start, actions, {
+            pair: tuple((state, count / sum(seen.values())) for state, count in seen.items())
+            for pair, seen in counts.items()})
+
     def transitions(self, state: int, action: int) -> Outcomes:
         if action == RESET:
             return ((self.start, 1.0),)

@@ -79,11 +79,8 @@ class Probe:
         As if what was seen were the truth and what was not tried would stay put; it is not all
         if something was not tried in one of these states.
         """
-        outcomes = {pair: tuple((state, count / sum(seen.values()))
-                                for state, count in seen.items())
-                    for pair, seen in self.counts.items()}
-        found = reachable_states(
-            TableCmp(self.home, len(self._actions), outcomes), self._radius)
+        found = reachable_states(TableCmp.from_counts(
+            self.home, len(self._actions), self.counts), self._radius)
         return len(found), all((state, action) in self.counts
                                for state in found for action in self._actions)
 

@@ -67,11 +67,9 @@ class Story:
         What was never tried stays put there; inf if the target is never reached.
         """
         assert self.exploration.home is not None
-        outcomes = {pair: tuple((state, count / sum(seen.values()))
-                                for state, count in seen.items())
-                    for pair, seen in self.counts.items()}
         highest = max((action for _, action in self.counts), default=0)
-        return expected_steps(TableCmp(self.exploration.home, highest + 1, outcomes), policy)
+        return expected_steps(TableCmp.from_counts(
+            self.exploration.home, highest + 1, self.counts), policy)
 
     def reached(self, state: int) -> int:
         """Return how often a step has ended in ``state`` since the last change noticed."""
