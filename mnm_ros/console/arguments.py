@@ -180,17 +180,15 @@ def _parameter(text: str, mobile: bool) -> tuple[str, str]:
     from mnm_ros import parameters
     where, assigned, value = text.partition(':=')
     node, _, name = where.rpartition(':')
-    tables = {'explorer': parameters.EXPLORER, **(
-        {'grid_driver': parameters.GRID_DRIVER, 'diff_drive_sim': parameters.DIFF_DRIVE_SIM}
-        if mobile else {'cmp_sim': parameters.CMP_SIM})}
-    nodes = [candidate for candidate, rows in tables.items()
-             if node in ('', candidate) and name in {row.name for row in rows}]
+    started = ('explorer', 'grid_driver', 'diff_drive_sim') if mobile else ('explorer', 'cmp_sim')
+    nodes = [candidate for candidate in started if node in ('', candidate)
+             and name in {row.name for row in parameters.NODES[candidate]}]
     if not assigned:
         raise ValueError(f'argument -p: {text!r}, expected name:=value')
     if name in OWN_OPTIONS:
         raise ValueError(f'argument -p: {name} is set by an argument of its own')
     if not nodes:
-        raise ValueError(f'argument -p: {where} is no parameter of {node or " or ".join(tables)}')
+        raise ValueError(f'argument -p: {where} is no parameter of {node or " or ".join(started)}')
     if len(nodes) > 1:
         raise ValueError(
             f'argument -p: {name} is a parameter of several nodes, expected '
