@@ -113,7 +113,7 @@ class Navigator(Node):
                 self._navigation, patience, time.time_ns(), self._send,
                 self._home.call if self._home else None)
         self._loop.drive(self._navigation)
-        self._read_parameters(self._loop)
+        self._loop.adjust(self._given)
         self._peers = self._count_peers()
         self._do(self._loop.resume)
 
@@ -163,7 +163,7 @@ class Navigator(Node):
     def _tick(self) -> None:
         now = time.monotonic()
         if self._navigation and self._loop:
-            self._read_parameters(self._loop)
+            self._loop.adjust(self._given)
             if self._pause.disturbed:
                 self._pause.forget()
                 self._end_goal('somebody has resumed exploration')
@@ -175,12 +175,6 @@ class Navigator(Node):
             self._drive(self._goal)
         elif self._goal is not None and now >= self._deadline:
             self._end(f'failed {self._goal}: exploration did not pause')
-
-    def _read_parameters(self, loop: StepLoop) -> None:
-        loop.patience.timeout = self._given['step_timeout']
-        loop.patience.retries = self._given['step_retries']
-        loop.reset_retries = self._given['reset_retries']
-        loop.max_steps = self._given['max_steps']
 
     def _count_peers(self) -> tuple[int, int, bool]:
         """Return how many take actions and publish states, and whether home is served."""

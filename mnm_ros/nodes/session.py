@@ -204,7 +204,8 @@ class Session:
 
     def _tick(self) -> None:
         now = time.monotonic()
-        self._read_parameters()
+        self.loop.adjust(self._parameters)
+        self.loop.deadline = self._started + (self._parameters['max_duration'] or math.inf)
         self._look_for_peers(now)
         self._look_for_rivals(now)
         self._guarded(self.loop.tick, now)
@@ -212,14 +213,6 @@ class Session:
             self._farewell.tick(now)
         self._guarded(self._publishers.news, self.exploration, self._missing(), now)
         self._publishers.republish(self._parameters['republish_period'], now)
-
-    def _read_parameters(self) -> None:
-        loop, parameters = self.loop, self._parameters
-        loop.patience.timeout = parameters['step_timeout']
-        loop.patience.retries = parameters['step_retries']
-        loop.reset_retries = parameters['reset_retries']
-        loop.max_steps = parameters['max_steps']
-        loop.deadline = self._started + (parameters['max_duration'] or math.inf)
 
     def _look_for_peers(self, now: float) -> None:
         before = self._peers

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
+from typing import TYPE_CHECKING
 
 from mnm_ros.core.problem import RESET
 from mnm_ros.nodes.driven import Driven
 from mnm_ros.protocol import REPORT, HomeClient, Incoming, Patience, StepClient
+
+if TYPE_CHECKING:
+    from mnm_ros.parameters import Parameters
 
 FAULT = 'fault'
 
@@ -52,6 +56,13 @@ class StepLoop:
         self._call_home = call_home
         self._pause_reason = ''
         self._other_robot = False
+
+    def adjust(self, given: Parameters) -> None:
+        """Take the parameters of the node, which may have changed."""
+        self.patience.timeout = given['step_timeout']
+        self.patience.retries = given['step_retries']
+        self.reset_retries = given['reset_retries']
+        self.max_steps = given['max_steps']
 
     @property
     def over(self) -> bool:
