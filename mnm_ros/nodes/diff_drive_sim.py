@@ -18,14 +18,9 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from mnm_ros import wire
+from mnm_ros.nodes.poses import set_pose
 from mnm_ros.nodes.spin import run
-from mnm_ros.nodes.world_messages import (
-    MAP_FRAME,
-    markers,
-    occupancy_grid,
-    set_covariance,
-    set_pose,
-)
+from mnm_ros.nodes.world_messages import MAP_FRAME, markers, occupancy_grid, set_covariance
 from mnm_ros.parameters import DIFF_DRIVE_SIM, ParameterError, Parameters
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.lockstep import Lockstep
@@ -131,17 +126,17 @@ class DiffDriveSim(Node):
             self._clock_publisher.publish(self._clock_message)
         if self._truth_publisher.get_subscription_count():
             self._truth.header.stamp = clock
-            set_pose(self._truth.pose, robot.pose)
+            set_pose(self._truth.pose, *robot.pose)
             self._truth_publisher.publish(self._truth)
         if self._odom_publisher.get_subscription_count():
             self._odom.header.stamp = clock
-            set_pose(self._odom.pose.pose, robot.odometry)
+            set_pose(self._odom.pose.pose, *robot.odometry)
             twist = self._odom.twist.twist
             twist.linear.x, twist.angular.z = robot.speed, robot.turn_rate
             self._odom_publisher.publish(self._odom)
         if self._fix_publisher.get_subscription_count():
             self._fix.header.stamp = clock
-            set_pose(self._fix.pose.pose, robot.localised())
+            set_pose(self._fix.pose.pose, *robot.localised())
             self._fix_publisher.publish(self._fix)
 
     def _say(self) -> None:

@@ -8,7 +8,6 @@ import sys
 import time
 from typing import Union
 
-from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -22,6 +21,7 @@ from mnm_ros.driving.grid import Map, Place, Pose, free_cells, wrapped
 from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.driver_setup import check, grid_of, home_of, limits_of
 from mnm_ros.nodes.movers import DockMover, Fix, GoalMover, Mover, VelocityMover
+from mnm_ros.nodes.poses import planar
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.nodes.spin import run
 from mnm_ros.parameters import GRID_DRIVER, Parameters
@@ -207,7 +207,7 @@ class GridDriver(RobotSide):
         self._outcomes.publish(String(data=f'{name}: {how}, in state {self._place.state}'))
 
     def _on_pose(self, message: Located) -> None:
-        pose = _planar(message.pose.pose)
+        pose = planar(message.pose.pose)
         if pose is None:
             self.get_logger().warning(
                 'pose ignored: expected finite numbers and a quaternion that is not zero',
@@ -251,7 +251,7 @@ class GridDriver(RobotSide):
 
     def _on_map(self, message: OccupancyGrid) -> None:
         info = message.info
-        origin = _planar(info.origin)
+        origin = planar(info.origin)
         if origin is None or info.resolution <= 0 or len(message.data) != info.width * info.height:
             self.get_logger().warning(
                 'map ignored: expected a resolution above 0, a pose as the origin and '
@@ -281,16 +281,6 @@ class GridDriver(RobotSide):
                 self._advance(self._errand, late)
             elif not self._fresh:
                 self._wheels.rest(late)
-
-
-def _planar(message: PoseMessage) -> Pose | None:
-    """Return the pose in the plane, None if it is none."""
-    q = message.orientation
-    if not 0 < math.hypot(q.x, q.y, q.z, q.w) < math.inf:
-        return None
-    yaw = math.atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))
-    pose = Pose(message.position.x, message.position.y, yaw)
-    return pose if all(map(math.isfinite, pose)) else None
 
 
 def main(args: list[str] | None = None) -> int:

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from mnm_ros import wire
 from mnm_ros.driving.drive import STILL, Drive, Leg, Limits, Outcome, Stopwatch, Velocity
 from mnm_ros.driving.grid import Pose
+from mnm_ros.nodes.poses import set_pose
 from mnm_ros.nodes.reset import HomeService
 
 _REST = 0.5       # s of zero velocities after an action, before somebody else may drive
@@ -232,7 +233,5 @@ def goal_message(node: Node, frame: str, pose: Pose) -> PoseStamped:
     message = PoseStamped()
     message.header.frame_id = frame
     message.header.stamp = node.get_clock().now().to_msg()
-    message.pose.position.x, message.pose.position.y = pose.x, pose.y
-    message.pose.orientation.z = math.sin(pose.yaw / 2)
-    message.pose.orientation.w = math.cos(pose.yaw / 2)
+    set_pose(message.pose, *pose)
     return message

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from math import cos, sin
 
 from geometry_msgs.msg import Point, Quaternion, Vector3
-from geometry_msgs.msg import Pose as PoseMessage
 from nav_msgs.msg import OccupancyGrid
 import numpy as np
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mnm_ros.simulation.diff_drive import DiffDrive, Pose
+from mnm_ros.nodes.poses import set_pose
+from mnm_ros.simulation.diff_drive import DiffDrive
 from mnm_ros.simulation.world import Cell, World
 
 MAP_FRAME = 'map'
@@ -21,12 +20,6 @@ _HEIGHT = 0.4    # m, of walls and closed doors
 _COLOURS = {
     'walls': (0.45, 0.45, 0.5), 'open doors': (0.2, 0.7, 0.3), 'closed doors': (0.8, 0.25, 0.2),
     'robot': (0.2, 0.4, 0.9), 'heading': (1.0, 1.0, 1.0)}
-
-
-def set_pose(message: PoseMessage, pose: Pose) -> None:
-    """Write a pose in the plane into a message."""
-    message.position.x, message.position.y = pose.x, pose.y
-    message.orientation.z, message.orientation.w = sin(pose.heading / 2), cos(pose.heading / 2)
 
 
 def set_covariance(covariance: np.ndarray, position: float, angle: float) -> None:
@@ -59,7 +52,7 @@ def markers(robot: DiffDrive) -> MarkerArray:
     heading = Marker(ns='heading', type=Marker.ARROW, scale=Vector3(
         x=radius, y=radius / 3, z=radius / 3))
     for marker, height in ((moved, radius / 2), (heading, radius)):
-        set_pose(marker.pose, robot.pose)
+        set_pose(marker.pose, *robot.pose)
         marker.pose.position.z = height
     still = [
         _cells('walls', world, world.walls, _HEIGHT),
