@@ -22,8 +22,6 @@ from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.store import Store
 
-_BETWEEN = 2000    # as in the node
-
 
 def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> tuple[
         np.ndarray, np.ndarray]:
@@ -32,22 +30,18 @@ def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> 
     simulator = Simulator(scenario, 0)
     store = Store(folder, 'explorer', {}, transition_log=True) if folder else None
     whole, kept = np.empty(steps), np.zeros(steps)
-    inputs = point = 0
-
-    def keep(kind: Input, state: int, action: int) -> None:
-        nonlocal inputs, point
-        assert store is not None
-        begun = time.perf_counter()
-        store.append(kind, state, action)
-        inputs += 1
-        if inputs - point >= _BETWEEN and exploration.resumable:
-            point = inputs
-            store.begin(inputs, exploration.to_state())
-        kept[inputs - 1] = time.perf_counter() - begun
-
     if store is not None:
         store.begin(0, None)
-        exploration.on_input = keep
+        store.follow(exploration)
+        keep = exploration.on_input
+        assert keep is not None
+
+        def timed(kind: Input, state: int, action: int) -> None:
+            begun = time.perf_counter()
+            keep(kind, state, action)
+            kept[exploration.steps - 1] = time.perf_counter() - begun
+
+        exploration.on_input = timed
     for step in range(steps):
         begun = time.perf_counter()
         exploration.observe(simulator.step(exploration.next_action()))

@@ -22,6 +22,7 @@ from typing import IO, Any
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.input_log import Entry, InputLog, Refused, Saved, flush_folder, remove, set_aside
 
+BETWEEN = 2000     # inputs, at least, from one resume point to the next
 _PERIOD = 0.5      # s, between two writes
 _GENERATIONS = 2
 _SLOW = 0.5        # s, that a write may hold up a load
@@ -128,6 +129,23 @@ class Store:
             self._all.append(saved.inputs[len(saved.inputs) - missing:])
         except (Refused, OSError, sqlite3.Error) as error:
             self._refuse(path, error)
+
+    def follow(self, exploration: Exploration, number: int = 0, between: int = BETWEEN) -> None:
+        """Keep all inputs of an exploration from now on, and resume points.
+
+        number: of its inputs so far. between: inputs from one resume point to the next, at least.
+        """
+        point = number
+
+        def keep(kind: Input, state: int, action: int) -> None:
+            nonlocal number, point
+            number += 1
+            self.append(kind, state, action)
+            if number - point >= between and exploration.resumable:
+                point = number
+                self.begin(number, exploration.to_state())
+
+        exploration.on_input = keep
 
     def append(self, kind: Input, state: int, action: int) -> None:
         """Keep an input."""

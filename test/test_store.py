@@ -34,17 +34,8 @@ DOCS = Path(__file__).parents[1] / 'docs' / 'checkpoints.md'
 
 def keep(exploration: Exploration, store: Store) -> None:
     """Keep all inputs from now on, with a generation at each resume point."""
-    count = 0
-
-    def on_input(kind: Input, state: int, action: int) -> None:
-        nonlocal count
-        count += 1
-        store.append(kind, state, action)
-        if exploration.resumable:
-            store.begin(count, exploration.to_state())
-
     store.begin(0, None)
-    exploration.on_input = on_input
+    store.follow(exploration, between=1)
 
 
 def drive(exploration: Exploration, simulator: Simulator, steps: int) -> None:

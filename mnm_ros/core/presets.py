@@ -274,6 +274,18 @@ def settings(problem: Problem, preset: str = 'onboard',
     return Settings(problem=problem, preset=preset, **resolved)  # type: ignore[arg-type]
 
 
+def settings_by_name(given: Mapping[str, Any]) -> Settings:
+    """Resolve parameters of the explorer by their names; options may be missing.
+
+    Raises KeyError if another one is missing, ValueError if one is not allowed.
+    """
+    problem = Problem(
+        len(given['actions']), given['radius'], given['epsilon'], given['delta'])
+    return settings(problem, given['preset'], {
+        option.name: given[option.name] for option in OPTIONS
+        if given.get(option.name, option.default) != option.default})
+
+
 def check_option(option: Option, value: Value) -> None:
     """Raise ValueError unless ``value`` is allowed for ``option``."""
     if isinstance(option.default, str):

@@ -8,14 +8,12 @@ import time
 from rclpy.node import Node
 
 from mnm_ros import __version__
-from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.presets import OPTIONS, Settings, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.input_log import Refused, Saved
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.store import Store
 
-_BETWEEN = 2000    # inputs, at least, from one resume point to the next
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
 _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
              *(option.name for option in OPTIONS))
@@ -32,19 +30,20 @@ class Keeper:
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
         self._node = node
-        self._settings = _settings(parameters)
+        asked = {option: parameters[option] for option in _IDENTITY}
+        try:
+            self._settings = settings_by_name(asked)
+        except ValueError as error:
+            raise ParameterError(str(error)) from None
         self._seed: int = parameters['seed']
         self._store: Store | None = None
-        self._inputs = 0
-        self._point = 0
         folder = parameters['checkpoint_dir']
         if folder:
             name = node.get_fully_qualified_name().strip('/').replace('/', '.')
-            identity = {'version': __version__,
-                        **{option: parameters[option] for option in _IDENTITY}}
             try:
                 self._store = Store(
-                    Path(folder).expanduser(), name, identity, parameters['transition_log'])
+                    Path(folder).expanduser(), name, {'version': __version__, **asked},
+                    parameters['transition_log'])
             except OSError as error:
                 raise ParameterError(
                     f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
@@ -92,11 +91,8 @@ class Keeper:
         if loaded is None:
             return None
         saved, exploration = loaded
-        self._inputs = self._point = saved.number
-        self._store.append(Input.INTERRUPTED, 0, RESET)
-        self._inputs += 1
-        exploration.take(Input.INTERRUPTED)
-        exploration.on_input = self._keep
+        self._store.follow(exploration, saved.number)
+        exploration.lose_place()
         logger.info(f'going on from {saved.path}: step {exploration.steps}, '
                     f'{time.monotonic() - begun:.1f} s')
         return exploration
@@ -110,25 +106,5 @@ class Keeper:
         exploration = Exploration(self._settings, self._seed)
         if self._store is not None:
             self._store.begin(0, None)
-            exploration.on_input = self._keep
+            self._store.follow(exploration)
         return exploration
-
-    def _keep(self, kind: Input, state: int, action: int) -> None:
-        assert self._store is not None
-        self._inputs += 1
-        self._store.append(kind, state, action)
-        if self._inputs - self._point >= _BETWEEN and self.exploration.resumable:
-            self._point = self._inputs
-            self._store.begin(self._inputs, self.exploration.to_state())
-
-
-def _settings(parameters: Parameters) -> Settings:
-    try:
-        problem = Problem(
-            len(parameters['actions']), parameters['radius'], parameters['epsilon'],
-            parameters['delta'])
-        given = {option.name: parameters[option.name] for option in OPTIONS
-                 if parameters[option.name] != option.default}
-        return settings(problem, parameters['preset'], given)
-    except ValueError as error:
-        raise ParameterError(str(error)) from None

@@ -13,8 +13,8 @@ from typing import Any
 
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.presets import OPTIONS, Settings, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.presets import Settings, settings_by_name
+from mnm_ros.core.problem import RESET
 from mnm_ros.input_log import Refused, Saved
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -79,11 +79,7 @@ class Story:
 def settings_of(identity: Mapping[str, Any]) -> Settings:
     """Return the settings that an exploration was asked for; Refused if there are none such."""
     try:
-        problem = Problem(len(identity['actions']), identity['radius'], identity['epsilon'],
-                          identity['delta'])
-        return settings(problem, identity['preset'], {
-            option.name: identity[option.name] for option in OPTIONS
-            if identity.get(option.name, option.default) != option.default})
+        return settings_by_name(identity)
     except (KeyError, ValueError) as error:
         raise Refused(f'the parameters of the log are not known here: {error}') from None
 
