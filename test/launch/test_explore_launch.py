@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 import time
 import unittest
 
 import pytest
 
 pytest.importorskip('launch_testing', reason='launch_testing is not installed')
-packages = pytest.importorskip('ament_index_python.packages', reason='ROS 2 is not installed')
 
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
@@ -19,6 +17,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 import launch_testing
 import launch_testing.actions
 import launch_testing.asserts
+from launched import SHARE
 import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Int64MultiArray, String
@@ -26,11 +25,6 @@ from std_msgs.msg import Int64MultiArray, String
 NAMESPACE = 'robot_1'
 DEADLINE = 30.0    # s
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-try:
-    SHARE = Path(packages.get_package_share_directory('mnm_ros'))
-except packages.PackageNotFoundError:
-    pytest.skip('mnm_ros itself is not installed', allow_module_level=True)
 
 
 @pytest.mark.launch_test

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 import time
 import unittest
 
 import pytest
 
 pytest.importorskip('launch_testing', reason='launch_testing is not installed')
-packages = pytest.importorskip('ament_index_python.packages', reason='ROS 2 is not installed')
 
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
@@ -18,16 +16,12 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 import launch_testing
 import launch_testing.actions
 import launch_testing.asserts
+from launched import SHARE
 import rclpy
 from std_msgs.msg import Int64MultiArray
 
 ROBOTS = ('robot_1', 'robot_2')
 DEADLINE = 60.0    # s
-
-try:
-    SHARE = Path(packages.get_package_share_directory('mnm_ros'))
-except packages.PackageNotFoundError:
-    pytest.skip('mnm_ros itself is not installed', allow_module_level=True)
 
 
 @pytest.mark.launch_test
