@@ -76,14 +76,6 @@ class Grid:
         """Return the state of a pose."""
         return self.state(self.cell_at(pose.x, pose.y), heading_of(pose.yaw))
 
-    def pose_of(self, state: int) -> Pose:
-        """Return the centre of a state, with yaw 0 if states have no heading.
-
-        Raises ValueError if it is no state of a cell.
-        """
-        cell, heading = divmod(state, 4) if self.with_heading else (state, 0)
-        return Pose(*self.centre(cell), wrapped(heading * QUARTER))
-
     def distance_beyond(self, cell: int, x: float, y: float) -> float:
         """Return how far a point is beyond the borders of a cell, in m; negative inside."""
         centre_x, centre_y = self.centre(cell)
