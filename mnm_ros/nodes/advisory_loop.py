@@ -60,7 +60,7 @@ class AdvisoryLoop(StepLoop):
         else:
             self._early = seq, state, now
 
-    def on_new_peer(self, now: float) -> None:
+    def on_peers(self, joined: bool, left: bool, now: float) -> None:
         """Nobody needs to be told anything again: the advice is latched."""
 
     def tick(self, now: float) -> None:

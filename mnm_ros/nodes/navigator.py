@@ -16,6 +16,7 @@ from std_srvs.srv import Trigger
 from mnm_ros import wire
 from mnm_ros.core.navigation import Navigation
 from mnm_ros.nodes.exploration_pause import ExplorationPause
+from mnm_ros.nodes.peers import Peers
 from mnm_ros.nodes.reset import HomeService
 from mnm_ros.nodes.spin import run
 from mnm_ros.nodes.step_loop import StepLoop
@@ -56,7 +57,7 @@ class Navigator(Node):
             Int64MultiArray, 'policies', self._on_policies, wire.LATCHED)
         self.create_subscription(Int64, 'goal', self._on_goal, 10)
         self.create_service(Trigger, 'cancel', self._on_cancel)
-        self._peers = self._count_peers()
+        self._peers = Peers(self, self._actions, self._states, self._home)
         self.create_timer(_TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def leave(self) -> bool:
@@ -114,7 +115,7 @@ class Navigator(Node):
                 self._home.call if self._home else None)
         self._loop.drive(self._navigation)
         self._loop.adjust(self._given)
-        self._peers = self._count_peers()
+        self._peers.look()
         self._do(self._loop.resume)
 
     def _end(self, result: str) -> None:
@@ -167,20 +168,12 @@ class Navigator(Node):
             if self._pause.disturbed:
                 self._pause.forget()
                 self._end_goal('somebody has resumed exploration')
-            before, self._peers = self._peers, self._count_peers()
-            if any(after > earlier for after, earlier in zip(self._peers, before)):
-                self._do(self._loop.on_new_peer)
+            self._do(self._loop.on_peers, *self._peers.look())
             self._do(self._loop.tick)
         elif self._goal is not None and self._pause.reached(now):
             self._drive(self._goal)
         elif self._goal is not None and now >= self._deadline:
             self._end(f'failed {self._goal}: exploration did not pause')
-
-    def _count_peers(self) -> tuple[int, int, bool]:
-        """Return how many take actions and publish states, and whether home is served."""
-        return (self._actions.get_subscription_count(),
-                self.count_publishers(self._states.topic_name),
-                bool(self._home and self._home.ready))
 
     def _do(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the loop and see whether the goal is over by that."""

@@ -20,6 +20,7 @@ from mnm_ros.nodes.claim import Claim
 from mnm_ros.nodes.farewell import Farewell
 from mnm_ros.nodes.files import write_record
 from mnm_ros.nodes.keeper import Keeper
+from mnm_ros.nodes.peers import Peers
 from mnm_ros.nodes.publishers import Publishers
 from mnm_ros.nodes.reset import HomeService
 from mnm_ros.nodes.services import Services
@@ -52,7 +53,7 @@ class Session:
         self.active = self._closed = False
         self._wanted = True    # as the service explore has it
         self._started = math.inf
-        self._peers = (0, 0, False)    # partners on action, publishers of state, service
+        self._looked = -math.inf
         self._farewell: Farewell | None = None
         self._publishers = Publishers(node)
         self._actions = (
@@ -70,6 +71,7 @@ class Session:
         self.loop = self._new_loop(number)
         self._states = node.create_subscription(
             Int64MultiArray, 'state', self._open(self._on_state), wire.STEP)
+        self._peers = Peers(node, self._actions, self._states, self._home, self._orders)
         self._services = Services(node, self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = (
@@ -120,8 +122,8 @@ class Session:
             self._farewell = Farewell(
                 self._send, self._home.call if self._home else None, time.time_ns(),
                 time.monotonic())
-        partners, _, home = self._peers
-        return self._farewell.over or not (home if self._home else partners)
+        reachable = self._peers.server if self._home else self._peers.partner
+        return self._farewell.over or not reachable
 
     def close(self) -> None:
         """Remove all topics, services and timers; keep the counts if asked to."""
@@ -170,14 +172,17 @@ class Session:
 
     def _on_state(self, message: Int64MultiArray) -> None:
         answer = self._decoded('state', message)
+        now = time.monotonic()
+        if now > self._looked + _TICK:    # what is sent next may reach another robot already
+            self._look_for_peers(now)
         if answer and self._farewell:
             self._farewell.on_state(answer[0])
         if (answer and self._claim and self.loop.running
                 and self.loop.answers_another(answer[0])):
-            self._claim.on_foreign_answer(time.monotonic())
-            self._look_for_rivals(time.monotonic())
+            self._claim.on_foreign_answer(now)
+            self._look_for_rivals(now)
         if answer:
-            self._guarded(self.loop.on_state, *answer, time.monotonic())
+            self._guarded(self.loop.on_state, *answer, now)
 
     def _decoded(self, name: str, message: Int64MultiArray) -> tuple[int, int] | None:
         try:
@@ -211,35 +216,18 @@ class Session:
         self._guarded(self.loop.tick, now)
         if self._farewell:
             self._farewell.tick(now)
-        self._guarded(self._publishers.news, self.exploration, self._missing(), now)
+        self._guarded(self._publishers.news, self.exploration, self._peers.missing, now)
         self._publishers.republish(self._parameters['republish_period'], now)
 
     def _look_for_peers(self, now: float) -> None:
-        before = self._peers
-        self._peers = (
-            self._node.count_publishers(self._orders.topic_name) if self._orders
-            else self._actions.get_subscription_count(),
-            self._node.count_publishers(self._states.topic_name),
-            bool(self._home and self._home.ready))
-        if any(after > earlier for after, earlier in zip(self._peers, before)):
-            self._guarded(self.loop.on_new_peer, now)
+        self._looked = now
+        joined, left = self._peers.look()
+        if joined or left:
+            self._guarded(self.loop.on_peers, joined, left, now)
 
     def _look_for_rivals(self, now: float) -> None:
         if self._claim:
             self._guarded(self.loop.stand_back, self._claim.objection(now), now)
-
-    def _missing(self) -> str:
-        """Return what a robot side, or a driver, would have to offer and nobody does."""
-        partners, robots, home = self._peers
-        if not partners and self._orders:
-            return f'nobody publishes {self._orders.topic_name}'
-        if not partners:
-            return f'nobody subscribes to {self._actions.topic_name}'
-        if not robots:
-            return f'nobody publishes {self._states.topic_name}'
-        if self._home and not home:
-            return f'nobody offers {self._home.name}'
-        return ''
 
     def _diagnose(self) -> None:
         if self._claim:

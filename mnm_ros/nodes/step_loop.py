@@ -55,7 +55,7 @@ class StepLoop:
         self._send = send
         self._call_home = call_home
         self._pause_reason = ''
-        self._other_robot = False
+        self._joined = self._left = False    # others, since the last step began
 
     def adjust(self, given: Parameters) -> None:
         """Take the parameters of the node, which may have changed."""
@@ -165,18 +165,20 @@ class StepLoop:
         """Whether an answer is to an action that this loop has never sent."""
         return seq != REPORT and not self._client.sent(seq)
 
-    def on_new_peer(self, now: float) -> None:
-        """Somebody has joined ``action``, ``state`` or ``return_home``, perhaps a robot.
+    def on_peers(self, joined: bool, left: bool, now: float) -> None:
+        """Somebody, perhaps a robot, has joined or left ``action``, ``state`` or ``return_home``.
 
-        It may have missed a RESET, which is sent again at once. Another action that stays
-        unanswered is not sent again: a robot that has just been started may be anywhere.
+        Who has joined may have missed a RESET, which is sent again at once. Another action that
+        stays unanswered is not sent again: a robot that has just been started may be anywhere.
+        Nor is an answer gone on from when one may have taken the other's place meanwhile.
         """
-        self._other_robot = True
+        self._joined |= joined
+        self._left |= left
         under_way = self._client.under_way
-        if self.running and under_way and under_way[1] == RESET:
+        if joined and self.running and under_way and under_way[1] == RESET:
             self.patience.hurry(now + _GRACE)
             self._send(*under_way)
-        if self.running and self._home.under_way and self._call_home:
+        if joined and self.running and self._home.under_way and self._call_home:
             self.patience.hurry(now + _GRACE)
             self._call(self._home.attempt)
 
@@ -193,7 +195,7 @@ class StepLoop:
 
     def _try_again(self, now: float) -> None:
         again = self._client.overdue(now)
-        if again and self._other_robot and again[1] != RESET:
+        if again and self._joined and again[1] != RESET:
             self._restart(now)
         elif again:
             self._send(*again)
@@ -276,7 +278,9 @@ class StepLoop:
         if self._objection:
             self.exploration.robot_lost(self._objection)
             return
-        self._other_robot = False
+        if self._joined and self._left:
+            self.exploration.lose_place()
+        self._joined = self._left = False
         self._begin(self.exploration.next_action(), now)
 
     def _begin(self, action: int, now: float) -> None:

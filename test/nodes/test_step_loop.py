@@ -81,7 +81,7 @@ def test_it_may_even_follow_the_arrival(robot: Robot) -> None:
 
 def test_a_second_call_may_lead_home_again(robot: Robot) -> None:
     robot.loop.on_state(-1, 5, 0.0)
-    robot.loop.on_new_peer(0.0)
+    robot.loop.on_peers(True, False, 0.0)
     assert robot.called == 2
     robot.come_home()
     assert robot.counted == 0    # until the other call is over, too
@@ -91,9 +91,25 @@ def test_a_second_call_may_lead_home_again(robot: Robot) -> None:
 
 def test_a_second_call_that_is_never_answered_is_not_waited_for_forever(robot: Robot) -> None:
     robot.loop.on_state(-1, 5, 0.0)
-    robot.loop.on_new_peer(0.0)
+    robot.loop.on_peers(True, False, 0.0)
     robot.come_home()
     robot.loop.tick(2.0)
     assert robot.called == 3 and robot.counted == 0
     robot.come_home()
     assert robot.counted == 1
+
+
+def test_an_answer_from_a_robot_that_another_has_replaced_is_counted_but_not_gone_on_from(
+        robot: Robot) -> None:
+    seq, _ = robot.sent[-1]
+    robot.loop.on_peers(True, True, 0.0)
+    robot.loop.on_state(seq, 1, 0.0)
+    assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1
+
+
+@pytest.mark.parametrize('joined', (True, False))
+def test_who_only_joins_or_only_leaves_replaces_nobody(robot: Robot, joined: bool) -> None:
+    seq, _ = robot.sent[-1]
+    robot.loop.on_peers(joined, not joined, 0.0)
+    robot.loop.on_state(seq, HOME, 0.0)
+    assert robot.counted == 1 and robot.exploration.last_state == HOME
