@@ -23,6 +23,7 @@ ROS_WHEELS = [
 
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
+BENCHMARKS = ['matplotlib>=3.5', 'scipy>=1.8']
 
 
 def shared(folder: str, pattern: str) -> list:
@@ -43,8 +44,8 @@ setup(
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
-        'test': ['pytest>=6.2', 'ruff==0.17.5', 'scipy>=1.8', *GYM],
-        'benchmarks': ['scipy>=1.8', 'matplotlib>=3.5'],
+        'test': ['pytest>=6.2', 'ruff==0.17.5', *BENCHMARKS, *GYM],
+        'benchmarks': BENCHMARKS,
     },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 import re
 import sqlite3
+import sys
 
 import pytest
 
@@ -108,8 +109,21 @@ def test_what_is_written(trial: Trial) -> None:
     assert [int(row.split('|')[1].split()[0]) for row in rows] == list(known)
     assert "| preset | 'onboard' |" in text
     assert re.search(r'- time: until \d{4}-', text)
-    if (trial.folder / 'report_r1.explorer.svg').exists():
-        assert '](report_r1.explorer.svg)' in text
+
+
+def test_with_a_figure(trial: Trial) -> None:
+    pytest.importorskip('matplotlib')
+    figure = trial.folder / 'report_r1.explorer.svg'
+    figure.unlink(missing_ok=True)
+    path, = report.write(trial.folder)
+    assert f']({figure.name})' in path.read_text(encoding='utf-8')
+    assert 'known states' in figure.read_text(encoding='utf-8')
+
+
+def test_without_matplotlib(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
+    path, = report.write(trial.folder)
+    assert '.svg' not in path.read_text(encoding='utf-8')
 
 
 def test_from_the_first_launch_to_the_last_step(trial: Trial) -> None:
