@@ -67,7 +67,7 @@ class Story:
         What was never tried stays put there; inf if the target is never reached.
         """
         assert self.exploration.home is not None
-        highest = max((action for _, action in self.counts), default=0)
+        highest = max(0, *(max(row) for row in policy.actions))
         return expected_steps(TableCmp.from_counts(
             self.exploration.home, highest + 1, self.counts), policy)
 

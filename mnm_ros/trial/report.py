@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 import math
+import os
 from pathlib import Path
 import sys
 
@@ -153,8 +154,10 @@ def write(folder: Path) -> list[Path]:
 
 def _write(folder: Path, log: Path) -> Path:
     name = log.name.removesuffix('.log.sqlite')
-    span = _span(folder, log)    # first: reading what a crash has left writes to the file
+    end = _last_written(log)    # first: reading what a crash has left writes to the file
+    span = _span(folder, end)
     saved = Saved(log)
+    os.utime(log, (end, end))
     story = replay(saved)
     if not story.inputs:
         raise Refused(f'{log} has no step, expected a trial that has begun')
@@ -165,11 +168,16 @@ def _write(folder: Path, log: Path) -> Path:
     return path
 
 
-def _span(folder: Path, log: Path) -> str:
-    """Return from the first launch to the last step that was written."""
+def _last_written(log: Path) -> float:
+    """Return when the last step was written, in s since 1970."""
     parts = [part for part in (Path(f'{log}{companion}') for companion in COMPANIONS)
              if part.exists() and part.stat().st_size]
-    end = datetime.fromtimestamp(max(part.stat().st_mtime for part in parts))
+    return max(part.stat().st_mtime for part in parts)
+
+
+def _span(folder: Path, last: float) -> str:
+    """Return from the first launch to the last step that was written."""
+    end = datetime.fromtimestamp(last)
     starts = folder / STARTS
     if not starts.exists():
         return f'until {end:%Y-%m-%d %H:%M:%S}'
