@@ -53,7 +53,7 @@ def _robot(context: LaunchContext) -> list[Action]:
     explorer = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(EXPLORE)),
         launch_arguments={**passed_on, 'sim': 'false', 'params_file': params_file,
-                          'use_sim_time': str(sim_time).lower()}.items())
+                          'use_sim_time': str(sim_time).lower() if simulated else ''}.items())
     if not simulated:
         return [explorer, node('grid_driver', argument, [params_file])]
     world = load(argument['world'])

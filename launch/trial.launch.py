@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+import re
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription
@@ -71,13 +72,22 @@ def _kept(params_file: str, folder: Path) -> str:
     tree: dict[str, Any] = {}
     if params_file:
         text = Path(params_file).expanduser().read_text(encoding='utf-8')
-        tree = yaml.safe_load(text) or {}
+        tree = yaml.load(text, Loader=_Loading) or {}
     kept = {'checkpoint_dir': str(folder), 'transition_log': True}
     _without(tree, kept)
     entry = tree['/**/explorer'] = tree.get('/**/explorer') or {}
     entry['ros__parameters'] = {**(entry.get('ros__parameters') or {}), **kept}
     # Quoted, or else ROS would read a name like n as false.
     return yaml.dump(tree, Dumper=_Quoting, sort_keys=False)
+
+
+class _Loading(yaml.SafeLoader):
+    """Takes numbers such as 1e-2 for numbers, as ROS does."""
+
+
+_Loading.add_implicit_resolver(
+    'tag:yaml.org,2002:float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
+    list('-+.0123456789'))
 
 
 class _Quoting(yaml.SafeDumper):

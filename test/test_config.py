@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+from rclpy.context import Context
+from rclpy.node import Node
 
 from mnm_ros import __version__, parameters
 
@@ -32,6 +35,18 @@ def test_file_and_declared_parameters_agree(node: str) -> None:
     assert given == declared
     assert {name: type(value) for name, value in given.items()} == {
         name: type(value) for name, value in declared.items()}
+
+
+@pytest.mark.parametrize('name', ['explorer', 'navigator', 'preflight'])
+def test_whoever_commands_a_mobile_robot_has_the_patience_for_it(name: str) -> None:
+    file, = (file for file in FILES if file.name == 'robot.yaml')
+    context = Context()
+    rclpy.init(args=['--ros-args', '--params-file', str(file)], context=context)
+    node = Node(name, context=context, automatically_declare_parameters_from_overrides=True)
+    assert node.get_parameter_or('step_timeout').value == 60.0
+    assert name != 'navigator' or node.get_parameter_or('pause_timeout').value >= 60.0
+    node.destroy_node()
+    context.try_shutdown()
 
 
 @pytest.mark.parametrize('file', FILES, ids=lambda file: file.name)

@@ -47,6 +47,15 @@ def test_everything_is_kept_in_the_folder_and_the_rest_is_as_it_was(
         assert (name in text) == (f'"{name.split(":")[0]}": {value}' in kept)
 
 
+@pytest.mark.parametrize('number', ['1e-2', '1.0e5', '2.e3', '-1E+1', '.5e1'])
+def test_a_number_as_ros_reads_it_stays_a_number(tmp_path: Path, number: str) -> None:
+    given = tmp_path / 'given.yaml'
+    given.write_text(f'/**: {{ros__parameters: {{delta: {number}, name: "1e-2"}}}}')
+    trial(params_file=str(given), trial_dir=str(tmp_path / 'kept'))
+    tree = yaml.safe_load((tmp_path / 'kept' / 'params.yaml').read_text(encoding='utf-8'))
+    assert tree['/**']['ros__parameters'] == {'delta': float(number), 'name': '1e-2'}
+
+
 def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
     for _ in range(2):
         trial(sim='true', trial_dir=str(tmp_path))
