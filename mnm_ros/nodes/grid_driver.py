@@ -6,11 +6,8 @@ from collections.abc import Callable
 import math
 import sys
 import time
-from typing import Union
 
-from geometry_msgs.msg import PoseWithCovarianceStamped
-from nav_msgs.msg import OccupancyGrid, Odometry
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Bool, String
 
 from mnm_ros import wire
@@ -21,16 +18,12 @@ from mnm_ros.driving.grid import Map, Place, Pose, free_cells, wrapped
 from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.driver_setup import check, grid_of, home_of, limits_of
 from mnm_ros.nodes.movers import DockMover, Fix, GoalMover, Mover, VelocityMover
-from mnm_ros.nodes.poses import planar
+from mnm_ros.nodes.poses import Located, PoseTopic, planar
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.nodes.spin import run
 from mnm_ros.parameters import GRID_DRIVER, Parameters
 
 _LOOK = 0.05    # s, between two looks at the time
-# Best effort hears every publisher. A pose that has been waiting behind a newer one is worthless.
-_POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-
-Located = Union[Odometry, PoseWithCovarianceStamped]
 
 
 class GridDriver(RobotSide):
@@ -63,10 +56,7 @@ class GridDriver(RobotSide):
         self._owed: str | None = None    # why an answer waits for the next pose
         self._told: int | None = None    # the state that the explorer believes
         self._outcomes = self.create_publisher(String, 'outcome', wire.LATCHED)
-        source = given['pose_source']
-        self._poses = self.create_subscription(
-            Odometry if source == 'odom' else PoseWithCovarianceStamped, source,
-            self._on_pose, _POSE)
+        self._poses = PoseTopic(self, given['pose_source'], self._on_pose)
         self.create_subscription(Bool, 'bump', self._on_bump, wire.STEP)
         if given['use_map']:
             self.create_subscription(OccupancyGrid, 'map', self._on_map, wire.LATCHED)
@@ -112,11 +102,14 @@ class GridDriver(RobotSide):
         self._told = state
         super().send_state(seq, state)
 
+    def leave(self) -> bool:
+        """Come to rest before the node ends; return whether that is over."""
+        return super().leave() and self._wheels.idle
+
     def close(self) -> None:
         """Let zero velocity be the last command, and give up a goal, after an exception too."""
         self._drop('the node is ending')
-        if isinstance(self._wheels, VelocityMover):
-            self._wheels.close()
+        self._wheels.close()
 
     @property
     def _now(self) -> float:
@@ -142,8 +135,12 @@ class GridDriver(RobotSide):
     def _lacking(self) -> str:
         """What has to come before anything can begin."""
         if not self._fresh:
-            return f'pose on {self._poses.topic_name}'
+            return f'pose on {self._poses.name}'
         return 'map' if self._given['use_map'] and self._ways.free is None else ''
+
+    def _late(self, fix: Fix) -> Fix:
+        """Return the last pose with the time that it is now."""
+        return fix._replace(time=fix.time + self._now - self._heard_at)
 
     def _make_mover(self) -> Mover:
         limits = limits_of(self._given)
@@ -172,7 +169,9 @@ class GridDriver(RobotSide):
                 'they are taken for the same', once=True)
         self._errand = make_errand()
         self._mover = self._home_mover if self._action == RESET else self._wheels
-        return self._next_leg(self._errand, self._fix, None)
+        # A robot at rest may have been silent for long: that is no time of this errand.
+        fix = self._late(self._fix) if self._mover.ticks else self._fix
+        return self._next_leg(self._errand, fix, None)
 
     def _next_leg(self, errand: Errand, fix: Fix, ended: Outcome | None) -> int | None:
         """Go on with the errand; return the state if it is over."""
@@ -266,9 +265,10 @@ class GridDriver(RobotSide):
 
     def _look(self) -> None:
         """Do what cannot wait for a pose."""
+        self._poses.look()
         if self._errand and not self._fresh:
             self.get_logger().error(
-                f'no pose on {self._poses.topic_name} for {self._patience:g} s: stopped')
+                f'no pose on {self._poses.name} for {self._patience:g} s: stopped')
             self._drop('pose lost')
             self._owed = 'the pose was lost'
         elif self._waiting and self._fresh:
@@ -276,7 +276,7 @@ class GridDriver(RobotSide):
         elif self._owed is not None and self._fresh:
             self._pay()
         elif self._fix:
-            late = self._fix._replace(time=self._fix.time + self._now - self._heard_at)
+            late = self._late(self._fix)
             if self._errand and self._mover.ticks:
                 self._advance(self._errand, late)
             elif not self._fresh:

@@ -7,6 +7,7 @@ import math
 from typing import NamedTuple
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from rclpy.duration import Duration
 from rclpy.node import Node
 
 from mnm_ros import wire
@@ -18,6 +19,7 @@ from mnm_ros.nodes.reset import HomeService
 _REST = 0.5       # s of zero velocities after an action, before somebody else may drive
 _AGAIN = 5.0      # s, after which a goal is published again
 _PAUSE = 1.0      # s, between two calls of a service
+_HEARD = Duration(seconds=0.5)    # for whoever listens to say so
 
 
 class Fix(NamedTuple):
@@ -37,6 +39,11 @@ class Mover(ABC):
     ticks = True
     detail = ''
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing more happens after a stop."""
+        return True
+
     @abstractmethod
     def start(self, leg: Leg, fix: Fix) -> None:
         """Begin a leg."""
@@ -53,6 +60,9 @@ class Mover(ABC):
 
     def rest(self, fix: Fix) -> None:
         """Take a pose while nothing is under way."""
+
+    def close(self) -> None:
+        """Make sure, before the node ends, that the last word has been heard."""
 
 
 class VelocityMover(Mover):
@@ -111,8 +121,9 @@ class VelocityMover(Mover):
             self._publish(STILL)
 
     def close(self) -> None:
-        """Let zero be the last thing said."""
+        """Let zero be the last thing said, and heard: a node that ends takes it along."""
         self._publish(STILL)
+        self._publisher.wait_for_all_acked(_HEARD)
 
     def _halt(self) -> None:
         # A simulator that waits for a velocity after each pose must not get one too many.
@@ -141,6 +152,7 @@ class GoalMover(Mover):
         self._goal = Pose(0.0, 0.0, 0.0)
         self._bumped = False
         self._watch = self._published = Stopwatch(0.0)
+        self._listeners = 0    # at that time; one that comes later has missed the goal
         self._publisher = node.create_publisher(PoseStamped, 'goal_pose', wire.STEP)
 
     def start(self, leg: Leg, fix: Fix) -> None:
@@ -161,7 +173,8 @@ class GoalMover(Mover):
         if (self._leg.distance(fix.pose) <= self._limits.tolerance
                 and abs(self._leg.misalignment(fix.pose)) <= self._limits.heading_tolerance):
             return Outcome.REACHED
-        if self._published.elapsed >= _AGAIN:
+        listeners = self._publisher.get_subscription_count()
+        if self._published.elapsed >= _AGAIN or listeners > self._listeners:
             self._publish(fix)
         return None
 
@@ -175,8 +188,13 @@ class GoalMover(Mover):
         if leg is not None and fix is not None:
             self._send(fix.frame, fix.pose)
 
+    def close(self) -> None:
+        """Wait until the last goal has been heard."""
+        self._publisher.wait_for_all_acked(_HEARD)
+
     def _publish(self, fix: Fix) -> None:
         self._published = Stopwatch(fix.time)
+        self._listeners = self._publisher.get_subscription_count()
         self._send(fix.frame, self._goal)
 
     def _send(self, frame: str, pose: Pose) -> None:

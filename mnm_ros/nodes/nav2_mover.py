@@ -19,8 +19,11 @@ except ImportError:
     NavigateToPose = None
 
 
+_AGAIN = 1.0    # s, after which a rejected goal is sent again
+
+
 class Nav2Mover(Mover):
-    """Client of nav2. A goal that it rejects or gives up is blocked.
+    """Client of nav2. A goal that it gives up is blocked; one that it rejects is sent again.
 
     Raises ParameterError if the package nav2_msgs is not installed.
     """
@@ -34,14 +37,22 @@ class Nav2Mover(Mover):
         self._client = ActionClient(node, NavigateToPose, 'navigate_to_pose')
         self._leg: Leg | None = None
         self._number = 0               # of the leg; tells late answers from current ones
+        self._open = 0                 # requests that nav2 has not answered
+        self._send_at = 0.0            # by the stopwatch
         self._sent = self._bumped = False
         self._handle: Any = None
         self._status: int | None = None
         self._watch = Stopwatch(0.0)
 
+    @property
+    def idle(self) -> bool:
+        """Whether nav2 knows all that it was told, and so does nothing more after a stop."""
+        return not self._open
+
     def start(self, leg: Leg, fix: Fix) -> None:
         """Send the goal once the server is there."""
         self._number += 1
+        self._send_at = 0.0
         self._leg, self._watch = leg, Stopwatch(fix.time)
         self._sent = self._bumped = False
         self._handle = self._status = None
@@ -54,7 +65,7 @@ class Nav2Mover(Mover):
         if self._bumped or self._leg and self._watch.elapsed >= self._leg.timeout:
             self.stop(fix)
             return Outcome.BUMPED if self._bumped else Outcome.TIMEOUT
-        if self._leg and not self._sent:
+        if self._leg and not self._sent and self._watch.elapsed >= self._send_at:
             self._send(self._leg, fix)
         if self._status is None:
             return None
@@ -70,8 +81,15 @@ class Nav2Mover(Mover):
         self._leg = None
         self._number += 1
         if self._handle is not None:
-            self._handle.cancel_goal_async()
+            self._cancel(self._handle)
             self._handle = None
+
+    def _cancel(self, handle: Any) -> None:
+        self._open += 1
+        handle.cancel_goal_async().add_done_callback(self._close)
+
+    def _close(self, _: Future) -> None:
+        self._open -= 1
 
     def _send(self, leg: Leg, fix: Fix) -> None:
         if not self._client.server_is_ready():
@@ -80,15 +98,19 @@ class Nav2Mover(Mover):
         goal = NavigateToPose.Goal()
         goal.pose = goal_message(self._node, fix.frame, goal_of(leg, fix.pose))
         number = self._number
+        self._open += 1
         self._client.send_goal_async(goal).add_done_callback(
             lambda future: self._on_response(number, future))
 
     def _on_response(self, number: int, future: Future) -> None:
+        self._open -= 1
         handle = future.result()
-        if not handle.accepted:
-            self._end(number, GoalStatus.STATUS_ABORTED)
-        elif number != self._number:
-            handle.cancel_goal_async()
+        if number != self._number:
+            if handle.accepted:
+                self._cancel(handle)
+        elif not handle.accepted:    # nav2 is not active (yet): that is no obstacle
+            self._sent, self._send_at = False, self._watch.elapsed + _AGAIN
+            self.detail = 'rejected by nav2'
         else:
             self._handle = handle
             handle.get_result_async().add_done_callback(

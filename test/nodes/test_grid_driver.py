@@ -10,6 +10,7 @@ from typing import Any
 from driven_robot import (
     BACK,
     EAST,
+    FAST,
     FORWARD,
     GRID,
     HOME,
@@ -22,11 +23,13 @@ from driven_robot import (
     DrivenRobot,
     over_limit,
 )
-from node_processes import NodeProcess
+from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
+from node_processes import NodeProcess, Peer
 import pytest
 from std_srvs.srv import Trigger
-from unicycle import TICK
+from unicycle import TICK, Unicycle
 
+from mnm_ros import wire
 from mnm_ros.driving.grid import OUTSIDE, Grid
 
 Drive = Callable[..., DrivenRobot]
@@ -247,6 +250,50 @@ def test_simulated_time_that_stands_still_between_two_poses(drive: Drive) -> Non
     robot.platform.silent = False
     robot.peer.wait_for(lambda: robot.answers(seq) and robot.outcomes, 'the answer')
     assert robot.outcomes == [f'east: timeout, in state {HOME}']
+
+
+def test_a_robot_at_rest_may_be_silent_for_longer_than_a_move_takes(drive: Drive) -> None:
+    """The time of a move begins with the move, not with the last pose before it."""
+    robot = drive(drive='goal_pose', move_timeout=2.0, pose_timeout=0.0)
+    assert robot.act(RESET)[0] == HOME
+    robot.platform.frozen = True
+    robot.peer.spin(2.5)
+    count = len(robot.platform.goals)
+    seq = robot.send(EAST)
+    robot.peer.wait_for(lambda: len(robot.platform.goals) > count, 'the goal')
+    robot.peer.spin(0.2)
+    robot.platform.frozen = False
+    robot.peer.wait_for(lambda: robot.answers(seq) and len(robot.outcomes) == 2, 'the answer')
+    assert robot.outcomes[-1] == f'east: reached, in state {HOME + 1}'
+
+
+def test_the_latched_pose_of_a_robot_at_rest(
+        start: Callable[..., NodeProcess], peer: Peer) -> None:
+    """As of AMCL, that says nothing more until the robot moves."""
+    pose = PoseWithCovarianceStamped()
+    pose.header.stamp.sec, pose.pose.pose.orientation.w = 999, 1.0
+    peer.node.create_publisher(
+        PoseWithCovarianceStamped, 'amcl_pose', wire.LATCHED).publish(pose)
+    platform = Unicycle(peer, 'amcl_pose')
+    platform.silent = True
+    robot = DrivenRobot(peer, start('grid_driver', **{
+        **FAST, 'drive': 'goal_pose', 'pose_source': 'amcl_pose', 'pose_timeout': 0.0}), platform)
+    seq = robot.send(EAST)
+    peer.wait_for(lambda: platform.goals, 'the goal', deadline=8.0)
+    platform.silent = False
+    peer.wait_for(lambda: robot.answers(seq), 'the answer')
+    assert robot.answers(seq) == [HOME + 1]
+
+
+def test_a_planner_that_comes_late_is_told_the_goal(drive: Drive) -> None:
+    robot = drive(drive='goal_pose', pose_timeout=0.0)
+    assert robot.act(RESET)[0] == HOME
+    robot.platform.frozen = True
+    robot.send(EAST)
+    robot.peer.wait_for(lambda: len(robot.platform.goals) == 2, 'the goal')
+    late = robot.peer.listen(PoseStamped, 'goal_pose', wire.STEP)
+    robot.peer.wait_for(lambda: late, 'the goal again', deadline=4.0)    # not after 5 s, as usual
+    assert late[-1].pose.position.x == pytest.approx(0.5)
 
 
 def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:

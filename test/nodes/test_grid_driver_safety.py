@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 import signal
 import time
+from types import SimpleNamespace
 
 from driven_robot import EAST, HOME, RESET, DrivenRobot, over_limit
 from geometry_msgs.msg import Twist
@@ -19,7 +20,7 @@ from unicycle import TICK, Unicycle
 from mnm_ros import wire
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.driving.grid import Pose
-from mnm_ros.nodes.movers import Fix, VelocityMover
+from mnm_ros.nodes.movers import Fix, GoalMover, Mover, VelocityMover
 
 Drive = Callable[..., DrivenRobot]
 SEQ = 7
@@ -50,6 +51,18 @@ def test_zero_is_the_last_command_before_the_end(driving: DrivenRobot, number: i
     driving.peer.spin(0.2)    # nothing comes later
     assert at_rest(driving) and driving.process.wait() == 0
     assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize(('make', 'said'), [
+    (lambda node, limits: VelocityMover(node, limits, stamped=False), ['said', 'heard']),
+    (GoalMover, ['heard'])])
+def test_the_last_word_is_heard_before_the_end(
+        node: Node, make: Callable[..., Mover], said: list[str]) -> None:
+    mover, done = make(node, Limits(1.0, 3.0, 2.0, 10.0, 0.05, 0.1, 1.0)), []
+    mover._publisher = SimpleNamespace(
+        publish=lambda _: done.append('said'), wait_for_all_acked=lambda _: done.append('heard'))
+    mover.close()
+    assert done == said
 
 
 CRASHES = """

@@ -1,0 +1,27 @@
+"""Poses from messages."""
+
+from __future__ import annotations
+
+import math
+
+from geometry_msgs.msg import Pose as PoseMessage
+import pytest
+
+from mnm_ros.nodes.poses import planar, set_pose
+
+
+@pytest.mark.parametrize('length', [1.0, 0.7, 1.42, 20.0])
+@pytest.mark.parametrize('yaw', [0.0, 1.0, math.pi / 2, -2.5])
+def test_the_length_of_a_quaternion_does_not_matter(yaw: float, length: float) -> None:
+    message = PoseMessage()
+    set_pose(message, 1.0, 2.0, yaw)
+    message.orientation.z *= length
+    message.orientation.w *= length
+    assert planar(message) == pytest.approx((1.0, 2.0, yaw))
+
+
+@pytest.mark.parametrize('w', [0.0, math.nan, math.inf])
+def test_what_is_no_rotation(w: float) -> None:
+    message = PoseMessage()
+    message.orientation.w = w
+    assert planar(message) is None
