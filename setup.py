@@ -40,7 +40,7 @@ setup(
     maintainer_email='maintainers@mnm-ros.example',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     python_requires='>=3.10',
-    install_requires=['setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'transitions>=0.9.0'],
+    install_requires=['setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'transitions>=0.8.10'],
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,

@@ -15,13 +15,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def _isolate() -> None:
-    """Give this process and its children a ROS domain on this machine only."""
-    os.environ['ROS_DOMAIN_ID'] = str(os.getpid() % 100 + 1)
-    os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
-    if os.environ.get('ROS_DISTRO') == 'humble':
-        os.environ['ROS_LOCALHOST_ONLY'] = '1'
-    else:
-        os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    """Give this process and its children a ROS domain of their own, on this machine only."""
+    from mnm_ros.console import environment
+    for name in ('ROS_DOMAIN_ID', 'FASTDDS_BUILTIN_TRANSPORTS', 'ROS_LOCALHOST_ONLY',
+                 'ROS_AUTOMATIC_DISCOVERY_RANGE'):
+        os.environ.pop(name, None)
+    environment.prepare(os.environ)
 
 
 def _find_package() -> None:
@@ -36,8 +35,8 @@ def _hear_sigint() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-_isolate()
 _find_package()
+_isolate()
 _hear_sigint()
 
 

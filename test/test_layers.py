@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+import re
 import subprocess
 import sys
 
@@ -34,3 +36,10 @@ def test_no_ros(package: str) -> None:
     done = subprocess.run(
         [sys.executable, '-c', script], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_humble_does_not_have_is_imported_with_a_fallback() -> None:
+    root = Path(__file__).resolve().parents[1]
+    assert [path.name for folder in ('mnm_ros', 'test') for path in (root / folder).rglob('*.py')
+            if re.search(r'^from rclpy\.(event_handler|experimental)', path.read_text(
+                encoding='utf-8'), re.MULTILINE)] == []

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 import re
+import shlex
 
 import pytest
+import rclpy
+from rclpy.context import Context
+from std_msgs.msg import Int64MultiArray, MultiArrayLayout
 
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.parameters import NODES
@@ -82,7 +86,7 @@ def test_the_decoder_shown_agrees_with_the_library() -> None:
         Policy(target, 3, (5, 7), tuple((target + step, 9 - step) for step in range(3)))
         for target in (5, 7)))
     code = next(block for block in re.findall(r'```python\n(.*?)```', README, re.DOTALL)
-                if 'data_offset' in block)
+                if 'def action(target' in block)
     names: dict = {'message': policies.to_msg()}
     exec(code, names)
     for target in (5, 7):
@@ -90,3 +94,47 @@ def test_the_decoder_shown_agrees_with_the_library() -> None:
             for state in (5, 7, 8):
                 assert names['action'](target, step, state) == (
                     policies.policy_for(target).action(step, state))
+
+
+def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
+    answers: list[list[int]] = []
+
+    class Bare:
+        """A node that needs no ROS; it publishes to ``answers``."""
+
+        def __init__(self, name: str) -> None:
+            pass
+
+        def create_publisher(self, *_: object) -> Bare:
+            return self
+
+        def create_subscription(self, *_: object) -> None:
+            pass
+
+        def publish(self, message: Int64MultiArray) -> None:
+            answers.append(list(message.data))
+
+    code = next(block for block in re.findall(r'```python\n(.*?)```', README, re.DOTALL)
+                if 'class MyRobot' in block)
+    names: dict = {'Node': Bare, 'Int64MultiArray': Int64MultiArray}
+    exec(code, names)
+    robot = names['MyRobot']()
+    robot.go_home, robot.move = lambda: 0, lambda action: action + 1
+    for numbers, offset in (
+            ([], 0), ([1], 0), ([1, 0, 0], 0), ([1, 0], 5), ([1, 2], 0), ([1, -2], 0),
+            ([1, 0], 0), ([1, 0], 0), ([2, -1], 0)):
+        robot.on_action(Int64MultiArray(
+            data=numbers, layout=MultiArrayLayout(data_offset=offset)))
+    assert answers == [[1, 1], [1, 1], [2, 0]]
+
+
+COMMANDS = [line for page in PAGES for line in re.findall(r'^\$? ?(\w.* --ros-args .*)$', page,
+                                                          re.MULTILINE)
+            if '--params-file' not in line]
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_ros_understands_the_arguments_shown(command: str) -> None:
+    words, context = shlex.split(command), Context()
+    rclpy.init(args=words[words.index('--ros-args'):], context=context)
+    context.try_shutdown()

@@ -27,10 +27,18 @@ def free_domain() -> int:
 
 
 def _is_free(domain: int) -> bool:
-    """Tell whether the domain's discovery port is unused (DDSI-RTPS 2.5, section 9.6.2.3)."""
+    """Tell whether the domain's discovery ports are unused (DDSI-RTPS 2.5, section 9.6.2.3).
+
+    Nodes that stay on this machine have none in common, only the first free pair of their own.
+    """
+    first = 7400 + 250 * domain
+    return all(map(_is_unused, (first, *range(first + 10, first + 50, 2))))
+
+
+def _is_unused(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.bind(('', 7400 + 250 * domain))
+            probe.bind(('', port))
         except OSError:
             return False
     return True

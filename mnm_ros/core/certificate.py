@@ -134,7 +134,7 @@ class PessimisticModel:
     def plan(self, target: int) -> tuple[int, ...]:
         """Return the actions with the least ``V_0`` when each step may choose anew."""
         following = self._following(target)
-        values = self._failed(target)
+        values = self._failed()
         shape = (len(self._known), self._actions)
         for _ in range(self._horizon):
             steps = self._worst(values, values[following], slice(None)).reshape(shape)
@@ -150,7 +150,7 @@ class PessimisticModel:
         chosen = np.arange(len(actions)) * self._actions + np.where(resets, 0, actions)
         following = self._following(target)[chosen]
         frequencies = np.where(resets[:, None], 0.0, self._frequencies[chosen])
-        values = self._failed(target)
+        values = self._failed()
         excess = []
         for _ in range(self._horizon):
             ahead = values[following]
@@ -171,7 +171,7 @@ class PessimisticModel:
         """Return the column of each next state: the known ones, all others, the target."""
         return np.where(self._ids == target, self._others + 1, self._next)
 
-    def _failed(self, target: int) -> np.ndarray:
+    def _failed(self) -> np.ndarray:
         """Return ``V_G`` by column."""
         values = np.full(len(self._known) + 2, 1 + self._limit)
         values[-1] = 0.0

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 import json
 import os
 from pathlib import Path
-import tempfile
 from typing import Any
 
 from rclpy.node import Node
@@ -19,15 +18,15 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
     """
     path = Path(path).expanduser().absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix='.tmp')
+    temporary = path.with_name(f'{path.name}.{os.getpid()}.tmp')
     try:
-        with os.fdopen(descriptor, 'w') as file:
+        with temporary.open('w', encoding='utf-8') as file:
             json.dump(content, file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
     return path
 

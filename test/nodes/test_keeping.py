@@ -12,11 +12,11 @@ import signal
 
 from diagnostic_msgs.msg import DiagnosticArray
 from node_processes import Peer, ScriptedRobot, read_counts
-from rclpy.event_handler import SubscriptionEventCallbacks
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
+from mnm_ros.nodes.robot_side import SubscriptionEventCallbacks
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.wire import PolicySet

@@ -10,11 +10,11 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
-from rclpy.event_handler import SubscriptionEventCallbacks
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
+from mnm_ros.nodes.robot_side import SubscriptionEventCallbacks
 
 ENOUGH = 5.0    # s, until every node has ended
 
@@ -24,7 +24,7 @@ def end(peer: Peer, process: NodeProcess, number: int) -> float:
     began = time.monotonic()
     process.send(number)
     peer.wait_for(lambda: not process.running, 'the end')
-    assert process.wait() == 0 and 'Traceback' not in process.output
+    assert process.wait() == 0 and 'Traceback' not in process.output, process.output
     return time.monotonic() - began
 
 

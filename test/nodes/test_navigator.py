@@ -201,9 +201,8 @@ def test_ends_while_under_way(navigator: Callable, peer: Peer, operator: Operato
     peer.wait_for(lambda: robot.held, 'a step under way')
     began = time.monotonic()
     process.send(signal.SIGTERM if answers else signal.SIGINT)
-    while answers and not operator.results:
-        robot.release_if_held()
-        peer.spin(0.02)
+    if answers:
+        peer.wait_for(lambda: robot.release_if_held() or operator.results, 'the result')
     assert operator.result() == 'cancelled 2: the node is ending'
     peer.wait_for(lambda: not process.running, 'the end')
     assert process.wait() == 0 and 'Traceback' not in process.output
