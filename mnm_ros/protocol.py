@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+import math
 
 REPORT = -1
 """The ``seq`` of an unsolicited report: the robot has been moved to this state."""
@@ -37,7 +38,7 @@ class Patience:
         self.retries = retries
         self.timeouts = 0
         self._tried_again = 0
-        self._due = 0.0
+        self._begun = self._hurried = 0.0
 
     @property
     def exhausted(self) -> bool:
@@ -51,15 +52,15 @@ class Patience:
 
     def extend(self, now: float) -> None:
         """Wait a full timeout from now on."""
-        self._due = now + self.timeout
+        self._begun, self._hurried = now, math.inf
 
     def hurry(self, due: float) -> None:
         """Try again at ``due`` at the latest."""
-        self._due = min(self._due, due)
+        self._hurried = min(self._hurried, due)
 
     def overdue(self, now: float) -> bool:
         """Whether it is time to try again; if so, the next wait begins."""
-        if now < self._due:
+        if now < min(self._begun + self.timeout, self._hurried):    # it may have changed
             return False
         self.timeouts += 1
         self._tried_again += 1

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 import fcntl
 from itertools import takewhile
 import json
+import os
 from pathlib import Path
 import sqlite3
 import sys
@@ -27,6 +28,7 @@ _PERIOD = 0.5      # s, between two writes
 _GENERATIONS = 2
 _SLOW = 0.5        # s, that a write may hold up a load
 _BACKLOG = 1_000_000    # inputs kept in memory while the disk takes none
+_ROOM = 2**18      # bytes on the disk, without which SQLite cannot even read
 
 Begin = tuple[int, Mapping[str, Any] | None]
 
@@ -60,6 +62,7 @@ class Store:
         self._written = threading.Condition()
         self._turns = 0
         self._closing = False
+        self._gap = ''    # why inputs are left out until the next generation
         self.problem = ''
         self.refusals: list[str] = []
         self._thread = threading.Thread(target=self._run, name='store', daemon=True)
@@ -74,7 +77,8 @@ class Store:
         """Revive the newest generation that can be gone on from, and go on writing there.
 
         Files that cannot be used are set aside, never overwritten. What could not be written
-        yet is dropped: it does not follow on what is loaded. Raises Refused if the disk is slow.
+        yet is dropped: it does not follow on what is loaded. Raises Refused if the disk is slow,
+        OSError if it is too full to be read.
         """
         if not self._writing.acquire(timeout=_SLOW):
             raise Refused(f'{self._folder}: the disk is too slow')
@@ -92,8 +96,16 @@ class Store:
                 self._go_on(saved)
                 return saved, exploration
             except Exception as error:    # whatever a file leads to, the node goes on without it
+                self._make_sure_of_room()
                 self._refuse(path, error)
+        if self._log is not None and not self._log.path.exists():
+            self._gap = 'nothing is kept until the next resume point: all files were refused'
         return None
+
+    def _make_sure_of_room(self) -> None:
+        """A file is not to blame for a disk on which there is no room for its companions."""
+        os.posix_fallocate(self._claim.fileno(), 0, _ROOM)
+        os.ftruncate(self._claim.fileno(), 0)
 
     def _refuse(self, path: Path, error: Exception) -> None:
         reason = error if isinstance(error, Refused) else f'{path}: {error!r}'
@@ -108,6 +120,7 @@ class Store:
         self._all = None
         with self._lock:
             self._pending.clear()
+        self._gap = ''
         for log in before:
             if log is not None:
                 log.close()
@@ -130,12 +143,14 @@ class Store:
         except (Refused, OSError, sqlite3.Error) as error:
             self._refuse(path, error)
 
-    def follow(self, exploration: Exploration, number: int = 0, between: int = BETWEEN) -> None:
+    def follow(self, exploration: Exploration, number: int = 0, between: int = BETWEEN,
+               since: int = 0) -> None:
         """Keep all inputs of an exploration from now on, and resume points.
 
         number: of its inputs so far. between: inputs from one resume point to the next, at least.
+        since: of the inputs so far, those since the last resume point.
         """
-        point = number
+        point = number - since
 
         def keep(kind: Input, state: int, action: int) -> None:
             nonlocal number, point
@@ -175,7 +190,7 @@ class Store:
         self._thread.join(timeout=5.0)
 
     def _generations(self) -> list[Path]:
-        return sorted(self._folder.glob(f'{self._name}.[0-9]*.sqlite'))
+        return sorted(self._folder.glob(f'{self._name}.{"[0-9]" * 8}.sqlite'))
 
     def _run(self) -> None:
         while not self._closing:
@@ -202,12 +217,15 @@ class Store:
         try:
             while pending:
                 del pending[:self._write_run(pending)]
-            self.problem = ''
-        except (OSError, sqlite3.Error) as error:
+            self.problem = self._gap
+        except Exception as error:    # whatever it is, it is told, and tried again
             self.problem = f'{self._folder}: {error}'
             self._skip_to_last_point(pending)
             with self._lock:
-                self._pending = (pending + self._pending)[-_BACKLOG:]
+                self._pending = pending + self._pending
+                if len(self._pending) > _BACKLOG:
+                    self._pending = []
+                    self._gap = f'nothing is kept until the next resume point: {self.problem}'
 
     def _write_run(self, pending: list[Entry | Begin]) -> int:
         """Write one new generation, or the inputs before the next one; return how many."""
@@ -215,6 +233,9 @@ class Store:
             self._create(*pending[0])
             return 1
         inputs = [*takewhile(lambda entry: len(entry) == 3, pending)]
+        if self._gap:
+            self._end_transition_log()
+            return len(inputs)
         if self._log is not None:
             self._log.append(inputs)  # type: ignore[arg-type]
         if self._all is not None:
@@ -244,7 +265,7 @@ class Store:
         log = InputLog.create(path, self._identity, point, number)
         if self._log is not None:
             self._log.close()
-        self._log = log
+        self._log, self._gap = log, ''
         if self._all is None and self._all_path is not None:
             if self._all_path.exists():
                 set_aside(self._all_path)

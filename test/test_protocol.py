@@ -70,6 +70,13 @@ def test_resends_until_and_after_the_robot_counts_as_lost() -> None:
     assert not patience.exhausted
 
 
+def test_a_new_timeout_holds_for_the_action_under_way() -> None:
+    steps, patience = client(timeout=3600.0)
+    steps.start(5, now=0.0)
+    patience.timeout = 1.0
+    assert steps.overdue(1.0) == (FIRST, 5)
+
+
 def test_nothing_overdue_without_action() -> None:
     steps, patience = client()
     assert steps.overdue(1e9) is None

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 import random
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -304,6 +305,84 @@ def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
     third, other = restored(tmp_path)
     assert other.refusals == [] and same(second, third)
     other.close()
+
+
+def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
+    first = explored(tmp_path, 9000)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))    # as if no more fitted on it
+    try:
+        with pytest.raises(OSError):
+            store.load(revive)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    assert not [*tmp_path.glob('*.aside.*')]
+    loaded = store.load(revive)
+    assert loaded is not None and store.refusals == [] and same(first, loaded[1])
+    store.close()
+
+
+def test_more_than_can_be_remembered_leaves_what_was_written_before(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(log: InputLog, inputs: object) -> None:
+        raise sqlite3.OperationalError('database or disk is full')
+
+    monkeypatch.setattr(store_module, '_BACKLOG', 300)
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin(0, None)
+    exploration.on_input = store.append
+    drive(exploration, simulator, 200)
+    assert store.flush()
+    with monkeypatch.context() as patch:
+        patch.setattr(InputLog, 'append', full)
+        drive(exploration, simulator, 400)
+        assert not store.flush()
+    drive(exploration, simulator, 100)
+    assert not store.flush() and 'until the next resume point' in store.problem
+    store.close()
+    second, other = restored(tmp_path)
+    assert second is not None and second.steps == 200 and other.refusals == []
+    other.close()
+
+
+def test_what_is_not_kept_when_all_files_were_refused_is_told(tmp_path: Path) -> None:
+    def refuse(saved: Saved) -> Exploration:
+        raise ValueError('it leads elsewhere')
+
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin(0, None)
+    exploration.on_input = store.append
+    drive(exploration, simulator, 200)
+    assert store.flush() and store.load(refuse) is None
+    drive(exploration, simulator, 200)
+    assert not store.flush() and 'all files were refused' in store.problem
+    store.begin(400, None)
+    assert store.flush() and store.path is not None and store.path.is_file()
+    store.close()
+
+
+def test_copies_beside_the_files_are_left_alone(tmp_path: Path) -> None:
+    explored(tmp_path, 9000)
+    copies = [shutil.copy(newest(tmp_path), tmp_path / f'explorer.00000001{name}.sqlite')
+              for name in ('.bak', '_old')]
+    exploration, store = restored(tmp_path)
+    assert exploration is not None
+    store.begin(10000, None)
+    assert store.flush(), store.problem
+    store.close()
+    assert all(Path(copy).exists() for copy in copies)
+
+
+def test_whatever_cannot_be_written_is_told_and_ends_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin(0, {'no JSON': object()})
+    assert not store.flush() and 'JSON' in store.problem
+    store.begin(0, None)
+    assert store.flush() and store.problem == ''
+    store.close()
 
 
 def test_what_a_file_holds_can_be_printed(tmp_path: Path) -> None:

@@ -257,5 +257,4 @@ class Exploration(Phased):
 
     def _decided(self, sentence: str) -> None:
         self._news = sentence
-        if self.steps:
-            self._last_change = f'step {self.steps}: {sentence}'
+        self._last_change = f'step {self.steps}: {sentence}'

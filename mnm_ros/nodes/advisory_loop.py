@@ -61,7 +61,12 @@ class AdvisoryLoop(StepLoop):
             self._early = seq, state, now
 
     def on_peers(self, joined: bool, left: bool, now: float) -> None:
-        """Nobody needs to be told anything again: the advice is latched."""
+        """Who has joined may be another robot, in another place; the advice is latched."""
+        if joined:
+            self._orders.clear()
+            self._early = None
+        if joined and self.running:
+            self._restart(now)
 
     def tick(self, now: float) -> None:
         """Watch the limits, and whether the robot is being driven."""
@@ -70,7 +75,10 @@ class AdvisoryLoop(StepLoop):
         if not self.running or self._finish_at_limit(now):
             return
         if now >= self._heard + self.patience.timeout * (self.patience.retries + 1):
-            self.exploration.robot_lost('nobody drives the robot')
+            if self._pause_reason:
+                self.pause(self._pause_reason)
+            else:
+                self.exploration.robot_lost('nobody drives the robot')
 
     def _settle(self, now: float) -> None:
         """An answer whose order has not been heard says where the robot is, no more."""

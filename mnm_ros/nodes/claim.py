@@ -10,6 +10,7 @@ from std_msgs.msg import Int64
 from mnm_ros import wire
 
 _LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
+_LONGEST = 5.0    # s, of listening, however long the robot answers to somebody unknown
 _REPEAT = 1.5     # s, within which every claim is published again
 _YIELD = 2.0      # s, after an answer to somebody else's action
 
@@ -28,10 +29,11 @@ class Claim:
         self._action = action
         self._topic = f'{action}/driver'
         self._number = number
-        self._others = 0
+        self._claims: frozenset[object] = frozenset()
         self._earlier = False
         self._foreign_until = now
         self._wait, self._wait_until = 'listening for other explorers', math.inf
+        self._listen_until = -math.inf    # at the latest
         self._publisher = node.create_publisher(Int64, self._topic, wire.LATCHED)
         self._subscription = node.create_subscription(
             Int64, self._topic, self._on_claim, wire.LATCHED_BY_MANY)
@@ -47,7 +49,13 @@ class Claim:
         self._publisher.publish(Int64(data=self._number))
 
     def on_foreign_answer(self, now: float) -> None:
-        """The robot has answered to an action that is not this explorer's."""
+        """The robot has answered to an action that is not this explorer's.
+
+        Whose it is may still have to be found: on a busy machine that takes seconds.
+        """
+        if now < self._wait_until:
+            self._wait_until = max(
+                self._wait_until, min(now + _LISTEN, self._listen_until))
         if self._node.count_publishers(self._action) > 1:
             self._foreign_until = now + _YIELD
 
@@ -55,13 +63,17 @@ class Claim:
         """Return why the robot has to be left alone at present, or nothing."""
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
             self._wait_until = now + _LISTEN
-        others = self._node.count_publishers(self._topic) - 1
-        if others > self._others and now < self._wait_until < math.inf:
+            self._listen_until = now + _LONGEST
+        # By identity: who takes another's place between two looks leaves the number as it was.
+        found = self._node.get_publishers_info_by_topic(self._topic)
+        claims = frozenset(tuple(endpoint.endpoint_gid) for endpoint in found)
+        joined, left = claims - self._claims, self._claims - claims
+        self._claims = claims
+        if joined and now < self._wait_until < math.inf:
             self._wait_until = now + _LISTEN
-        elif others < self._others and self._earlier:
+        if left and self._earlier:
             self._earlier = False    # whoever is left says so again
-            self._wait, self._wait_until = _OTHER, now + (_REPEAT if others else 0.0)
-        self._others = others
+            self._wait, self._wait_until = _OTHER, now + (_REPEAT if len(claims) > 1 else 0.0)
         if self._earlier:
             return _OTHER
         if now < self._wait_until:

@@ -45,10 +45,12 @@ class Keeper:
                     Path(folder).expanduser(), name, {'version': __version__, **asked},
                     parameters['transition_log'])
             except OSError as error:
-                raise ParameterError(
-                    f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
-                    f'written: {error}') from None
-        self.exploration = self._restore() or self._begin()
+                raise _not_writable(folder, error) from None
+        try:
+            self.exploration = self._restore() or self._begin()
+        except OSError as error:
+            self.close()
+            raise _not_writable(folder, error) from None
 
     @property
     def problem(self) -> str:
@@ -91,7 +93,7 @@ class Keeper:
         if loaded is None:
             return None
         saved, exploration = loaded
-        self._store.follow(exploration, saved.number)
+        self._store.follow(exploration, saved.number, since=len(saved.inputs))
         exploration.lose_place()
         logger.info(f'going on from {saved.path}: step {exploration.steps}, '
                     f'{time.monotonic() - begun:.1f} s')
@@ -108,3 +110,8 @@ class Keeper:
             self._store.begin(0, None)
             self._store.follow(exploration)
         return exploration
+
+
+def _not_writable(folder: str, error: OSError) -> ParameterError:
+    return ParameterError(f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can "
+                          f'be written: {error}')

@@ -66,6 +66,7 @@ class Peers:
             else self._node.get_subscriptions_info_by_topic(self._actions.topic_name))
         robots = self._node.get_publishers_info_by_topic(self._states.topic_name)
         seen: set[object] = {tuple(found.endpoint_gid) for found in (*partners, *robots)}
-        # An endpoint is known before it can be reached: being reached is news once more.
-        seen.update(range(self._actions.get_subscription_count()))
+        if not self._orders:
+            # An endpoint is known before it can be reached: being reached is news once more.
+            seen.update(range(self._actions.get_subscription_count()))
         return frozenset(seen | {'home'} if self.server else seen)

@@ -60,9 +60,10 @@ class Publishers:
 
     def hypothesis(self, hypothesis: Hypothesis | None) -> None:
         """Publish known states and policies if they have a new stamp."""
-        if hypothesis is None or hypothesis is self._hypothesis:
+        if hypothesis is self._hypothesis:
             return
-        if self._hypothesis is None or hypothesis.stamp != self._hypothesis.stamp:
+        if hypothesis is not None and (
+                self._hypothesis is None or hypothesis.stamp != self._hypothesis.stamp):
             self._publish(self._known, wire.encode_known_states(hypothesis))
             self._publish(self._policies, wire.PolicySet.of(hypothesis).to_msg())
         self._hypothesis = hypothesis

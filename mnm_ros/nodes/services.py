@@ -79,7 +79,7 @@ class Services:
             return response
         try:
             self._session.load()
-        except Refused as refusal:
+        except (Refused, OSError) as refusal:
             response.message = f'nothing loaded: {refusal}'
         else:
             response.success = True

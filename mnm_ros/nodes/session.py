@@ -72,6 +72,7 @@ class Session:
         self._states = node.create_subscription(
             Int64MultiArray, 'state', self._open(self._on_state), wire.STEP)
         self._peers = Peers(node, self._actions, self._states, self._home, self._orders)
+        self.loop.before_step = self._look_again
         self._services = Services(node, self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = (
@@ -173,8 +174,6 @@ class Session:
     def _on_state(self, message: Int64MultiArray) -> None:
         answer = self._decoded('state', message)
         now = time.monotonic()
-        if now > self._looked + _TICK:    # what is sent next may reach another robot already
-            self._look_for_peers(now)
         if answer and self._farewell:
             self._farewell.on_state(answer[0])
         if (answer and self._claim and self.loop.running
@@ -219,9 +218,19 @@ class Session:
         self._guarded(self._publishers.news, self.exploration, self._peers.missing, now)
         self._publishers.republish(self._parameters['republish_period'], now)
 
-    def _look_for_peers(self, now: float) -> None:
+    def _look_again(self) -> None:
+        """What is sent next may reach another robot already, if this node was held up.
+
+        Who has joined meanwhile has taken a robot's place: one that was killed is still seen.
+        """
+        now = time.monotonic()
+        if now > self._looked + 2 * _TICK:
+            self._look_for_peers(now, held_up=True)
+
+    def _look_for_peers(self, now: float, held_up: bool = False) -> None:
         self._looked = now
         joined, left = self._peers.look()
+        left |= joined and held_up
         if joined or left:
             self._guarded(self.loop.on_peers, joined, left, now)
 

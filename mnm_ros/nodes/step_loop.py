@@ -30,6 +30,7 @@ class StepLoop:
         ``on_home_response``; None to send RESET as an action like any other.
     first_seq: the time in nanoseconds.
 
+    before_step: called when the next step is about to begin, which planning may have held up.
     max_steps, deadline: limits after which exploration is done; 0 steps for no limit.
     reset_retries: times RESET is tried again after it has failed, before that is a fault.
     """
@@ -40,6 +41,7 @@ class StepLoop:
         self.exploration = exploration
         self.patience = patience
         self.running = False
+        self.before_step: Callable[[], None] = lambda: None
         self.max_steps = 0
         self.deadline = math.inf
         self.reset_retries = 10
@@ -156,7 +158,7 @@ class StepLoop:
                 return
         if self._arrived is not None:
             self._home_reached(self._arrived, now)
-        elif success and self.running and not self._home.under_way:
+        elif success and not self.over and not self._home.under_way:
             self._restart(now)    # one call too many has just led the robot home
         else:
             self._home_reached(self._home.respond(attempt, success), now)
@@ -229,7 +231,7 @@ class StepLoop:
         """
         if self._home.under_way or self._arrived is not None:
             self._home_again = True
-        elif self.running:
+        elif not self.over:
             self._restart(now)
 
     def _observe(self, state: int, now: float) -> None:
@@ -278,6 +280,7 @@ class StepLoop:
         if self._objection:
             self.exploration.robot_lost(self._objection)
             return
+        self.before_step()
         if self._joined and self._left:
             self.exploration.lose_place()
         self._joined = self._left = False

@@ -99,6 +99,28 @@ def test_any_other_action_leads_to_the_advice_to_reset() -> None:
     assert listener.advice[-1] == (listener.seq, RESET)
 
 
+def test_another_robot_may_be_anywhere() -> None:
+    listener = Listener()
+    while listener.exploration.last_state != 2 or listener.advice[-1][1] == RESET:
+        listener.drive(listener.advice[-1][1])
+    counts, (_, advised) = listener.exploration.counts, listener.advice[-1]
+    listener.simulator.state = 0    # it begins at home
+    listener.loop.on_peers(True, False, 0.0)
+    assert listener.advice[-1] == (listener.seq, RESET)
+    listener.drive(advised)
+    assert listener.exploration.counts == counts and listener.advice[-1] == (listener.seq, RESET)
+    listener.drive(RESET)
+    assert listener.exploration.last_state == 0
+
+
+def test_paused_while_nobody_drives() -> None:
+    listener = Listener()
+    listener.drive(RESET)
+    listener.loop.pause_after_step('test')
+    listener.loop.tick(100.0)
+    assert listener.exploration.status == 'paused: test'
+
+
 def test_limit_and_silence() -> None:
     listener = Listener()
     listener.loop.max_steps = 10

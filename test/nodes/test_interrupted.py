@@ -119,7 +119,7 @@ def test_a_second_explorer_leaves_the_robot_alone(
         assert is_right(learns(peer), tmp_path, truth(scenario))
         paused(peer, phase)
         peer.spin(0.3)
-        assert {message.data for message in their_phase} == {'waiting_for_robot'}
+        assert {message.data for message in their_phase} == {'waiting_for_robot'}, second.output
         assert process.stop() == 0
         peer.wait_for(lambda: their_phase and '/' in their_phase[-1].data,
                       'the second takes over')

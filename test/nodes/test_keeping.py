@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import signal
+from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from node_processes import Peer, ScriptedRobot, read_counts
@@ -16,9 +17,12 @@ from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
+from mnm_ros.core.presets import OPTIONS
+from mnm_ros.nodes.keeper import Keeper
 from mnm_ros.nodes.robot_side import SubscriptionEventCallbacks
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.wire import PolicySet
 
 KILLS = int(os.environ.get('MNM_KILLS', '10'))
@@ -153,6 +157,7 @@ def test_load_when_the_newest_file_is_damaged_and_when_all_are(
     response = peer.call(Trigger, 'load')
     assert response.success, response.message
     assert [*folder.glob('*.aside.1')]
+    assert peer.call(Trigger, 'save').success    # a resume point, perhaps
     for file in generations(folder):
         file.write_bytes(b'')
     response = peer.call(Trigger, 'load')
@@ -169,6 +174,22 @@ def explore(peer: Peer, wanted: bool) -> None:
 
 def generations(folder: Path) -> list[Path]:
     return sorted(folder.glob('*.[0-9]*.sqlite'))
+
+
+def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:
+    node = SimpleNamespace(
+        get_fully_qualified_name=lambda: '/explorer',
+        get_logger=lambda: SimpleNamespace(info=print, warning=print))
+    given = {'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
+             'preset': 'onboard', 'seed': 0, 'checkpoint_dir': str(tmp_path),
+             'transition_log': False, **{option.name: option.default for option in OPTIONS}}
+    simulator = Simulator(load('corridor'), 1)
+    for _ in range(8):
+        keeper = Keeper(node, given)
+        for _ in range(1000):
+            keeper.exploration.observe(simulator.step(keeper.exploration.next_action()))
+        keeper.close()
+    assert len(generations(tmp_path)) == 2
 
 
 def test_other_parameters_begin_anew_and_say_why(

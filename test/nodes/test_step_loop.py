@@ -79,6 +79,19 @@ def test_it_may_even_follow_the_arrival(robot: Robot) -> None:
     assert robot.called == called + 1 and robot.counted == counted
 
 
+def test_it_may_follow_the_arrival_of_a_robot_that_is_left_alone_at_once(robot: Robot) -> None:
+    """The answer to the action under way counts after a pause, but not from another place."""
+    seq, _ = robot.sent[-1]
+    robot.loop.on_state(-1, 5, 0.0)
+    while len(robot.sent) < 2:
+        robot.come_home()
+    counted = robot.counted
+    robot.loop.pause('node deactivated')
+    robot.loop.on_state(seq, 1, 0.0)
+    robot.loop.on_state(seq + 1, 2, 0.0)
+    assert robot.counted == counted
+
+
 def test_a_second_call_may_lead_home_again(robot: Robot) -> None:
     robot.loop.on_state(-1, 5, 0.0)
     robot.loop.on_peers(True, False, 0.0)
@@ -103,7 +116,7 @@ def test_an_answer_from_a_robot_that_another_has_replaced_is_counted_but_not_gon
         robot: Robot) -> None:
     seq, _ = robot.sent[-1]
     robot.loop.on_peers(True, True, 0.0)
-    robot.loop.on_state(seq, 1, 0.0)
+    robot.loop.on_state(seq, HOME, 0.0)
     assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1
 
 
@@ -113,3 +126,10 @@ def test_who_only_joins_or_only_leaves_replaces_nobody(robot: Robot, joined: boo
     robot.loop.on_peers(joined, not joined, 0.0)
     robot.loop.on_state(seq, HOME, 0.0)
     assert robot.counted == 1 and robot.exploration.last_state == HOME
+
+
+def test_a_robot_may_be_replaced_while_the_next_step_is_planned(robot: Robot) -> None:
+    seq, _ = robot.sent[-1]
+    robot.loop.before_step = lambda: robot.loop.on_peers(True, True, 0.0)
+    robot.loop.on_state(seq, HOME, 0.0)
+    assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1

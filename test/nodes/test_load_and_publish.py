@@ -1,0 +1,43 @@
+"""What a load may lead to; with nodes that are made up."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from std_srvs.srv import Trigger
+
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.nodes.publishers import Publishers
+from mnm_ros.nodes.services import Services
+from mnm_ros.wire import PolicySet
+
+
+def hypothesis(*known: int) -> Hypothesis:
+    return Hypothesis(1, 0, 5, tuple(
+        Policy(target, 5, known, ((0,) * len(known),)) for target in known))
+
+
+def test_the_next_hypothesis_is_published_after_a_load_to_before_the_first() -> None:
+    """It has the stamp of the one that is gone."""
+    published: dict[str, list] = {}
+
+    class Publisher:
+        def __init__(self, kind: type, topic: str, qos: object) -> None:
+            self.publish = published.setdefault(topic, []).append
+
+    publishers = Publishers(SimpleNamespace(create_publisher=Publisher))
+    for value in (hypothesis(0, 1), None, hypothesis(0, 2)):
+        publishers.hypothesis(value)
+    assert PolicySet.from_msg(published['policies'][-1]).targets == (0, 2)
+
+
+def test_a_disk_that_is_gone_is_told() -> None:
+    def load() -> None:
+        raise OSError(5, 'Input/output error')
+
+    served: dict[str, object] = {}
+    node = SimpleNamespace(
+        create_service=lambda kind, name, callback: served.update({name: callback}))
+    Services(node, SimpleNamespace(loop=SimpleNamespace(running=False), load=load))
+    response = served['load'](Trigger.Request(), Trigger.Response())
+    assert not response.success and 'Input/output error' in response.message
