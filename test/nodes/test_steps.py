@@ -158,10 +158,11 @@ def test_limit_of_time(explorer: Callable, peer: Peer) -> None:
 
 def test_limit_of_time_while_exploring(explorer: Callable, peer: Peer,
                                        robot: ScriptedRobot) -> None:
-    explorer(max_duration=1.0)
+    explorer()
     status = peer.listen(String, 'status')
+    peer.wait_for(lambda: len(robot.received) > 1, 'steps')
+    assert peer.set_parameter('explorer', 'max_duration', 0.1).successful
     peer.wait_for(lambda: status and status[-1].data == 'done: max_duration reached', 'done')
     count = len(robot.received)
-    assert count > 1
     peer.spin(0.3)
     assert len(robot.received) == count
