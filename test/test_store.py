@@ -279,11 +279,12 @@ def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> 
     other.close()
 
 
+def full(log: InputLog, inputs: object) -> None:
+    raise sqlite3.OperationalError('database or disk is full')
+
+
 def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(log: InputLog, inputs: object) -> None:
-        raise sqlite3.OperationalError('database or disk is full')
-
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path, 'explorer', IDENTITY)
     store.begin(0, None)
@@ -325,9 +326,6 @@ def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
 
 def test_more_than_can_be_remembered_leaves_what_was_written_before(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(log: InputLog, inputs: object) -> None:
-        raise sqlite3.OperationalError('database or disk is full')
-
     monkeypatch.setattr(store_module, '_BACKLOG', 300)
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path, 'explorer', IDENTITY)

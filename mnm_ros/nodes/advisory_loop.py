@@ -75,10 +75,7 @@ class AdvisoryLoop(StepLoop):
         if not self.running or self._finish_at_limit(now):
             return
         if now >= self._heard + self.patience.timeout * (self.patience.retries + 1):
-            if self._pause_reason:
-                self.pause(self._pause_reason)
-            else:
-                self.exploration.robot_lost('nobody drives the robot')
+            self._without_robot('nobody drives the robot', now)
 
     def _settle(self, now: float) -> None:
         """An answer whose order has not been heard says where the robot is, no more."""

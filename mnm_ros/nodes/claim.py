@@ -8,6 +8,7 @@ from rclpy.node import Node
 from std_msgs.msg import Int64
 
 from mnm_ros import wire
+from mnm_ros.nodes.peers import identities
 
 _LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
 _LONGEST = 5.0    # s, of listening, however long the robot answers to somebody unknown
@@ -64,9 +65,7 @@ class Claim:
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
             self._wait_until = now + _LISTEN
             self._listen_until = now + _LONGEST
-        # By identity: who takes another's place between two looks leaves the number as it was.
-        found = self._node.get_publishers_info_by_topic(self._topic)
-        claims = frozenset(tuple(endpoint.endpoint_gid) for endpoint in found)
+        claims = identities(self._node.get_publishers_info_by_topic(self._topic))
         joined, left = claims - self._claims, self._claims - claims
         self._claims = claims
         if joined and now < self._wait_until < math.inf:

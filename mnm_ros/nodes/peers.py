@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from mnm_ros.nodes.reset import HomeService
+
+
+def identities(endpoints: Iterable[TopicEndpointInfo]) -> frozenset[object]:
+    """Tell endpoints apart: by number, one that takes another's place would go unnoticed."""
+    return frozenset(tuple(endpoint.endpoint_gid) for endpoint in endpoints)
 
 
 class Peers:
@@ -52,11 +60,7 @@ class Peers:
         return ''
 
     def look(self) -> tuple[bool, bool]:
-        """Return whether somebody has joined, and has left, since the last look.
-
-        Endpoints are told apart by their identity: one that takes another's place between two
-        looks is a new one, although their number is what it was.
-        """
+        """Return whether somebody has joined, and has left, since the last look."""
         before, self._seen = self._seen, self._look()
         return bool(self._seen - before), bool(before - self._seen)
 
@@ -65,7 +69,7 @@ class Peers:
             self._node.get_publishers_info_by_topic(self._orders.topic_name) if self._orders
             else self._node.get_subscriptions_info_by_topic(self._actions.topic_name))
         robots = self._node.get_publishers_info_by_topic(self._states.topic_name)
-        seen: set[object] = {tuple(found.endpoint_gid) for found in (*partners, *robots)}
+        seen = set(identities((*partners, *robots)))
         if not self._orders:
             # An endpoint is known before it can be reached: being reached is news once more.
             seen.update(range(self._actions.get_subscription_count()))

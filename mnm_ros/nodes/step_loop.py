@@ -191,7 +191,7 @@ class StepLoop:
         elif self.running:
             self._try_again(now)
             if self.patience.exhausted:
-                self._without_robot(now)
+                self._without_robot(self._refusal or 'the robot does not answer', now)
         elif self.exploration.phase == FAULT and not self.patience.exhausted:
             self._try_again(now)
 
@@ -207,11 +207,11 @@ class StepLoop:
         elif self._arrived is not None and self.patience.overdue(now):
             self._restart(now)
 
-    def _without_robot(self, now: float) -> None:
+    def _without_robot(self, reason: str, now: float) -> None:
         if self._pause_reason:
             self.pause(self._pause_reason)
         elif not self._finish_at_limit(now):
-            self.exploration.robot_lost(self._refusal or 'the robot does not answer')
+            self.exploration.robot_lost(reason)
 
     def _home_reached(self, state: int | None, now: float) -> None:
         """Go on from home, once no call is left that may lead the robot home again."""

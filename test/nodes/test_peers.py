@@ -10,7 +10,7 @@ from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray
 
 from mnm_ros import wire
-from mnm_ros.nodes.peers import Peers
+from mnm_ros.nodes.peers import Peers, identities
 
 
 class Robot:
@@ -33,8 +33,8 @@ def node(peer: Peer) -> Iterator[Node]:
     node.destroy_node()
 
 
-def state_publishers(node: Node) -> set[tuple[int, ...]]:
-    return {tuple(found.endpoint_gid) for found in node.get_publishers_info_by_topic('/state')}
+def state_publishers(node: Node) -> frozenset[object]:
+    return identities(node.get_publishers_info_by_topic('/state'))
 
 
 def test_who_takes_the_place_of_another_is_new(peer: Peer, node: Node) -> None:
