@@ -15,12 +15,12 @@ import time
 
 import numpy as np
 
+from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.store import Store
 
 
 def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> tuple[

@@ -27,8 +27,8 @@ from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.nodes.step_loop import StepLoop
-from mnm_ros.protocol import Patience
+from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
@@ -60,12 +60,12 @@ class Goal:
         return quantile * stdev(self.steps) / len(self.steps) ** 0.5
 
 
-def explore(name: str, seed: int, radius: float, slack: float) -> tuple[Simulator, Hypothesis]:
+def explore(name: str, seed: int, radius: float, epsilon: float) -> tuple[Simulator, Hypothesis]:
     """Return the simulator of the first setting and the first hypothesis."""
     scenario = load(name)
     simulator = Simulator(
         replace(scenario, settings=(replace(scenario.settings[0], until=None),)), seed)
-    machine = new_mnm(settings(Problem(len(scenario.actions), radius, slack, DELTA)), seed)
+    machine = new_mnm(settings(Problem(len(scenario.actions), radius, epsilon, DELTA)), seed)
     while machine.hypothesis is None:
         machine.observe(simulator.step(machine.next_action()))
     return simulator, machine.hypothesis
@@ -76,7 +76,7 @@ def navigate(simulator: Simulator, hypothesis: Hypothesis, target: int) -> Navig
     orders: deque[tuple[int, int]] = deque()
     navigation = Navigation(hypothesis.policy_for(target), hypothesis.targets[0])
     loop = StepLoop(
-        navigation, Patience(1.0, 0), 0, lambda *order: orders.append(order), None)
+        navigation, RetryTimer(1.0, 0), 0, lambda *order: orders.append(order), None)
     loop.max_steps = MAX_STEPS
     loop.resume(0.0)
     while orders:
@@ -85,9 +85,9 @@ def navigate(simulator: Simulator, hypothesis: Hypothesis, target: int) -> Navig
     return navigation
 
 
-def goals(name: str, seed: int, attempts: int, radius: float, slack: float) -> Iterator[Goal]:
+def goals(name: str, seed: int, attempts: int, radius: float, epsilon: float) -> Iterator[Goal]:
     """Explore with a seed and go to every known state but home ``attempts`` times."""
-    simulator, hypothesis = explore(name, seed, radius, slack)
+    simulator, hypothesis = explore(name, seed, radius, epsilon)
     for policy in hypothesis.policies[1:]:
         ways = [navigate(simulator, hypothesis, policy.target) for _ in range(attempts)]
         yield Goal(seed, policy.target, attempts, tuple(

@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.mnm import Mnm, MnmPhase, round_confidence
+from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import Settings, Value, new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
@@ -52,7 +52,7 @@ class Configuration:
     @property
     def share(self) -> float:
         """``delta_1 = 3 delta / (4 pi^2)``, what MNM's first round gives to its base."""
-        return round_confidence(self.delta, 1)
+        return round_delta(self.delta, 1)
 
     def settings(self, actions: int) -> Settings:
         """Return the settings of the explorer; ValueError if something is not allowed."""
@@ -64,7 +64,7 @@ class Configuration:
 
     def alone(self, actions: int) -> Settings:
         """Return those of the base alone, with ``delta_1``: it pays for the same promise."""
-        problem = replace(self._problem(actions), confidence=self.share)
+        problem = replace(self._problem(actions), delta=self.share)
         return settings(problem, self.preset, {'base': self.base})
 
     def _problem(self, actions: int) -> Problem:
@@ -262,15 +262,15 @@ METHODS: Mapping[str, Callable[[str, int, Configuration], Trial]] = {
     'mnm': run_mnm, 'oracle': run_oracle, 'scaled': run_scaled, 'once': run_once}
 
 
-def information_floor(known: int, actions: int, radius: float, confidence: float,
+def information_floor(known: int, actions: int, radius: float, delta: float,
                       strict: bool = False) -> float:
     """Return the fewest executions that rule out a missed neighbour of ``known`` states.
 
     ``log(delta') / log(1 - 1/L)`` for each known state and action, where ``delta'`` is
-    what a run with this confidence has for a pair: a third of it, for discovery, over
-    ``|K| (|K| + 1)``. strict: the whole confidence for each pair.
+    what a run with this delta has for a pair: a third of it, for discovery, over
+    ``|K| (|K| + 1)``. strict: the whole delta for each pair.
     """
     if radius == 1 or not known:
         return known * actions
-    budget = confidence if strict else confidence / 3 / (known * (known + 1))
+    budget = delta if strict else delta / 3 / (known * (known + 1))
     return known * actions * math.log(budget) / math.log1p(-1 / radius)

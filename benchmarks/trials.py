@@ -174,7 +174,7 @@ def _take_first(outcome: Outcome, simulator: Simulator, problem: Problem,
     outcome.steps_first = simulator.steps
     outcome.hypothesis = hypothesis
     outcome.known_first = len(hypothesis.targets)
-    outcome.first = judge(simulator.cmp, hypothesis, problem.radius, problem.slack)
+    outcome.first = judge(simulator.cmp, hypothesis, problem.radius, problem.epsilon)
     outcome.log.append(f'{simulator.steps:>9} first hypothesis, {len(hypothesis.targets)} states')
 
 
@@ -215,7 +215,7 @@ def _run_mnm(simulator: Simulator, resolved: Settings, seed: int,
             break
     if len(simulator.scenario.settings) > 1:
         outcome.last = judge(
-            simulator.cmp, machine.hypothesis, problem.radius, problem.slack)
+            simulator.cmp, machine.hypothesis, problem.radius, problem.epsilon)
         outcome.hypothesis = machine.hypothesis
         outcome.known_last = len(machine.hypothesis.targets)
     outcome.rounds = machine.round

@@ -2,8 +2,8 @@
 
 import sys
 
+from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.nodes.spin import run
 
 TOP = 4
 

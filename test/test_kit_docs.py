@@ -14,7 +14,7 @@ def text(path: str) -> str:
 
 
 def test_the_page_lists_every_clause_of_the_contract() -> None:
-    tree = ast.parse(text('mnm_ros/contract/checks.py'))
+    tree = ast.parse(text('mnm_ros/contract/clauses.py'))
     clauses = [node.name.removeprefix('test_') for node in tree.body
                if isinstance(node, ast.FunctionDef) and node.name.startswith('test_')]
     table = text('docs/robot_sides.md').split('| test |')[1]

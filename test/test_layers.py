@@ -28,7 +28,7 @@ for module in pkgutil.walk_packages(getattr(package, '__path__', []), package.__
 
 @pytest.mark.parametrize(
     'package', ['mnm_ros', 'mnm_ros.core', 'mnm_ros.driving', 'mnm_ros.simulation',
-                'mnm_ros.protocol', 'mnm_ros.trial'])
+                'mnm_ros.protocol', 'mnm_ros.checkpoint', 'mnm_ros.trial'])
 def test_no_ros(package: str) -> None:
     script = _SCRIPT.format(ros=_ROS, package=package)
     if package == 'mnm_ros':

@@ -16,9 +16,9 @@ def main() -> int:
     environment.prepare(os.environ)
     with Interrupt() as interrupt:
         # Not before the arguments are known to be good: importing ROS takes a while.
-        from mnm_ros.console.session import Session
+        from mnm_ros.console.live_run import LiveRun
         try:
-            return Session(options, interrupt, sys.stdout).run()
+            return LiveRun(options, interrupt, sys.stdout).run()
         except OSError as error:
             if error.errno not in (errno.EPIPE, errno.EIO):
                 raise

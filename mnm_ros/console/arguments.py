@@ -56,10 +56,10 @@ class Options:
     def commands(self) -> dict[str, list[str]]:
         """Return the arguments of each node: ``-m module --ros-args ...``, by node name."""
         seed = f'seed:={self.seed}'
-        shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.slack!r}', seed]
+        shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.epsilon!r}', seed]
         actions = json.dumps(self.scenario.actions, ensure_ascii=False)
         explorer = [*shared, f'actions:={actions}', f'preset:={self.preset}',
-                    f'delta:={self.problem.confidence!r}']
+                    f'delta:={self.problem.delta!r}']
         if self.world is None:
             path = json.dumps(str(self.scenario.path))
             own = {'cmp_sim': [*shared, f'scenario:={path}'], 'explorer': explorer}

@@ -12,7 +12,7 @@ from mnm_ros.simulation.scenario import Scenario
 def verdict(snapshot: Snapshot, scenario: Scenario, problem: Problem) -> Verdict:
     """Judge the hypothesis by the setting that was in force with it."""
     cmp = scenario.settings[snapshot.true_setting or 0].cmp
-    return judge(cmp, snapshot.hypothesis, problem.radius, problem.slack)
+    return judge(cmp, snapshot.hypothesis, problem.radius, problem.epsilon)
 
 
 def summary(

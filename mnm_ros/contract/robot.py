@@ -17,7 +17,7 @@ from std_msgs.msg import Int64MultiArray
 
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
-from mnm_ros.protocol import REPORT
+from mnm_ros.protocol.clients import REPORT
 
 _FIND = 15.0      # s, to see the robot side; discovery is slow on a busy machine
 _SETTLE = 0.5     # s, from seeing somebody until he can be heard, as a rule

@@ -82,7 +82,7 @@ class BaseFactory(Protocol):
                  number: int) -> BaseAlgorithm:
         """Return a fresh run.
 
-        problem: with the confidence of this run.
+        problem: with the delta of this run.
         policies: home first; targets that the run may take as known from the start, as
             somebody else watches over their policies. A base that cannot starts without.
         number: of the run, 1, 2, ...; with the seed it makes all its random choices.

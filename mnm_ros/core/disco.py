@@ -96,7 +96,7 @@ class DiscoParts:
 class Disco(Phased, BaseAlgorithm):
     """One run of Disco, driven step by step.
 
-    problem: with the confidence of this run.
+    problem: with the delta of this run.
     home: the start state ``s0``.
     policies: known from the start, home first; empty for home alone.
     """

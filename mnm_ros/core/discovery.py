@@ -50,67 +50,6 @@ class Discovery(ABC):
         """Take note of a transition from ``state`` that somebody else caused."""
 
 
-class PerVisitDiscovery(Discovery):
-    """State discovery as printed (Lim & Auer 2012, section 3.1).
-
-    Each action ``ceil(L log(8 A L |K|^2 / delta))`` times in the new state, each time on a new
-    way from home, restarted after ``horizon`` steps without arrival.
-    """
-
-    learns_everywhere = False
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._remaining: list[int] = []
-        self._attempt = 0
-
-    def quota(self, known: int) -> int:
-        """Return how often each action is executed in the state that makes ``|K|`` ``known``."""
-        problem = self._problem
-        return math.ceil(problem.radius * math.log(
-            8 * problem.all_actions * problem.radius * known ** 2 / problem.confidence))
-
-    def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
-        """Only the last state is new: it gets its full quota."""
-        quota = self.quota(len(known))
-        self._remaining = [a for a in range(self._problem.actions) for _ in range(quota)]
-        self._policy = policy
-        self._go_home = True
-
-    def pending(self, known: Sequence[int]) -> tuple[int, ...]:
-        """Nothing: each state is sampled once and for all when it becomes known."""
-        return ()
-
-    def done(self) -> bool:
-        """Return whether the quota is used up."""
-        return not self._remaining
-
-    def action(self, here: int) -> int:
-        """Home first, then the policy, then the sample."""
-        if self._go_home:
-            return RESET
-        if here == self._policy.target:
-            return self._remaining[-1]
-        return self._policy.action(self._attempt, here)
-
-    def restart(self) -> None:
-        """The way to the sample begins anew."""
-        self._go_home = False
-        self._attempt = 0
-
-    def observe(self, here: int, action: int, state: int) -> None:
-        """A sample, or the horizon, sends the robot home."""
-        if self._go_home:
-            self.restart()
-        elif here == self._policy.target:
-            self._remaining.pop()
-            self._go_home = True
-        else:
-            self._attempt += 1
-            self._go_home = (self._attempt >= self._policy.horizon
-                             and state != self._policy.target)
-
-
 class OnTheWayDiscovery(Discovery):
     """Every execution counts toward the quota, and what is near is sampled first.
 
@@ -121,7 +60,7 @@ class OnTheWayDiscovery(Discovery):
     sum over the ranks is the budget. Which way the robot takes to a sample is a heuristic
     without influence on this.
 
-    budget: the part of the confidence that discovery may use.
+    budget: the part of the delta that discovery may use.
     """
 
     learns_everywhere = True

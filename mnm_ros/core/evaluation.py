@@ -13,10 +13,8 @@ import math
 
 import numpy as np
 
-from mnm_ros.core.problem import Problem
 
-
-class Verdict(Enum):
+class Decision(Enum):
     """What an evaluation says so far."""
 
     UNDECIDED = 'undecided'
@@ -37,7 +35,7 @@ class Evaluation(ABC):
         self._lengths = 0
         self._failures = 0
 
-    def record(self, length: int, failed: bool) -> Verdict:
+    def record(self, length: int, failed: bool) -> Decision:
         """Take note of an episode and return the verdict so far."""
         self.played += 1
         self._lengths += length
@@ -51,35 +49,8 @@ class Evaluation(ABC):
         return (self._lengths + self._failures) / succeeded if succeeded else math.inf
 
     @abstractmethod
-    def _judge(self, length: int, failed: bool) -> Verdict:
+    def _judge(self, length: int, failed: bool) -> Decision:
         """Return the verdict after one more episode."""
-
-
-class MonteCarloEvaluation(Evaluation):
-    """Policy evaluation as printed (Lim & Auer 2012, section 3.3): ``lambda`` episodes.
-
-    accuracy: the inner accuracy ``e``.
-    known: ``|K|``.
-    """
-
-    ends_outside = False
-    continues = False
-
-    def __init__(self, problem: Problem, accuracy: float, known: int) -> None:
-        super().__init__()
-        e = accuracy
-        self.episodes = math.ceil(6 / e ** 3 * math.log(16 * known ** 2 / problem.confidence))
-        self._radius = problem.radius
-        self._accuracy = e
-
-    def _judge(self, length: int, failed: bool) -> Verdict:
-        """Both means are divided by ``lambda``, not by the episodes so far, as printed."""
-        e = self._accuracy
-        steps = self._lengths / self.episodes + e * self._radius
-        failure = self._failures / self.episodes + e
-        if failure >= 1 or (steps + failure) / (1 - failure) > (1 + 8 * e) * self._radius:
-            return Verdict.BAD
-        return Verdict.GOOD if self.played >= self.episodes else Verdict.UNDECIDED
 
 
 class BettingEvaluation(Evaluation):
@@ -114,17 +85,17 @@ class BettingEvaluation(Evaluation):
         self._reject_log = np.zeros(len(self._FRACTIONS))
         self._most = most
 
-    def _judge(self, length: int, failed: bool) -> Verdict:
+    def _judge(self, length: int, failed: bool) -> Decision:
         """Bet on one more episode, for and against the policy."""
         gain = self._accept - (length + failed * (1 + self._accept))
         loss = length + failed * (1 + self._reject) - self._reject
         self._accept_log += np.log1p(self._accept_bets * gain)
         self._reject_log += np.log1p(self._reject_bets * loss)
         if log_mean_exp(self._accept_log) >= self._threshold:
-            return Verdict.GOOD
+            return Decision.GOOD
         if log_mean_exp(self._reject_log) >= self._threshold:
-            return Verdict.BAD
-        return Verdict.GOOD if self.played == self._most else Verdict.UNDECIDED
+            return Decision.BAD
+        return Decision.GOOD if self.played == self._most else Decision.UNDECIDED
 
 
 def log_mean_exp(logs: np.ndarray) -> float:

@@ -38,7 +38,7 @@ _NEWTON_STEPS = 60
 class KlOptimism(Optimism):
     """Least expected steps to a candidate over all CMPs within a KL ball of the counts.
 
-    budget: the part ``delta'`` of the confidence that this planner may use.
+    budget: the part ``delta'`` of the delta that this planner may use.
     horizon: of the policies, in steps.
     """
 

@@ -9,8 +9,8 @@ import math
 from typing import Any
 
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
-from mnm_ros.core.building import Building
-from mnm_ros.core.checking import ChangeLog, Checking, CheckingFactory, Round
+from mnm_ros.core.building_phase import BuildingPhase
+from mnm_ros.core.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET, Problem
@@ -36,15 +36,15 @@ MNM_TRANSITIONS = (
 )
 
 
-def round_confidence(confidence: float, round_number: int) -> float:
+def round_delta(delta: float, round_number: int) -> float:
     """Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``."""
-    return 3 * confidence / (4 * math.pi ** 2 * round_number ** 2)
+    return 3 * delta / (4 * math.pi ** 2 * round_number ** 2)
 
 
 class Mnm(Phased):
     """The whole meta-algorithm, driven step by step; its first action is RESET.
 
-    problem: with the confidence of the whole run.
+    problem: with the delta of the whole run.
     new_base: makes runs of the base algorithm.
     new_schedule: makes the schedule of the streams of one round.
     new_checking: makes the checking phase of a round from the output of a stream.
@@ -57,7 +57,7 @@ class Mnm(Phased):
     state: MnmPhase
 
     def __init__(self, problem: Problem, new_base: BaseFactory,
-                 new_schedule: Callable[[], StreamSchedule], new_checking: CheckingFactory, *,
+                 new_schedule: Callable[[], StreamSchedule], new_checking: CheckingPhaseFactory, *,
                  shared_data: bool = False, check_steps: int = 0,
                  on_event: Callable[[str], None] = lambda sentence: None,
                  resume: Mapping[str, Any] | None = None) -> None:
@@ -72,8 +72,8 @@ class Mnm(Phased):
         self.runs = 0
         self.home: int | None = None
         self.hypothesis: Hypothesis | None = None
-        self.building: Building | None = None
-        self.checking: Checking | None = None
+        self.building: BuildingPhase | None = None
+        self.checking: CheckingPhase | None = None
         self._steps_taken = 0
         phase = MnmPhase.HOMING if resume is None else self._resume(resume)
         self._start_machine(MNM_TRANSITIONS, phase)
@@ -156,12 +156,12 @@ class Mnm(Phased):
 
     def _build(self) -> None:
         self._round_problem = self._problem_of_round()
-        self.building = Building(
+        self.building = BuildingPhase(
             lambda: self._base(self._round_problem), self._new_schedule(), self._shared_data)
 
     def _problem_of_round(self) -> Problem:
         return replace(self._problem,
-                       confidence=round_confidence(self._problem.confidence, self.round))
+                       delta=round_delta(self._problem.delta, self.round))
 
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None
@@ -169,7 +169,7 @@ class Mnm(Phased):
         return self._new_base(problem, self.home, policies, self.runs)
 
     def _check_policies(self, policies: tuple[Policy, ...],
-                        state: Mapping[str, Any] | None = None) -> Checking:
+                        state: Mapping[str, Any] | None = None) -> CheckingPhase:
         assert self.home is not None
         return self._new_checking(
             Round(self.round, self._round_problem, self.home, self._base, self._check_steps,
@@ -190,7 +190,7 @@ class Mnm(Phased):
         policies = self.checking.policies
         self.hypothesis = Hypothesis(self.round, revision, policies[0].horizon, policies)
 
-    def _check(self, checking: Checking, state: int) -> None:
+    def _check(self, checking: CheckingPhase, state: int) -> None:
         """Make a step of the checking phase and publish what it has revised."""
         assert self.hypothesis is not None
         checking.observe(state)

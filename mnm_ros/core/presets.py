@@ -16,23 +16,26 @@ from typing import Any, Union
 
 import numpy as np
 
+from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
+from mnm_ros.core.as_printed.per_visit_discovery import PerVisitDiscovery
+from mnm_ros.core.as_printed.split_samples import SplitSamples
+from mnm_ros.core.as_printed.window_phase import WindowPhase
+from mnm_ros.core.as_printed.window_tests import BinomialChecks, HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.certificate import ConfidenceSets
-from mnm_ros.core.checking import CheckingFactory
-from mnm_ros.core.checks import BinomialChecks, HoeffdingChecks
+from mnm_ros.core.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.disco import Disco, DiscoParts, Sampling
-from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
-from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, MonteCarloEvaluation
+from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
+from mnm_ros.core.evaluation import BettingEvaluation, Evaluation
 from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.mnm import Mnm
-from mnm_ros.core.optimism import Optimism, SplitSamples
+from mnm_ros.core.optimism import Optimism
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import Problem
 from mnm_ros.core.streams import StreamSchedule
 from mnm_ros.core.ucb_explore import UcbExplore, UcbParts
-from mnm_ros.core.watch_checking import WatchChecking
-from mnm_ros.core.window_checking import WindowChecking
+from mnm_ros.core.watch_phase import WatchPhase
 
 Value = Union[str, int, float]
 
@@ -79,7 +82,7 @@ class Settings:
     @property
     def accuracy(self) -> float:
         """The inner accuracy ``e = min(eps, 1) / accuracy_divisor``."""
-        return min(self.problem.slack, 1.0) / self.accuracy_divisor
+        return min(self.problem.epsilon, 1.0) / self.accuracy_divisor
 
     @property
     def steps_horizon(self) -> int:
@@ -104,7 +107,7 @@ class _Context:
 
     def check(self, known: int) -> Evaluation:
         """Return a policy evaluation for the checks of a hypothesis with ``|K| = known``."""
-        return EVALUATIONS[self.settings.evaluation](self, known, self.problem.confidence, True)
+        return EVALUATIONS[self.settings.evaluation](self, known, self.problem.delta, True)
 
     def step_bound(self, known: int) -> int:
         """Return ``W`` for ``|K| = known``."""
@@ -112,13 +115,13 @@ class _Context:
 
     @property
     def share(self) -> float:
-        """A third of the run's confidence: one each for discovery, optimism, evaluation."""
-        return self.problem.confidence / 3
+        """A third of the run's delta: one each for discovery, optimism, evaluation."""
+        return self.problem.delta / 3
 
     @property
     def ease(self) -> float:
         """``min(eps, 1)``: what it takes to evaluate a policy grows with its inverse."""
-        return min(self.problem.slack, 1.0)
+        return min(self.problem.epsilon, 1.0)
 
 
 def _monte_carlo(context: _Context, known: int, level: float, checking: bool) -> Evaluation:
@@ -149,23 +152,23 @@ DISCOVERIES: Mapping[str, Callable[[_Context], Discovery]] = {
     'on_the_way': lambda c: OnTheWayDiscovery(c.problem, c.share, c.counts),
     'per_visit': lambda c: PerVisitDiscovery(c.problem)}
 
-CHECKS: Mapping[str, Callable[[Settings], CheckingFactory]] = {
+CHECKS: Mapping[str, Callable[[Settings], CheckingPhaseFactory]] = {
     'binomial': lambda s: partial(
-        WindowChecking,
+        WindowPhase,
         new_checks=lambda problem, known: BinomialChecks(problem, s.check_window or 4)),
     'hoeffding': lambda s: partial(
-        WindowChecking,
-        new_checks=lambda problem, known: HoeffdingChecks(
+        WindowPhase,
+        new_checks=lambda problem, known: HoeffdingTests(
             problem, known, s.check_window, s.addition_test == 'printed')),
-    'watch': lambda s: partial(WatchChecking, quanta=s.watch_every)}
+    'watch': lambda s: partial(WatchPhase, quanta=s.watch_every)}
 
 
 def printed_step_bound(context: _Context, known: int) -> int:
     """``W_r = C1 |K| A L^3 / eps^3 log(C2 |K| A L / (eps delta_r))^3`` (Gajane et al. 2019)."""
     settings, problem = context.settings, context.problem
     size = known * problem.all_actions * problem.radius
-    log = math.log(settings.c2 * size / (problem.slack * problem.confidence))
-    return math.ceil(settings.c1 * size * problem.radius ** 2 / problem.slack ** 3 * log ** 3)
+    log = math.log(settings.c2 * size / (problem.epsilon * problem.delta))
+    return math.ceil(settings.c1 * size * problem.radius ** 2 / problem.epsilon ** 3 * log ** 3)
 
 
 def empirical_step_bound(context: _Context, known: int) -> int:
@@ -316,7 +319,7 @@ def base_factory(name: str) -> Callable[..., BaseAlgorithm]:
 
 
 def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:
-    """Return one run of the base algorithm alone, with the whole confidence."""
+    """Return one run of the base algorithm alone, with the whole delta."""
     return base_factory(resolved.base)(
         resolved, resolved.problem, home, np.random.default_rng(seed))
 

@@ -15,26 +15,26 @@ class Problem:
 
     actions: number of actions without RESET; they are ``0 .. actions - 1``.
     radius: ``L``, expected steps within which a state counts as reachable, at least 1.
-    slack: ``eps``, positive; a policy may need ``(1 + eps) L`` expected steps.
-    confidence: ``delta`` in (0, 1), the probability with which the promise may fail.
+    epsilon: ``eps``, positive; a policy may need ``(1 + eps) L`` expected steps.
+    delta: ``delta`` in (0, 1), the probability with which the promise may fail.
 
     Raises ValueError naming the field and what it must be.
     """
 
     actions: int
     radius: float
-    slack: float
-    confidence: float
+    epsilon: float
+    delta: float
 
     def __post_init__(self) -> None:
         if self.actions < 1:
             raise ValueError(f'actions is {self.actions}, expected at least 1 besides RESET')
         if not (math.isfinite(self.radius) and self.radius >= 1):
             raise ValueError(f'radius is {self.radius}, expected a finite number >= 1')
-        if not (math.isfinite(self.slack) and self.slack > 0):
-            raise ValueError(f'epsilon is {self.slack}, expected a finite number > 0')
-        if not 0 < self.confidence < 1:
-            raise ValueError(f'delta is {self.confidence}, expected a number in (0, 1)')
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise ValueError(f'epsilon is {self.epsilon}, expected a finite number > 0')
+        if not 0 < self.delta < 1:
+            raise ValueError(f'delta is {self.delta}, expected a number in (0, 1)')
 
     @property
     def all_actions(self) -> int:
@@ -44,4 +44,4 @@ class Problem:
     @property
     def limit(self) -> float:
         """``(1 + eps) L``: the most expected steps a learnt policy may take."""
-        return (1 + self.slack) * self.radius
+        return (1 + self.epsilon) * self.radius

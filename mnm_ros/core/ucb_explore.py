@@ -10,7 +10,7 @@ from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.evaluation import Evaluation, Verdict
+from mnm_ros.core.evaluation import Decision, Evaluation
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.optimism import Optimism
 from mnm_ros.core.policy import Policy
@@ -58,7 +58,7 @@ class UcbParts:
 class UcbExplore(Phased, BaseAlgorithm):
     """One run of UcbExplore, driven step by step.
 
-    problem: with the confidence of this run.
+    problem: with the delta of this run.
     home: the start state ``s0``.
     policies: known from the start, home first; empty for home alone.
     """
@@ -211,16 +211,16 @@ class UcbExplore(Phased, BaseAlgorithm):
         skipped = (attempts.under_way and action != RESET and here is not None
                    and self._doubled((here, action)))
         episode = attempts.observe(state)
-        verdict = Verdict.UNDECIDED
+        verdict = Decision.UNDECIDED
         if episode is not None:
             self.episode_over = True
             verdict = evaluation.record(episode.length, episode.failed)
-        if verdict is Verdict.BAD:
+        if verdict is Decision.BAD:
             self._evaluation = None
             self._parts.optimism.round_failed()
             self.trigger('round_failed')
             self._plan()
-        elif verdict is Verdict.GOOD and (evaluation.continues or not skipped):
+        elif verdict is Decision.GOOD and (evaluation.continues or not skipped):
             self._evaluation = None
             self._estimates[attempts.policy.target] = evaluation.mean_steps
             self._add(attempts.policy)

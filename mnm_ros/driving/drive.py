@@ -7,7 +7,7 @@ from enum import Enum
 import math
 from typing import NamedTuple, Optional
 
-from mnm_ros.driving.grid import Pose, wrapped
+from mnm_ros.geometry import Pose, wrapped
 
 _GAIN = 3.0        # 1/s, of the last bit of a way or a turn
 _ALIGNED = 0.1     # rad, near enough to the direction of the target to start driving

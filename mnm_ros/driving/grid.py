@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
-from typing import NamedTuple
+
+from mnm_ros.geometry import Pose, wrapped
 
 OUTSIDE = -2
 """The state of every pose outside of the grid."""
@@ -14,19 +15,6 @@ QUARTER = math.pi / 2
 OCCUPIED = 50    # of 100; a map cell below it, but not unknown (-1), is free
 
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
-
-
-class Pose(NamedTuple):
-    """Where a robot is: m, m, and rad counter-clockwise from the x axis."""
-
-    x: float
-    y: float
-    yaw: float
-
-
-def wrapped(angle: float) -> float:
-    """Return the angle in [-pi, pi] that means the same, in rad."""
-    return math.remainder(angle, math.tau)
 
 
 @dataclass(frozen=True)

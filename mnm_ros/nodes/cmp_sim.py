@@ -13,11 +13,11 @@ from std_srvs.srv import Trigger
 from mnm_ros import wire
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.problem import RESET
-from mnm_ros.nodes.files import write_record
+from mnm_ros.nodes.common.files import write_record
+from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.nodes.spin import run
 from mnm_ros.parameters import CMP_SIM, ParameterError, Parameters
-from mnm_ros.protocol import REPORT
+from mnm_ros.protocol.clients import REPORT
 from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import ScenarioError, load
 from mnm_ros.simulation.simulator import Simulator

@@ -18,9 +18,9 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from mnm_ros import wire
-from mnm_ros.nodes.poses import set_pose
-from mnm_ros.nodes.spin import run
-from mnm_ros.nodes.world_messages import MAP_FRAME, markers, occupancy_grid, set_covariance
+from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.mobile.poses import set_pose
+from mnm_ros.nodes.mobile.world_messages import MAP_FRAME, markers, occupancy_grid, set_covariance
 from mnm_ros.parameters import DIFF_DRIVE_SIM, ParameterError, Parameters
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.lockstep import Lockstep

@@ -15,8 +15,8 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from std_msgs.msg import Header
 
 from mnm_ros import wire
-from mnm_ros.nodes.session import Session
-from mnm_ros.nodes.spin import run
+from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
 
 _SUCCESS = TransitionCallbackReturn.SUCCESS
@@ -47,7 +47,7 @@ class Explorer(LifecycleNode):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('explorer', **node_arguments)
-        self._session: Session | None = None
+        self._session: ExplorationSession | None = None
         self._given = Parameters(self, EXPLORER, lambda: self._session is not None)
         self._heart = self.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
         self.create_timer(_HEARTBEAT, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -57,7 +57,7 @@ class Explorer(LifecycleNode):
         """Configure and activate if the parameter says so; ParameterError if that fails."""
         if self._given['autostart']:
             # Made here, so that a bad parameter ends the start instead of one transition.
-            self._session = Session(self, self._given)
+            self._session = ExplorationSession(self, self._given)
             self.trigger_configure()
             self.trigger_activate()
 
@@ -65,7 +65,7 @@ class Explorer(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Make the exploration and its topics."""
         try:
-            self._session = self._session or Session(self, self._given)
+            self._session = self._session or ExplorationSession(self, self._given)
         except ParameterError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE

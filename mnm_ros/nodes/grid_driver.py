@@ -13,14 +13,15 @@ from std_msgs.msg import Bool, String
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.driving.drive import Outcome
-from mnm_ros.driving.errands import MOVES, Errand, Move, WayHome
-from mnm_ros.driving.grid import Map, Place, Pose, free_cells, wrapped
+from mnm_ros.driving.grid import Map, Place, free_cells
+from mnm_ros.driving.maneuvers import MOVES, Maneuver, Move, WayHome
 from mnm_ros.driving.route import Ways
-from mnm_ros.nodes.driver_setup import check, grid_of, home_of, limits_of
-from mnm_ros.nodes.movers import DockMover, Fix, GoalMover, Mover, VelocityMover
-from mnm_ros.nodes.poses import Located, PoseTopic, planar
+from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.mobile.driver_setup import check, grid_of, home_of, limits_of
+from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, StampedPose, VelocityMover
+from mnm_ros.nodes.mobile.poses import Located, PoseTopic, planar
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.nodes.spin import run
 from mnm_ros.parameters import GRID_DRIVER, Parameters
 
 _LOOK = 0.05    # s, between two looks at the time
@@ -43,17 +44,17 @@ class GridDriver(RobotSide):
         if given['reset'] == 'service':
             self._home_mover = DockMover(self)
 
-        self._fix: Fix | None = None
+        self._fix: StampedPose | None = None
         self._heard = -math.inf     # when, by the steady clock,
         self._heard_at = 0.0        # and by the clock of the node, which may be simulated
         self._patience = given['pose_timeout'] or math.inf
         self._map_frame = ''
         self._action = RESET
-        self._waiting: Callable[[], Errand] | None = None    # for a pose, or for the map
-        self._errand: Errand | None = None
+        self._waiting: Callable[[], Maneuver] | None = None    # for a pose, or for the map
+        self._maneuver: Maneuver | None = None
         self._failure = ''               # of the last way home
         self._settled: Pose | None = None    # where the last way home has led to, until it moves
-        self._owed: str | None = None    # why an answer waits for the next pose
+        self._pending_answer: str | None = None    # why an answer waits for the next pose
         self._told: int | None = None    # the state that the explorer believes
         self._outcomes = self.create_publisher(String, 'outcome', wire.LATCHED)
         self._poses = PoseTopic(self, given['pose_source'], self._on_pose)
@@ -83,13 +84,13 @@ class GridDriver(RobotSide):
         state = self._begin(RESET, lambda: WayHome(
             self._ways, self._home, self._given['home_retries'], timeout, not alone))
         if state is not None:
-            self._owed = self._failure    # a state returned at once would mean success
+            self._pending_answer = self._failure    # a state returned at once would mean success
         return None
 
     def cancel(self, reason: str) -> int | None:
         """Stop; return the state, or None if it has to wait for a pose."""
         self._drop(f'cancelled: {reason}')
-        self._owed = None if self._fresh else reason
+        self._pending_answer = None if self._fresh else reason
         return self._place.state if self._fresh else None
 
     def arrived(self, state: int, problem: str = '') -> None:
@@ -138,7 +139,7 @@ class GridDriver(RobotSide):
             return f'pose on {self._poses.name}'
         return 'map' if self._given['use_map'] and self._ways.free is None else ''
 
-    def _late(self, fix: Fix) -> Fix:
+    def _late(self, fix: StampedPose) -> StampedPose:
         """Return the last pose with the time that it is now."""
         return fix._replace(time=fix.time + self._now - self._heard_at)
 
@@ -148,11 +149,11 @@ class GridDriver(RobotSide):
             return VelocityMover(self, limits, self._given['stamped'])
         if self._given['drive'] == 'goal_pose':
             return GoalMover(self, limits)
-        from mnm_ros.nodes.nav2_mover import Nav2Mover
+        from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
         return Nav2Mover(self)
 
-    def _begin(self, action: int, make_errand: Callable[[], Errand]) -> int | None:
-        self._action, self._waiting, self._settled = action, make_errand, None
+    def _begin(self, action: int, make_maneuver: Callable[[], Maneuver]) -> int | None:
+        self._action, self._waiting, self._settled = action, make_maneuver, None
         return self._set_out()
 
     def _set_out(self) -> int | None:
@@ -162,42 +163,42 @@ class GridDriver(RobotSide):
             self.get_logger().warning(f'waiting for a {lacking}', throttle_duration_sec=5.0)
         if lacking or self._waiting is None or self._fix is None:
             return None
-        make_errand, self._waiting = self._waiting, None
+        make_maneuver, self._waiting = self._waiting, None
         if self._map_frame not in ('', self._fix.frame):
             self.get_logger().warning(
                 f"the map is in the frame '{self._map_frame}', the poses in '{self._fix.frame}': "
                 'they are taken for the same', once=True)
-        self._errand = make_errand()
+        self._maneuver = make_maneuver()
         self._mover = self._home_mover if self._action == RESET else self._wheels
-        # A robot at rest may have been silent for long: that is no time of this errand.
+        # A robot at rest may have been silent for long: that is no time of this maneuver.
         fix = self._late(self._fix) if self._mover.ticks else self._fix
-        return self._next_leg(self._errand, fix, None)
+        return self._next_leg(self._maneuver, fix, None)
 
-    def _next_leg(self, errand: Errand, fix: Fix, ended: Outcome | None) -> int | None:
-        """Go on with the errand; return the state if it is over."""
-        leg = errand.next(ended, self._place.cell, fix.pose)
+    def _next_leg(self, maneuver: Maneuver, fix: StampedPose, ended: Outcome | None) -> int | None:
+        """Go on with the maneuver; return the state if it is over."""
+        leg = maneuver.next(ended, self._place.cell, fix.pose)
         if leg is not None:
             self._mover.start(leg, fix)
             return None
-        state, self._errand = self._place.state, None
-        self._failure = '' if state == self._home_state else errand.problem
+        state, self._maneuver = self._place.state, None
+        self._failure = '' if state == self._home_state else maneuver.problem
         if self._failure and self._mover.detail:
             self._failure += f': {self._mover.detail}'
-        if self._action == RESET and errand.outcome is Outcome.REACHED:
+        if self._action == RESET and maneuver.outcome is Outcome.REACHED:
             self._settled = fix.pose
-        self._say(self._failure or errand.outcome.value)
+        self._say(self._failure or maneuver.outcome.value)
         return state
 
-    def _advance(self, errand: Errand, fix: Fix) -> None:
+    def _advance(self, maneuver: Maneuver, fix: StampedPose) -> None:
         outcome = self._mover.update(fix)
-        state = self._next_leg(errand, fix, outcome) if outcome else None
+        state = self._next_leg(maneuver, fix, outcome) if outcome else None
         if state is not None:
             self.arrived(state, self._failure)
 
     def _drop(self, why: str) -> None:
         self._waiting = None
-        if self._errand is not None:
-            self._errand = None
+        if self._maneuver is not None:
+            self._maneuver = None
             self._mover.stop(self._fix)
             self._say(why)
 
@@ -218,17 +219,17 @@ class GridDriver(RobotSide):
             self.get_logger().warning(
                 'pose ignored: its stamp is that of the last one', throttle_duration_sec=5.0)
             return
-        self._fix = Fix(now, pose, message.header.frame_id)
+        self._fix = StampedPose(now, pose, message.header.frame_id)
         self._heard, self._heard_at = time.monotonic(), self._now
         state = self._place.update(pose)
         if self._waiting:
             self._resume()
-        if self._errand:
-            self._advance(self._errand, self._fix)
+        if self._maneuver:
+            self._advance(self._maneuver, self._fix)
             return
         self._wheels.rest(self._fix)
-        if self._owed is not None:
-            self._pay()
+        if self._pending_answer is not None:
+            self._answer_pending()
         elif not self.busy and not self._stopped and self._told not in (None, state):
             self.get_logger().info(f'moved from state {self._told} to {state} by somebody')
             self._settled = None
@@ -237,15 +238,15 @@ class GridDriver(RobotSide):
     def _resume(self) -> None:
         state = self._set_out()
         if state is not None:
-            self._owed = self._failure
+            self._pending_answer = self._failure
 
-    def _pay(self) -> None:
+    def _answer_pending(self) -> None:
         """Give the answer that has waited."""
-        problem, self._owed = self._owed, None
+        problem, self._pending_answer = self._pending_answer, None
         self.arrived(self._place.state, problem or '')
 
     def _on_bump(self, message: Bool) -> None:
-        if message.data and self._errand:
+        if message.data and self._maneuver:
             self._mover.bump()
 
     def _on_map(self, message: OccupancyGrid) -> None:
@@ -266,19 +267,19 @@ class GridDriver(RobotSide):
     def _look(self) -> None:
         """Do what cannot wait for a pose."""
         self._poses.look()
-        if self._errand and not self._fresh:
+        if self._maneuver and not self._fresh:
             self.get_logger().error(
                 f'no pose on {self._poses.name} for {self._patience:g} s: stopped')
             self._drop('pose lost')
-            self._owed = 'the pose was lost'
+            self._pending_answer = 'the pose was lost'
         elif self._waiting and self._fresh:
             self._resume()
-        elif self._owed is not None and self._fresh:
-            self._pay()
+        elif self._pending_answer is not None and self._fresh:
+            self._answer_pending()
         elif self._fix:
             late = self._late(self._fix)
-            if self._errand and self._mover.ticks:
-                self._advance(self._errand, late)
+            if self._maneuver and self._mover.ticks:
+                self._advance(self._maneuver, late)
             elif not self._fresh:
                 self._wheels.rest(late)
 

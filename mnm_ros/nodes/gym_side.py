@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.nodes.spin import run
 from mnm_ros.parameters import GYM_SIDE, ParameterError, Parameters
 
 _NAMES = {

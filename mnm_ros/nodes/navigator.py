@@ -15,13 +15,13 @@ from std_srvs.srv import Trigger
 
 from mnm_ros import wire
 from mnm_ros.core.navigation import Navigation
-from mnm_ros.nodes.exploration_pause import ExplorationPause
-from mnm_ros.nodes.peers import Peers
-from mnm_ros.nodes.reset import HomeService
-from mnm_ros.nodes.spin import run
-from mnm_ros.nodes.step_loop import StepLoop
+from mnm_ros.nodes.common.exploration_pause import ExplorationPause
+from mnm_ros.nodes.common.graph_watch import GraphWatch
+from mnm_ros.nodes.common.home_service import HomeService
+from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NAVIGATOR, Parameters
-from mnm_ros.protocol import Patience
+from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.step_loop import StepLoop
 
 _TICK = 0.02     # s, resolution of timeouts
 _LEAVE = 1.5     # s, that the answer under way is waited for before the node ends
@@ -57,7 +57,7 @@ class Navigator(Node):
             Int64MultiArray, 'policies', self._on_policies, wire.LATCHED)
         self.create_subscription(Int64, 'goal', self._on_goal, 10)
         self.create_service(Trigger, 'cancel', self._on_cancel)
-        self._peers = Peers(self, self._actions, self._states, self._home)
+        self._peers = GraphWatch(self, self._actions, self._states, self._home)
         self.create_timer(_TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def leave(self) -> bool:
@@ -109,7 +109,7 @@ class Navigator(Node):
             return
         self._navigation = Navigation(self._policies.policy_for(goal), self._policies.targets[0])
         if self._loop is None:
-            patience = Patience(self._given['step_timeout'], self._given['step_retries'])
+            patience = RetryTimer(self._given['step_timeout'], self._given['step_retries'])
             self._loop = StepLoop(
                 self._navigation, patience, time.time_ns(), self._send,
                 self._home.call if self._home else None)

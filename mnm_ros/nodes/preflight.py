@@ -12,11 +12,11 @@ from std_msgs.msg import Int64MultiArray
 
 from mnm_ros import wire
 from mnm_ros.core.problem import Problem
-from mnm_ros.nodes.spin import run
+from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import PREFLIGHT, Parameters
-from mnm_ros.protocol import Patience
-from mnm_ros.trial.preflight import Check, Preflight
+from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.trial.probe import Probe
+from mnm_ros.trial.probe_run import Check, ProbeRun
 
 _TICK = 0.05       # s
 _SETTLE = 1.0      # s, from seeing the robot side until it can surely be heard
@@ -41,10 +41,10 @@ class PreflightNode(Node):
         self._publisher = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
         self._states = self.create_subscription(
             Int64MultiArray, 'state', self._on_state, wire.STEP)
-        self._preflight = Preflight(
+        self._preflight = ProbeRun(
             names, Probe(len(names), given['radius'], given['resets'], given['steps'],
                          given['seed']),
-            Patience(given['step_timeout'], _RETRIES), time.time_ns(),
+            RetryTimer(given['step_timeout'], _RETRIES), time.time_ns(),
             lambda seq, action: self._publisher.publish(wire.encode_step(seq, action)))
         self._begun = self._told = time.monotonic()
         self._seen: float | None = None

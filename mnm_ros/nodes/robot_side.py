@@ -14,7 +14,8 @@ from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
-from mnm_ros.protocol import REPORT, Order, StepServer
+from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.server import Order, StepServer
 
 try:
     from rclpy.event_handler import SubscriptionEventCallbacks

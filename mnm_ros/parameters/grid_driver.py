@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.driving.errands import MOVES
+from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.parameters.declaration import Row
 
 

@@ -8,30 +8,14 @@ let it. Lengths in m, angles in rad, times in s, all in the map frame unless sai
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, cos, hypot, remainder, sin, tau
+from math import ceil, hypot, remainder, tau
 from random import Random
-from typing import NamedTuple
 
+from mnm_ros.geometry import Pose
 from mnm_ros.simulation.world import Cell, World
 
 _SIGMAS = 3.0       # the noise of a localised pose is cut off there
 _BISECTIONS = 20    # until contact with a wall
-
-
-class Pose(NamedTuple):
-    """Position and heading; the heading is counter-clockwise from x, in [-pi, pi]."""
-
-    x: float
-    y: float
-    heading: float
-
-    def moved(self, distance: float, turn: float) -> Pose:
-        """Return the pose after an arc of length ``distance`` along which the heading turns."""
-        half = turn / 2
-        chord = distance * (sin(half) / half if half else 1.0)
-        return Pose(
-            self.x + chord * cos(self.heading + half), self.y + chord * sin(self.heading + half),
-            remainder(self.heading + turn, tau))
 
 
 @dataclass(frozen=True)
@@ -148,7 +132,7 @@ class DiffDrive:
             self.pose = ahead
             return 0.0
         x, y, _ = self.pose
-        self.pose = Pose(x + part * (ahead.x - x), y + part * (ahead.y - y), ahead.heading)
+        self.pose = Pose(x + part * (ahead.x - x), y + part * (ahead.y - y), ahead.yaw)
         self.speed = 0.0
         return (1 - part) * distance
 

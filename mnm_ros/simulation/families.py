@@ -1,7 +1,7 @@
 """Random CMPs, drawn from a seed: what the promise is measured on.
 
 A family is a function that takes a random generator and the number of changes and returns a
-``World``; to add one, write it and give it a row in ``FAMILIES``. ``draw`` draws worlds until
+``Draw``; to add one, write it and give it a row in ``FAMILIES``. ``draw`` draws worlds until
 one is worth a trial: in every setting ``S_L->`` has ``SMALLEST`` to ``LARGEST`` states, and every
 change is one that has to be noticed, as described there.
 """
@@ -28,7 +28,7 @@ Table = dict[tuple[int, int], Outcomes]
 
 
 @dataclass(frozen=True)
-class World:
+class Draw:
     """One draw: the settings share the start state and the actions."""
 
     start: int
@@ -40,7 +40,7 @@ class World:
         return tuple(TableCmp(self.start, len(self.actions), table) for table in self.settings)
 
 
-def random_graph(rng: np.random.Generator, changes: int = 0) -> World:
+def random_graph(rng: np.random.Generator, changes: int = 0) -> Draw:
     """A sparse graph on a ring: most actions lead to a state close by, a few far away.
 
     6 to 20 states under shuffled ids, 2 to 4 actions. One pair in five stays put; the others
@@ -70,10 +70,10 @@ def random_graph(rng: np.random.Generator, changes: int = 0) -> World:
             state = int(rng.integers(-4, 5)) % count
             table[ids[state], int(rng.integers(actions))] = outcomes(state)
         settings.append(table)
-    return World(ids[0], tuple(f'a{action}' for action in range(actions)), tuple(settings))
+    return Draw(ids[0], tuple(f'a{action}' for action in range(actions)), tuple(settings))
 
 
-def random_grid(rng: np.random.Generator, changes: int = 0) -> World:
+def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
     """A slippery grid with random walls, 2 to 5 rows and columns.
 
     A move slips with a probability of 0 to 0.4: then it stays put or, in every other grid, goes
@@ -117,10 +117,10 @@ def random_grid(rng: np.random.Generator, changes: int = 0) -> World:
             turned = rng.choice(height * width, size=int(rng.integers(1, 4)), replace=False)
             walls = walls ^ {int(cell) for cell in turned}
         settings.append(table(walls, broken))
-    return World(start, names, tuple(settings))
+    return Draw(start, names, tuple(settings))
 
 
-def random_tree(rng: np.random.Generator, changes: int = 0) -> World:
+def random_tree(rng: np.random.Generator, changes: int = 0) -> Draw:
     """A tree with traps: 2 or 3 actions lead down five or four levels, and sometimes one up.
 
     Of the branches, some are missing, some lead into a trap that only RESET leaves, and the
@@ -155,10 +155,10 @@ def random_tree(rng: np.random.Generator, changes: int = 0) -> World:
             table[node, action] = branch(node, down * (node - 1) + 2 + action)
         settings.append(table)
     names = tuple(f'branch{action}' for action in range(down)) + ('up',) * up
-    return World(1, names, tuple(settings))
+    return Draw(1, names, tuple(settings))
 
 
-def confusing_chain(rng: np.random.Generator, changes: int = 0) -> World:
+def confusing_chain(rng: np.random.Generator, changes: int = 0) -> Draw:
     """A chain beside which confusing states lie just within or just beyond the radius.
 
     In the manner of the confusing chain of J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric,
@@ -200,10 +200,10 @@ def confusing_chain(rng: np.random.Generator, changes: int = 0) -> World:
         else:
             table[link, one] = aside(link // 10)
         settings.append(table)
-    return World(0, tuple(f'a{action}' for action in range(actions)), tuple(settings))
+    return Draw(0, tuple(f'a{action}' for action in range(actions)), tuple(settings))
 
 
-Family = Callable[[np.random.Generator], World]
+Family = Callable[[np.random.Generator], Draw]
 
 FAMILIES: Mapping[str, Family] = {
     'random_graph': random_graph,
@@ -217,7 +217,7 @@ FAMILIES: Mapping[str, Family] = {
 }
 
 
-def draw(family: str, seed: int, radius: float = 4.0, slack: float = 1.0) -> Scenario:
+def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:
     """Return the scenario that a family and a seed give for ``L`` and ``eps``.
 
     In every setting ``S_L->`` has ``SMALLEST`` to ``LARGEST`` states. At every change some state
@@ -235,17 +235,17 @@ def draw(family: str, seed: int, radius: float = 4.0, slack: float = 1.0) -> Sce
     rng = np.random.default_rng([seed, zlib.crc32(family.encode())])
     for _ in range(_ATTEMPTS):
         world = FAMILIES[family](rng)
-        if worth_a_trial(world, radius, slack):
+        if worth_a_trial(world, radius, epsilon):
             cmps = world.cmps()[::int(rng.choice([1, -1]))]
             return Scenario(
                 f'{family} {seed}', world.actions, world.start,
                 tuple(Setting(cmp, None) for cmp in cmps), Path(f'{family}-{seed}'))
     raise ValueError(
-        f'{family} gives no scenario for radius {radius:g} and epsilon {slack:g} in '
+        f'{family} gives no scenario for radius {radius:g} and epsilon {epsilon:g} in '
         f'{_ATTEMPTS} draws, expected another radius or epsilon')
 
 
-def worth_a_trial(world: World, radius: float, slack: float) -> bool:
+def worth_a_trial(world: Draw, radius: float, epsilon: float) -> bool:
     """Return whether sizes and changes are as ``draw`` promises."""
     within: list[set[int]] = []
     for cmp in world.cmps():
@@ -254,7 +254,7 @@ def worth_a_trial(world: World, radius: float, slack: float) -> bool:
             return False
     if any(one == other for one, other in zip(within, within[1:])):
         return False
-    beyond = [set(reachable_states(cmp, (1 + slack) * radius))
+    beyond = [set(reachable_states(cmp, (1 + epsilon) * radius))
               for cmp in (world.cmps() if len(within) > 1 else ())]
     return all(within[i] - beyond[i + 1] or within[i + 1] - beyond[i]
                for i in range(len(within) - 1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Union
 
-from mnm_ros.driving.errands import MOVES
 from mnm_ros.driving.grid import Grid
+from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.diff_drive import Body
 from mnm_ros.simulation.scenario import Scenario, Setting

@@ -150,13 +150,13 @@ class Verdict:
         return not self.missing and not self.over_limit
 
 
-def judge(cmp: Cmp, hypothesis: Hypothesis | None, radius: float, slack: float) -> Verdict:
+def judge(cmp: Cmp, hypothesis: Hypothesis | None, radius: float, epsilon: float) -> Verdict:
     """Compare a hypothesis with the CMP in force; None knows nothing.
 
     It must know every state reachable within ``radius`` and reach all that it knows within
-    ``(1 + slack) * radius`` expected steps. ValueError if a policy plays an unknown action.
+    ``(1 + epsilon) * radius`` expected steps. ValueError if a policy plays an unknown action.
     """
-    return _verdict(cmp, reachable_states(cmp, radius), hypothesis, (1 + slack) * radius)
+    return _verdict(cmp, reachable_states(cmp, radius), hypothesis, (1 + epsilon) * radius)
 
 
 def _verdict(
@@ -176,11 +176,11 @@ class ExplorationSteps:
     total: such steps so far.
     """
 
-    def __init__(self, scenario: Scenario, radius: float, slack: float) -> None:
+    def __init__(self, scenario: Scenario, radius: float, epsilon: float) -> None:
         self.total = 0
         self._scenario = scenario
         self._radius = radius
-        self._limit = (1 + slack) * radius
+        self._limit = (1 + epsilon) * radius
         self._reachable: dict[int, tuple[int, ...]] = {}
         self._hypothesis: Hypothesis | None = None
         self._verdicts: dict[int, Verdict] = {}

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import math
 from typing import Any
 
+from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import Settings, settings_by_name
 from mnm_ros.core.problem import RESET
-from mnm_ros.input_log import Refused, Saved
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 
@@ -23,7 +23,7 @@ Pair = tuple[int, int]
 
 
 @dataclass
-class Story:
+class ReplaySummary:
     """What happened in an exploration.
 
     here: where the robot is, None if it may be anywhere.
@@ -84,17 +84,17 @@ def settings_of(identity: Mapping[str, Any]) -> Settings:
         raise Refused(f'the parameters of the log are not known here: {error}') from None
 
 
-def replay(saved: Saved) -> Story:
+def replay(saved: Saved) -> ReplaySummary:
     """Return what happened; Refused if this version acts otherwise than the log tells."""
     exploration = Exploration(
         settings_of(saved.identity), saved.identity['seed'], saved.point)
-    story = Story(exploration, exploration.last_state)
+    story = ReplaySummary(exploration, exploration.last_state)
     exploration.on_input = story.take
     saved.replay(exploration)
     return story
 
 
-def least_tried(story: Story, policy: Policy) -> int:
+def least_tried(story: ReplaySummary, policy: Policy) -> int:
     """Return how often that action of a policy was tried that was tried least, where it matters.
 
     Only states that the policy comes through, as far as was seen.

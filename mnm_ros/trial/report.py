@@ -15,11 +15,11 @@ import os
 from pathlib import Path
 import sys
 
+from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, Saved
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.problem import RESET
-from mnm_ros.input_log import COMPANIONS, Refused, Saved
-from mnm_ros.trial.replay import Story, least_tried, replay
+from mnm_ros.trial.replay import ReplaySummary, least_tried, replay
 
 STARTS = 'starts.txt'
 """In the folder of a trial: the time of each launch, a line each."""
@@ -28,7 +28,7 @@ _EVENTS = 40      # of the last ones, to tell
 _MANY = 3         # times; what was tried less often than this is marked
 
 
-def report(saved: Saved, story: Story, span: str, figure: str) -> str:
+def report(saved: Saved, story: ReplaySummary, span: str, figure: str) -> str:
     """Return the report of one log as Markdown.
 
     span: from when to when, or ''. figure: the name of its file, or ''.
@@ -40,7 +40,7 @@ def report(saved: Saved, story: Story, span: str, figure: str) -> str:
     ) for line in part)
 
 
-def _summary(saved: Saved, story: Story, span: str) -> Iterator[str]:
+def _summary(saved: Saved, story: ReplaySummary, span: str) -> Iterator[str]:
     exploration, inputs = story.exploration, story.inputs
     known = exploration.hypothesis.targets if exploration.hypothesis else ()
     yield from (f'# Trial report: {saved.path.name}', '')
@@ -64,7 +64,7 @@ def _summary(saved: Saved, story: Story, span: str) -> Iterator[str]:
     yield ''
 
 
-def _policies(saved: Saved, story: Story) -> Iterator[str]:
+def _policies(saved: Saved, story: ReplaySummary) -> Iterator[str]:
     hypothesis = story.exploration.hypothesis
     if hypothesis is None:
         return
@@ -88,7 +88,7 @@ def _policies(saved: Saved, story: Story) -> Iterator[str]:
     yield ''
 
 
-def _actions(saved: Saved, story: Story) -> Iterator[str]:
+def _actions(saved: Saved, story: ReplaySummary) -> Iterator[str]:
     names = [*enumerate(saved.identity['actions']), (RESET, 'RESET')]
     total = sum(story.actions.values())
     yield from ('## Actions', '', '| action | times | share |', '|---|---|---|')
@@ -98,7 +98,7 @@ def _actions(saved: Saved, story: Story) -> Iterator[str]:
     yield ''
 
 
-def _events(story: Story) -> Iterator[str]:
+def _events(story: ReplaySummary) -> Iterator[str]:
     yield from ('## What happened', '')
     if len(story.events) > _EVENTS:
         yield from (f'The last {_EVENTS} of {len(story.events)} decisions.', '')
@@ -117,7 +117,7 @@ def _parameters(saved: Saved) -> Iterator[str]:
     yield ''
 
 
-def draw(story: Story, path: Path) -> bool:
+def draw(story: ReplaySummary, path: Path) -> bool:
     """Draw the number of known states over the steps; return whether matplotlib is there."""
     try:
         from matplotlib.figure import Figure

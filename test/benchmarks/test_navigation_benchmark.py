@@ -5,7 +5,7 @@ from __future__ import annotations
 import navigation
 import pytest
 
-from mnm_ros.core.checks import binomial_tail
+from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.simulation.scenario import shipped
 
 RADIUS, SLACK, SEEDS, ATTEMPTS = 4.0, 1.0, 3, 200

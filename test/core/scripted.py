@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.evaluation import Evaluation, Verdict
+from mnm_ros.core.evaluation import Decision, Evaluation
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 
@@ -24,8 +24,8 @@ class ScriptedEvaluation(Evaluation):
     ends_outside = True
     continues = False
 
-    def _judge(self, length: int, failed: bool) -> Verdict:
-        return Verdict.BAD if failed else Verdict.GOOD
+    def _judge(self, length: int, failed: bool) -> Decision:
+        return Decision.BAD if failed else Decision.GOOD
 
 
 class ScriptedBase(BaseAlgorithm):

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.certificate import ConfidenceSets, PessimisticModel
-from mnm_ros.core.checks import binomial_tail
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET

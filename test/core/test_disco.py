@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from transitions import MachineError
 
+from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.checks import binomial_tail
 from mnm_ros.core.disco import Disco, DiscoPhase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import Value, new_base, new_mnm, settings
@@ -59,16 +59,16 @@ def random_scenario(rng: np.random.Generator, sure: bool) -> Scenario:
 
 
 @pytest.mark.parametrize('sure', [False, True], ids=['by chance', 'deterministic'])
-@pytest.mark.parametrize(('radius', 'slack'), [(1.0, 1.0), (2.5, 0.5), (4.0, 1.0), (3.0, 3.0)])
+@pytest.mark.parametrize(('radius', 'epsilon'), [(1.0, 1.0), (2.5, 0.5), (4.0, 1.0), (3.0, 3.0)])
 def test_it_ends_on_random_cmps_and_keeps_the_promise(
-        radius: float, slack: float, sure: bool) -> None:
+        radius: float, epsilon: float, sure: bool) -> None:
     runs, broken = 4, []
     for seed in range(runs):
         scenario = random_scenario(np.random.default_rng(seed), sure)
         simulator = Simulator(scenario, seed)
-        base = disco(Problem(len(scenario.actions), radius, slack, CONFIDENCE), seed=seed)
+        base = disco(Problem(len(scenario.actions), radius, epsilon, CONFIDENCE), seed=seed)
         finish(base, simulator, 200_000)
-        if not judge(simulator.cmp, hypothesis(base), radius, slack).ok:
+        if not judge(simulator.cmp, hypothesis(base), radius, epsilon).ok:
             broken.append(seed)
     assert binomial_tail(runs, CONFIDENCE, len(broken)) > SIGNIFICANCE, broken
 

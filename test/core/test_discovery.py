@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mnm_ros.core.as_printed.per_visit_discovery import PerVisitDiscovery
 from mnm_ros.core.counts import Counts
-from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
+from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET, Problem
 

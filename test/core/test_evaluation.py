@@ -5,22 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mnm_ros.core.checks import binomial_tail
-from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, MonteCarloEvaluation, Verdict
+from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
+from mnm_ros.core.as_printed.window_tests import binomial_tail
+from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.problem import Problem
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 HORIZON = 12
 
 
-def judge(evaluation: Evaluation, chance: float, rng: np.random.Generator) -> Verdict:
+def judge(evaluation: Evaluation, chance: float, rng: np.random.Generator) -> Decision:
     """Evaluate a policy that arrives with ``chance`` at each step, so ``tau`` is known."""
     for _ in range(100_000):
         length = int(rng.geometric(chance))
         verdict = evaluation.record(min(length, HORIZON), length > HORIZON)
-        if verdict is not Verdict.UNDECIDED:
+        if verdict is not Decision.UNDECIDED:
             return verdict
-    return Verdict.UNDECIDED
+    return Decision.UNDECIDED
 
 
 def chance_for(tau: float) -> float:
@@ -43,7 +44,7 @@ def test_lambda_as_printed() -> None:
 def test_a_success_round_takes_lambda_episodes() -> None:
     evaluation = MonteCarloEvaluation(PROBLEM, 1 / 8, 1)
     verdicts = [evaluation.record(3, False) for _ in range(15591)]
-    assert set(verdicts[:-1]) == {Verdict.UNDECIDED} and verdicts[-1] is Verdict.GOOD
+    assert set(verdicts[:-1]) == {Decision.UNDECIDED} and verdicts[-1] is Decision.GOOD
 
 
 def test_a_failure_round_ends_as_soon_as_its_inequality_holds() -> None:
@@ -51,7 +52,7 @@ def test_a_failure_round_ends_as_soon_as_its_inequality_holds() -> None:
     # (27 x + 0.375 + x + 0.125) / (1 - x - 0.125) > 6 exactly when x > 4.75 / 34, f > 2178.15.
     evaluation = MonteCarloEvaluation(PROBLEM, 1 / 8, 1)
     verdicts = [evaluation.record(27, True) for _ in range(2179)]
-    assert set(verdicts[:-1]) == {Verdict.UNDECIDED} and verdicts[-1] is Verdict.BAD
+    assert set(verdicts[:-1]) == {Decision.UNDECIDED} and verdicts[-1] is Decision.BAD
 
 
 def test_the_plain_estimate_of_tau() -> None:
@@ -61,8 +62,8 @@ def test_the_plain_estimate_of_tau() -> None:
     assert evaluation.mean_steps == (2 + 4 + 12 + 1) / 2
 
 
-@pytest.mark.parametrize(('tau', 'wrong'), [(6.05, Verdict.GOOD), (2.98, Verdict.BAD)])
-def test_a_wrong_verdict_is_as_rare_as_its_level_says(tau: float, wrong: Verdict) -> None:
+@pytest.mark.parametrize(('tau', 'wrong'), [(6.05, Decision.GOOD), (2.98, Decision.BAD)])
+def test_a_wrong_verdict_is_as_rare_as_its_level_says(tau: float, wrong: Decision) -> None:
     level, trials = 0.05, 400
     failures = []
     for seed in range(trials):
@@ -77,7 +78,7 @@ def test_a_good_policy_is_certified_in_tens_of_episodes() -> None:
     played = []
     for seed in range(50):
         evaluation = BettingEvaluation(HORIZON, 6.0, 3.0, 1e-4)
-        assert judge(evaluation, chance_for(3.0), np.random.default_rng(seed)) is Verdict.GOOD
+        assert judge(evaluation, chance_for(3.0), np.random.default_rng(seed)) is Decision.GOOD
         played.append(evaluation.played)
     assert np.mean(played) < 80, played
 
@@ -85,7 +86,7 @@ def test_a_good_policy_is_certified_in_tens_of_episodes() -> None:
 def test_a_check_that_stays_open_has_nothing_to_object() -> None:
     evaluation = BettingEvaluation(HORIZON, 6.0, 6.0, 1e-4, most=5)
     verdicts = [evaluation.record(6, False) for _ in range(5)]
-    assert verdicts == [Verdict.UNDECIDED] * 4 + [Verdict.GOOD]
+    assert verdicts == [Decision.UNDECIDED] * 4 + [Decision.GOOD]
 
 
 def test_the_stakes_of_one_failed_episode() -> None:

@@ -10,15 +10,15 @@ import pytest
 from scripted import HOME, QUANTUM, ScriptedBase
 from transitions import MachineError
 
+from mnm_ros.core.as_printed.window_phase import WindowPhase
+from mnm_ros.core.as_printed.window_tests import BinomialChecks, Checks, HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.checks import BinomialChecks, Checks, HoeffdingChecks
-from mnm_ros.core.mnm import Mnm, MnmPhase, round_confidence
+from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.core.streams import StreamSchedule
-from mnm_ros.core.window_checking import WindowChecking
 
-PROBLEM = Problem(actions=9, radius=4.0, slack=1.0, confidence=0.1)
+PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
 WINDOW = 20
 
 
@@ -53,13 +53,13 @@ class Script:
 def mnm(script: Script, exponent: float = 2,
         checks: Callable[[Problem, int], Checks] | None = None, **options: object) -> Mnm:
     checking = partial(
-        WindowChecking, new_checks=checks or (lambda p, known: HoeffdingChecks(p, known, WINDOW)))
+        WindowPhase, new_checks=checks or (lambda p, known: HoeffdingTests(p, known, WINDOW)))
     return Mnm(PROBLEM, script, lambda: StreamSchedule(exponent), checking,
                **options)  # type: ignore[arg-type]
 
 
-def checking_of(machine: Mnm) -> WindowChecking:
-    assert isinstance(machine.checking, WindowChecking)
+def checking_of(machine: Mnm) -> WindowPhase:
+    assert isinstance(machine.checking, WindowPhase)
     return machine.checking
 
 
@@ -143,7 +143,7 @@ def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> Non
     assert machine.hypothesis is not None
     assert machine.hypothesis.targets == (HOME, 3, 5) and machine.hypothesis.stamp == (1, 0)
     assert machine.state is MnmPhase.REDISCOVERY and machine.building is None
-    assert script.problems[0].confidence == round_confidence(0.1, 1)
+    assert script.problems[0].delta == round_delta(0.1, 1)
 
 
 def hypothesis_of(targets: tuple[int, ...], rest: Callable[[], ScriptedBase],
@@ -221,7 +221,7 @@ def test_decision_three_a_state_seen_often_enough_is_added(
     machine = hypothesis_of(
         (HOME, 3),
         lambda: ScriptedBase(1, outputs.pop() if outputs else (HOME, 3, 5)),
-        checks=lambda p, known: HoeffdingChecks(p, known, WINDOW, printed))
+        checks=lambda p, known: HoeffdingTests(p, known, WINDOW, printed))
     check_runs(machine, World(), WINDOW)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME, 3)
     check_runs(machine, World(), 1)

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from mnm_ros.core.checks import binomial_tail
+from mnm_ros.core.as_printed.split_samples import SplitSamples
+from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_optimism import KlOptimism, _Model, favourable
-from mnm_ros.core.optimism import SplitSamples
 from mnm_ros.core.problem import RESET, Problem
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)

@@ -38,7 +38,7 @@ def test_paper_on_the_corridor_takes_about_440_000_steps_and_knows_all_states() 
     simulator = Simulator(CORRIDOR, seed=0)
     assert 400_000 < finish(base, simulator, 600_000) < 480_000
     assert sorted(policy.target for policy in base.policies) == [0, 1, 2, 3]
-    assert judge(simulator.cmp, hypothesis(base), problem.radius, problem.slack).ok
+    assert judge(simulator.cmp, hypothesis(base), problem.radius, problem.epsilon).ok
 
 
 @pytest.mark.parametrize(('scenario', 'radius', 'most'), [

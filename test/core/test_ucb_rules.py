@@ -9,7 +9,7 @@ import pytest
 
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
-from mnm_ros.core.evaluation import Evaluation, Verdict
+from mnm_ros.core.evaluation import Decision, Evaluation
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_base, settings
@@ -69,16 +69,16 @@ class Recorder(Evaluation):
 
     ends_outside = True
 
-    def __init__(self, after: int, verdict: Verdict, continues: bool = True) -> None:
+    def __init__(self, after: int, verdict: Decision, continues: bool = True) -> None:
         super().__init__()
         self.episodes: list[tuple[int, bool]] = []
         self.continues = continues
         self._after = after
         self._verdict = verdict
 
-    def _judge(self, length: int, failed: bool) -> Verdict:
+    def _judge(self, length: int, failed: bool) -> Decision:
         self.episodes.append((length, failed))
-        return self._verdict if self.played >= self._after else Verdict.UNDECIDED
+        return self._verdict if self.played >= self._after else Decision.UNDECIDED
 
 
 def to(target: int) -> Plan:
@@ -115,7 +115,8 @@ def walk(base: UcbExplore, states: list[int]) -> list[int]:
 
 def test_each_round_has_an_evaluation_of_its_own_number() -> None:
     plans = Plans(to(7), to(7), to(7))
-    evaluations = [Recorder(1, Verdict.BAD), Recorder(1, Verdict.BAD), Recorder(1, Verdict.GOOD)]
+    evaluations = [Recorder(1, decision) for decision in (
+        Decision.BAD, Decision.BAD, Decision.GOOD)]
     base, asked = start(plans, evaluations)
     walk(base, [0, 0, 7, 0, 7, 0, 7])
     assert asked == [(1, 1), (1, 2), (1, 3)]
@@ -126,7 +127,7 @@ def test_each_round_has_an_evaluation_of_its_own_number() -> None:
 
 def test_a_round_is_skipped_when_the_executions_of_a_pair_have_doubled() -> None:
     plans = Plans(to(7), to(7))
-    first, second = Recorder(99, Verdict.GOOD, False), Recorder(99, Verdict.GOOD, False)
+    first, second = Recorder(99, Decision.GOOD, False), Recorder(99, Decision.GOOD, False)
     base, asked = start(plans, [first, second])
     walk(base, [0, 0, *([7, 0] * 9)])
     assert len(asked) == 1 and len(first.episodes) == 9
@@ -136,7 +137,7 @@ def test_a_round_is_skipped_when_the_executions_of_a_pair_have_doubled() -> None
 
 
 def test_a_skip_comes_before_a_success_as_printed() -> None:
-    first, second = Recorder(10, Verdict.GOOD, False), Recorder(99, Verdict.GOOD, False)
+    first, second = Recorder(10, Decision.GOOD, False), Recorder(99, Decision.GOOD, False)
     base, asked = start(Plans(to(7), to(7)), [first, second])
     walk(base, [0, 0, *([7, 0] * 9), 7])
     assert len(first.episodes) == 10 and len(asked) == 2
@@ -145,14 +146,14 @@ def test_a_skip_comes_before_a_success_as_printed() -> None:
 
 @pytest.mark.parametrize(('plan', 'tests'), [(to(7), 1), (to(8), 2)])
 def test_only_the_very_same_policy_goes_on_with_its_test(plan: Plan, tests: int) -> None:
-    evaluations = [Recorder(99, Verdict.GOOD), Recorder(99, Verdict.GOOD)]
+    evaluations = [Recorder(99, Decision.GOOD), Recorder(99, Decision.GOOD)]
     base, asked = start(Plans(to(7), plan), evaluations)
     walk(base, [0, 0, *([7, 0] * 10)])
     assert len(asked) == tests
 
 
 def test_an_episode_goes_on_over_a_skip_with_the_same_policy() -> None:
-    evaluation = Recorder(99, Verdict.GOOD)
+    evaluation = Recorder(99, Decision.GOOD)
     base, _ = start(Plans(to(7), to(7)), [evaluation])
     walk(base, [0, 0, *([7, 0] * 9), 0, 7])
     assert evaluation.episodes[-1] == (2, False)
@@ -160,7 +161,7 @@ def test_an_episode_goes_on_over_a_skip_with_the_same_policy() -> None:
 
 def test_nothing_of_an_evaluation_is_left_over_when_the_run_goes_back_to_discovery() -> None:
     discovery = NoDiscovery()
-    evaluations = [Recorder(99, Verdict.GOOD), Recorder(99, Verdict.GOOD)]
+    evaluations = [Recorder(99, Decision.GOOD), Recorder(99, Decision.GOOD)]
     base, asked = start(Plans(to(7), None, to(7)), evaluations, discovery)
     walk(base, [0, 0, *([7, 0] * 9)])
     discovery.owed, discovery.steps = (0,), 2
@@ -173,7 +174,7 @@ def test_nothing_of_an_evaluation_is_left_over_when_the_run_goes_back_to_discove
 
 def test_an_interrupted_episode_does_not_count_and_discovery_begins_its_way_anew() -> None:
     discovery = NoDiscovery()
-    evaluation = Recorder(99, Verdict.GOOD)
+    evaluation = Recorder(99, Decision.GOOD)
     base, _ = start(Plans(to(7)), [evaluation], discovery)
     walk(base, [0, 0, 0])
     base.interrupt()
@@ -183,14 +184,14 @@ def test_an_interrupted_episode_does_not_count_and_discovery_begins_its_way_anew
 
 
 def test_an_episode_begins_only_at_home() -> None:
-    evaluation = Recorder(99, Verdict.GOOD)
+    evaluation = Recorder(99, Decision.GOOD)
     base, _ = start(Plans(to(7)), [evaluation])
     assert walk(base, [0, 5, 5, 0, 7]) == [RESET, RESET, RESET, RESET, 0]
     assert evaluation.episodes == [(1, False)]
 
 
 def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None:
-    base, _ = start(Plans(to(7)), [Recorder(1, Verdict.GOOD)])
+    base, _ = start(Plans(to(7)), [Recorder(1, Decision.GOOD)])
     base.witness(7, 0, 9)
     assert base.candidates == (7,)
     walk(base, [0, 0, 7])
@@ -200,7 +201,7 @@ def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None
 def test_the_confidence_is_shared_out_as_documented() -> None:
     base = new_base(settings(PROBLEM), home=0)
     assert isinstance(base, UcbExplore)
-    share = PROBLEM.confidence / 3
+    share = PROBLEM.delta / 3
     for number in (1, 2, 7):
         evaluation = base._parts.evaluate(3, number)
         assert evaluation._threshold == pytest.approx(  # type: ignore[attr-defined]

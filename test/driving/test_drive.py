@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from mnm_ros.driving.drive import STILL, Drive, Leg, Limits, Outcome, Stopwatch, Velocity
-from mnm_ros.driving.grid import Pose
+from mnm_ros.geometry import Pose
 
 LIMITS = Limits(0.3, 1.0, 0.5, 2.0, 0.05, 0.1, 2.0)
 

@@ -7,16 +7,8 @@ from random import Random
 
 import pytest
 
-from mnm_ros.driving.grid import (
-    OUTSIDE,
-    QUARTER,
-    Grid,
-    Map,
-    Place,
-    Pose,
-    free_cells,
-    wrapped,
-)
+from mnm_ros.driving.grid import OUTSIDE, QUARTER, Grid, Map, Place, free_cells
+from mnm_ros.geometry import Pose, wrapped
 
 SEEDS = range(3)
 

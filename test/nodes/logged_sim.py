@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from mnm_ros.nodes.cmp_sim import CmpSim
-from mnm_ros.nodes.spin import run
+from mnm_ros.nodes.common.spin import run
 
 
 class LoggedSim(CmpSim):

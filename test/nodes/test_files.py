@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mnm_ros.nodes.files import write_json
+from mnm_ros.nodes.common.files import write_json
 
 
 def test_a_file_is_replaced_as_a_whole_and_readable_like_any_other(tmp_path: Path) -> None:

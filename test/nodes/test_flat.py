@@ -10,7 +10,7 @@ from node_processes import Peer, read_counts
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
-from mnm_ros.driving.errands import MOVES
+from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.simulation.flat import driver_parameters, scenario_of
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load as load_scenario

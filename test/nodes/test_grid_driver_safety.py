@@ -19,8 +19,8 @@ from unicycle import TICK, Unicycle
 
 from mnm_ros import wire
 from mnm_ros.driving.drive import Leg, Limits, Outcome
-from mnm_ros.driving.grid import Pose
-from mnm_ros.nodes.movers import Fix, GoalMover, Mover, VelocityMover
+from mnm_ros.geometry import Pose
+from mnm_ros.nodes.mobile.movers import GoalMover, Mover, StampedPose, VelocityMover
 
 Drive = Callable[..., DrivenRobot]
 SEQ = 7
@@ -67,7 +67,7 @@ def test_the_last_word_is_heard_before_the_end(
 
 CRASHES = """
 from mnm_ros.nodes.grid_driver import GridDriver
-from mnm_ros.nodes.spin import run
+from mnm_ros.nodes.common.spin import run
 
 class Crashing(GridDriver):
     def _on_bump(self, message):
@@ -186,20 +186,20 @@ def test_one_velocity_for_each_pose(peer: Peer, node: Node) -> None:
     peer.wait_for(lambda: node.count_subscribers('cmd_vel'), 'the subscription')
     poses, now = 0, 10.0
 
-    def fix() -> Fix:
+    def fix() -> StampedPose:
         nonlocal poses, now
         poses, now = poses + 1, now + TICK
-        return Fix(now, Pose(0.0, 0.0, 0.0), 'odom')
+        return StampedPose(now, Pose(0.0, 0.0, 0.0), 'odom')
 
     leg = Leg(5.0, 0.0, None, 100.0)
-    mover.start(leg, Fix(now, Pose(0.0, 0.0, 0.0), 'odom'))
+    mover.start(leg, StampedPose(now, Pose(0.0, 0.0, 0.0), 'odom'))
     for _ in range(5):
         assert mover.update(fix()) is None
     mover.bump()
     peer.wait_for(lambda: len(heard) == poses + 1, 'zero at once')
     assert heard[-2].linear.x > 0.3 and heard[-1].linear.x == 0
     assert mover.update(fix()) is Outcome.BUMPED
-    mover.start(leg, Fix(now, Pose(0.0, 0.0, 0.0), 'odom'))
+    mover.start(leg, StampedPose(now, Pose(0.0, 0.0, 0.0), 'odom'))
     assert mover.update(fix()) is None
     peer.wait_for(lambda: len(heard) == poses, 'as many as poses')
     mover.stop(None)

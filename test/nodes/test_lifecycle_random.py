@@ -20,7 +20,7 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
 from mnm_ros.nodes.explorer import Explorer
-from mnm_ros.nodes.session import Session
+from mnm_ros.nodes.exploring.session import ExplorationSession
 
 TRANSITIONS = int(os.environ.get('MNM_TRANSITIONS', '150'))
 WARM = 50    # transitions before the first figures, for people
@@ -177,7 +177,7 @@ def test_an_error_in_a_transition(peer: Peer, monkeypatch: pytest.MonkeyPatch, c
     phase = peer.listen(String, 'phase')
     triggers = {'activate': node.trigger_activate, 'deactivate': node.trigger_deactivate}
     with monkeypatch.context() as patched:
-        patched.setattr(Session, method, lambda _: 1 / 0)
+        patched.setattr(ExplorationSession, method, lambda _: 1 / 0)
         node.trigger_configure()
         for trigger in list(triggers.values())[:list(triggers).index(method) + 1]:
             result = trigger()

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from std_srvs.srv import Trigger
 
 from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.nodes.publishers import Publishers
-from mnm_ros.nodes.services import Services
+from mnm_ros.nodes.exploring.publishers import Publishers
+from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.wire import PolicySet
 
 

@@ -13,10 +13,10 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import Pose
-from mnm_ros.nodes import nav2_mover
-from mnm_ros.nodes.movers import Fix
-from mnm_ros.nodes.nav2_mover import Nav2Mover
+from mnm_ros.geometry import Pose
+from mnm_ros.nodes.mobile import nav2_mover
+from mnm_ros.nodes.mobile.movers import StampedPose
+from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 
 LEG = Leg(0.5, 0.0, None, 20.0)
 
@@ -65,8 +65,8 @@ def mover(peer: Peer, nav2: Nav2) -> Iterator[Nav2Mover]:
     node.destroy_node()
 
 
-def fix(time: float) -> Fix:
-    return Fix(time, Pose(0.0, 0.0, 0.0), 'map')
+def fix(time: float) -> StampedPose:
+    return StampedPose(time, Pose(0.0, 0.0, 0.0), 'map')
 
 
 @pytest.mark.parametrize(('status', 'outcome'), [

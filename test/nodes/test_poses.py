@@ -7,7 +7,7 @@ import math
 from geometry_msgs.msg import Pose as PoseMessage
 import pytest
 
-from mnm_ros.nodes.poses import planar, set_pose
+from mnm_ros.nodes.mobile.poses import planar, set_pose
 
 
 @pytest.mark.parametrize('length', [1.0, 0.7, 1.42, 20.0])

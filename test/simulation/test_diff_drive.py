@@ -8,7 +8,8 @@ import random
 
 import pytest
 
-from mnm_ros.simulation.diff_drive import Body, DiffDrive, Pose
+from mnm_ros.geometry import Pose
+from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.world import World, load
 
 PLAIN = World('plain', 1e6, (1, 1), (0, 0), frozenset(), {}, ({},), Path('plain.yaml'))
@@ -29,7 +30,7 @@ def drive(robot: DiffDrive, speed: float, turn_rate: float, ticks: int) -> list[
 def relative(robot: DiffDrive) -> tuple[float, float, float]:
     """Return the true pose as odometry would have it."""
     x, y = robot.world.centre(robot.world.home)
-    return robot.pose.x - x, robot.pose.y - y, robot.pose.heading
+    return robot.pose.x - x, robot.pose.y - y, robot.pose.yaw
 
 
 @pytest.mark.parametrize('speed', [0.5, -0.5])
@@ -43,7 +44,7 @@ def test_a_circle(speed: float) -> None:
         angle = tick * turn_rate * TICK
         assert pose.x - x == pytest.approx(radius * sin(angle), abs=1e-8)
         assert pose.y - y == pytest.approx(radius * (1 - cos(angle)), abs=1e-8)
-        assert remainder(pose.heading - angle, tau) == pytest.approx(0, abs=1e-9)
+        assert remainder(pose.yaw - angle, tau) == pytest.approx(0, abs=1e-9)
 
 
 def test_turning_on_the_spot() -> None:
@@ -51,9 +52,9 @@ def test_turning_on_the_spot() -> None:
     home = robot.pose
     poses = drive(robot, 0.0, pi / 2 / 20 / TICK, 60)
     assert {pose[:2] for pose in poses} == {home[:2]}
-    assert poses[19].heading == pytest.approx(pi / 2)
-    assert abs(poses[39].heading) == pytest.approx(pi)
-    assert poses[59].heading == pytest.approx(-pi / 2)
+    assert poses[19].yaw == pytest.approx(pi / 2)
+    assert abs(poses[39].yaw) == pytest.approx(pi)
+    assert poses[59].yaw == pytest.approx(-pi / 2)
 
 
 def test_acceleration_and_braking() -> None:
@@ -130,7 +131,7 @@ def test_contact() -> None:
     assert robot.pose.x == pytest.approx(2.0 - robot.body.radius, abs=1e-6)
     assert robot.odometry == pytest.approx(relative(robot)), 'blocked wheels do not turn'
     drive(robot, 0.0, 1.0, 5)
-    assert not robot.bumped and robot.pose.heading > 0, 'it can turn where it stands'
+    assert not robot.bumped and robot.pose.yaw > 0, 'it can turn where it stands'
     drive(robot, -0.3, 0.0, 5)
     assert not robot.bumped and robot.pose.x < 1.84
 
@@ -203,7 +204,7 @@ def test_odometry_is_right_without_slip_and_noise() -> None:
         bumps += robot.bumped
     x, y, heading = relative(robot)
     assert robot.odometry[:2] == pytest.approx((x, y), abs=0.05) and bumps > 20
-    assert remainder(robot.odometry.heading - heading, tau) == pytest.approx(0, abs=1e-9)
+    assert remainder(robot.odometry.yaw - heading, tau) == pytest.approx(0, abs=1e-9)
 
 
 def binomial_tail(n: int, p: float, seen: int) -> float:
@@ -225,7 +226,7 @@ def test_wheels_slip_as_often_as_they_should(slip: float, seed: int) -> None:
         before = robot.pose
         drive(robot, 0.4, 0.0, 1)
         way = hypot(robot.pose.x - before.x, robot.pose.y - before.y)
-        one = robot.pose.heading != before.heading
+        one = robot.pose.yaw != before.yaw
         slipped += 1 if one else 2 if way == 0 else 0
         assert one or way == 0 or way == pytest.approx(0.4 * TICK, abs=1e-8)
     assert robot.odometry == pytest.approx((ticks * 0.4 * TICK, 0.0, 0.0)), 'it does not see slip'
@@ -247,12 +248,12 @@ def test_odometry_noise(seed: int) -> None:
     for _ in range(4000):
         before = robot.odometry
         drive(robot, 0.4, 0.0, 1)
-        turn = remainder(robot.odometry.heading - before.heading, tau)
+        turn = remainder(robot.odometry.yaw - before.yaw, tau)
         chord = hypot(robot.odometry.x - before.x, robot.odometry.y - before.y)
         way = chord * (turn / 2 / sin(turn / 2))
         off.append(way / (0.4 * TICK) - 1)
         turned.append(turn * robot.body.wheel_separation / (0.4 * TICK))
-    assert robot.pose.heading == 0, 'the robot itself goes straight'
+    assert robot.pose.yaw == 0, 'the robot itself goes straight'
     assert is_variance(off, 0.05**2 / 2, 3), seed
     assert is_variance(turned, 2 * 0.05**2, 3), seed
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from mnm_ros.core.problem import RESET
-from mnm_ros.simulation.families import FAMILIES, LARGEST, SMALLEST, World, draw, worth_a_trial
+from mnm_ros.simulation.families import FAMILIES, LARGEST, SMALLEST, Draw, draw, worth_a_trial
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -121,11 +121,11 @@ def test_what_is_not_worth_a_trial() -> None:
     def row(length: int) -> dict:
         return {(state, 0): ((state + 1, 1.0),) for state in range(length)}
 
-    assert worth_a_trial(World(0, ('on',), (row(4),)), 4.0, 1.0)
-    assert not worth_a_trial(World(0, ('on',), (row(1),)), 4.0, 1.0)
-    assert not worth_a_trial(World(0, ('on',), (row(20),)), 16.0, 1.0)
-    assert worth_a_trial(World(0, ('on',), (row(4), row(3))), 4.0, 1.0)
-    assert not worth_a_trial(World(0, ('on',), (row(4), row(4))), 4.0, 1.0)
+    assert worth_a_trial(Draw(0, ('on',), (row(4),)), 4.0, 1.0)
+    assert not worth_a_trial(Draw(0, ('on',), (row(1),)), 4.0, 1.0)
+    assert not worth_a_trial(Draw(0, ('on',), (row(20),)), 16.0, 1.0)
+    assert worth_a_trial(Draw(0, ('on',), (row(4), row(3))), 4.0, 1.0)
+    assert not worth_a_trial(Draw(0, ('on',), (row(4), row(4))), 4.0, 1.0)
 
 
 def test_bad_requests_are_refused() -> None:

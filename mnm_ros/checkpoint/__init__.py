@@ -1,0 +1,1 @@
+"""An exploration on disk: resume points and all inputs since, in SQLite files."""

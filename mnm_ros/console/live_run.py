@@ -1,0 +1,143 @@
+"""Start the nodes, watch them, and end them again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+import os
+from pathlib import Path
+import sys
+import tempfile
+import time
+from typing import TextIO
+
+from mnm_ros.console import display, render, summary
+from mnm_ros.console.arguments import Options
+from mnm_ros.console.grid import pictures
+from mnm_ros.console.observer import Listener
+from mnm_ros.console.processes import Child, Interrupt, stop
+from mnm_ros.console.snapshot import Goal, Snapshot
+
+TICK_S = 0.25
+SETTLE_S = 0.3
+REPORT_S = 1.5
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What ended the watching: the closing lines and the exit status."""
+
+    lines: Sequence[str]
+    status: int
+
+
+class LiveRun:
+    """One run of all nodes and what is shown of it."""
+
+    def __init__(self, options: Options, interrupt: Interrupt, out: TextIO) -> None:
+        self._options = options
+        self._interrupt = interrupt
+        self._out = out
+        self._pictures = pictures(options.scenario, options.world)
+        self._children: list[Child] = []
+        self._changed_from: int | None = None
+        self._started = 0.0
+
+    def run(self) -> int:
+        """Watch until the goal, a signal, the timeout or a node's end; return the exit status."""
+        with ExitStack() as stack:
+            logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='mnm_ros_')))
+            self._listener = stack.enter_context(Listener())
+            self._display = display.choose(self._out, self._frame(), os.environ)
+            stack.callback(self._display.close)
+            stack.callback(self._stop)
+            self._start(logs)
+            ending = self._watch()
+        print('\n'.join(ending.lines), file=self._out, flush=True)
+        return ending.status
+
+    def _frame(self) -> render.Frame:
+        scenario = self._options.scenario
+        return render.Frame(
+            scenario.name, len(scenario.settings),
+            f'Ctrl-C ends all nodes; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}')
+
+    def _start(self, logs: Path) -> None:
+        self._started = time.monotonic()
+        for node, arguments in self._options.commands().items():
+            self._children.append(
+                Child(node, [sys.executable, *arguments], logs / f'{node}.log', os.environ))
+
+    def _stop(self) -> None:
+        before = self._interrupt.times
+        stop(self._children, hurry=lambda: self._interrupt.times > before)
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._started
+
+    def _show(self, snapshot: Snapshot) -> None:
+        picture = self._pictures[snapshot.true_setting or 0]
+        self._display.show(snapshot, self._elapsed(), picture)
+
+    def _watch(self) -> Ending:
+        while True:
+            snapshot = self._listener.listen(TICK_S)
+            self._show(snapshot)
+            self._move_doors(snapshot)
+            ending = self._ending(snapshot)
+            if ending is not None:
+                return ending
+
+    def _move_doors(self, snapshot: Snapshot) -> None:
+        """Put the next setting of a world in force once all there is has been learnt."""
+        goal, setting = self._options.goal, snapshot.true_setting
+        if self._options.world is None or setting is None or setting == self._changed_from:
+            return
+        last = len(self._options.scenario.settings) - 1
+        if setting < (last if goal is None else goal.changes) and Goal(setting).reached(snapshot):
+            self._changed_from = setting
+            self._listener.change()
+
+    def _ending(self, snapshot: Snapshot) -> Ending | None:
+        goal, timeout = self._options.goal, self._options.timeout
+        if self._interrupt.times:
+            return self._interrupted()
+        for child in self._children:
+            if child.status is not None:
+                return Ending([f'{child.name} {child.ending}. The end of its log:',
+                               *(f'  {line}' for line in child.tail())], 1)
+        if goal is not None and goal.reached(snapshot):
+            return self._reached()
+        if goal is not None and snapshot.phase in ('fault', 'done'):
+            return Ending([f'The explorer stopped before the goal: {snapshot.status}'], 1)
+        if timeout is not None and self._elapsed() > timeout:
+            awaited = goal.awaited(snapshot) if goal else 'Ctrl-C'
+            return Ending([f'Timeout after {timeout:g} s of waiting for {awaited}.'], 1)
+        return None
+
+    def _interrupted(self) -> Ending:
+        if self._options.goal is None:
+            return Ending(['Ended.'], 0)
+        return Ending(['Interrupted before the goal.'], 128 + self._interrupt.number)
+
+    def _reached(self) -> Ending:
+        seconds = self._elapsed()
+        # The topics of one moment arrive one after the other: take them in before judging,
+        # and judge before the next setting can come.
+        judged = self._listener.listen(SETTLE_S)
+        found = summary.verdict(judged, self._options.scenario, self._options.problem)
+        latest = self._next_report(judged)
+        self._show(latest)
+        shown = replace(
+            judged, report=latest.report, exploration_steps=latest.exploration_steps)
+        lines = summary.summary(
+            shown, self._options.scenario, self._options.problem, found, seconds)
+        return Ending(lines, 0 if found.ok else 1)
+
+    def _next_report(self, snapshot: Snapshot) -> Snapshot:
+        deadline = time.monotonic() + REPORT_S
+        latest = snapshot
+        while latest.reports == snapshot.reports and time.monotonic() < deadline:
+            latest = self._listener.listen(0.1)
+        return latest

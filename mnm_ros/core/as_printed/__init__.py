@@ -1,0 +1,1 @@
+"""What only the preset ``paper`` uses: the formulas as printed."""

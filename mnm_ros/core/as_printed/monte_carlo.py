@@ -1,0 +1,35 @@
+"""Policy evaluation of the printed UcbExplore."""
+
+from __future__ import annotations
+
+import math
+
+from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.problem import Problem
+
+
+class MonteCarloEvaluation(Evaluation):
+    """Policy evaluation as printed (Lim & Auer 2012, section 3.3): ``lambda`` episodes.
+
+    accuracy: the inner accuracy ``e``.
+    known: ``|K|``.
+    """
+
+    ends_outside = False
+    continues = False
+
+    def __init__(self, problem: Problem, accuracy: float, known: int) -> None:
+        super().__init__()
+        e = accuracy
+        self.episodes = math.ceil(6 / e ** 3 * math.log(16 * known ** 2 / problem.delta))
+        self._radius = problem.radius
+        self._accuracy = e
+
+    def _judge(self, length: int, failed: bool) -> Decision:
+        """Both means are divided by ``lambda``, not by the episodes so far, as printed."""
+        e = self._accuracy
+        steps = self._lengths / self.episodes + e * self._radius
+        failure = self._failures / self.episodes + e
+        if failure >= 1 or (steps + failure) / (1 - failure) > (1 + 8 * e) * self._radius:
+            return Decision.BAD
+        return Decision.GOOD if self.played >= self.episodes else Decision.UNDECIDED

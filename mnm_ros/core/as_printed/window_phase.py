@@ -1,0 +1,242 @@
+"""Check-runs, and decisions over the last of them (Gajane et al. 2019, section 5)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from mnm_ros.core.as_printed.window_tests import Checks
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.checking_phase import CheckingPhase, Round, over_own_targets
+from mnm_ros.core.episode import Attempts
+from mnm_ros.core.evaluation import Decision
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET, Problem
+
+
+@dataclass
+class CheckRun:
+    """What one check-run found.
+
+    cut_off: whether part 1 was still running after ``W_r`` steps.
+    found: the output of part 1, by target; empty if cut off.
+    failed: the targets whose policies failed their evaluation in part 2.
+    mean_steps: of the policies that passed, estimated steps by target.
+    """
+
+    cut_off: bool = False
+    found: dict[int, Policy] = field(default_factory=dict)
+    failed: set[int] = field(default_factory=set)
+    mean_steps: dict[int, float] = field(default_factory=dict)
+
+
+class CheckRunner:
+    """Executes one check-run: a fresh base run, then one evaluation of each policy.
+
+    policies: of the hypothesis; the one for home needs no evaluation.
+    limit: ``W_r``, the most steps of part 1.
+    """
+
+    def __init__(self, base: BaseAlgorithm, home: int, policies: tuple[Policy, ...],
+                 limit: int) -> None:
+        self.result = CheckRun()
+        self.base = base
+        self._home = home
+        self._limit = limit
+        self._known = len(policies)
+        self._queue = [policy for policy in reversed(policies) if policy.target != home]
+        self._steps = 0
+        self.rediscovering = True
+        self._here: int | None = None
+        if self._queue:
+            self._begin_evaluation()
+
+    @property
+    def over(self) -> bool:
+        """Whether both parts are done."""
+        return not self.rediscovering and not self._queue
+
+    def next_action(self) -> int:
+        """Return the action to execute next."""
+        if self.rediscovering:
+            return self.base.next_action()
+        return RESET if self._here is None else self._attempts.action(self._here)
+
+    def observe(self, state: int) -> None:
+        """Take note of the state in which the last action ended."""
+        if self.rediscovering:
+            self._rediscover(state)
+        else:
+            self._here = state
+            self._evaluate(state)
+
+    def interrupt(self) -> None:
+        """The robot may be anywhere: start from home; an episode under way does not count."""
+        self.base.interrupt()
+        self._here = None
+        if self._queue:
+            self._attempts.interrupt()
+
+    def _begin_evaluation(self) -> None:
+        self._evaluation = self.base.evaluation(self._known)
+        self._attempts = Attempts(self._home, self._queue[-1], self._evaluation.ends_outside)
+
+    def _rediscover(self, state: int) -> None:
+        self.base.observe(state)
+        self._steps += 1
+        if self.base.finished:
+            self.result.found = {policy.target: policy for policy in self.base.policies}
+            self.rediscovering = False
+        elif self._steps >= self._limit:
+            self.result.cut_off = True
+            self.rediscovering = False
+
+    def _evaluate(self, state: int) -> None:
+        episode = self._attempts.observe(state)
+        if episode is None:
+            return
+        verdict = self._evaluation.record(episode.length, episode.failed)
+        if verdict is Decision.UNDECIDED:
+            return
+        target = self._queue.pop().target
+        if verdict is Decision.BAD:
+            self.result.failed.add(target)
+        else:
+            self.result.mean_steps[target] = self._evaluation.mean_steps
+        if self._queue:
+            self._begin_evaluation()
+
+
+class WindowPhase(CheckingPhase):
+    """The checking phase as printed: check-runs, then three decisions over the last ``n_r``.
+
+    new_checks: makes the statistics of the decisions from the round's problem and ``|K_r|``.
+    """
+
+    def __init__(self, round_: Round, policies: tuple[Policy, ...],
+                 state: Mapping[str, Any] | None = None, *,
+                 new_checks: Callable[[Problem, int], Checks]) -> None:
+        self.policies = over_own_targets(policies)
+        self.refuted = False
+        self.checks = new_checks(round_.problem, len(policies))
+        self.window: deque[CheckRun] = deque(maxlen=self.checks.window)
+        self._round = round_
+        self._runs = 0
+        self._quiet_runs = 0
+        self._added: set[int] = set()
+        self.check_steps = round_.check_steps
+        self._start_run()
+
+    @property
+    def rediscovering(self) -> bool:  # type: ignore[override]
+        """Whether part 1 of a check-run is under way."""
+        return self.runner.rediscovering
+
+    def next_action(self) -> int:
+        """Return what the check-run does next."""
+        return self.runner.next_action()
+
+    def observe(self, state: int) -> None:
+        """Go on with the check-run; at its end decide, and start the next one."""
+        self.runner.observe(state)
+        if self.runner.over:
+            self.window.append(self.runner.result)
+            self._runs += 1
+            self._decide()
+            if not self.refuted:
+                self._start_run()
+
+    def interrupt(self) -> None:
+        """Go on from home."""
+        self.runner.interrupt()
+
+    def figures(self) -> Mapping[str, Union[str, int, float]]:
+        """Count the check-runs in the window that went wrong in some way."""
+        wrong = sum(bool(run.cut_off or run.failed) for run in self.window)
+        return {'check_window': self.checks.window,
+                'failures': f'{wrong} of {len(self.window)} check-runs',
+                'failure_threshold': round(self.checks.threshold, 4)}
+
+    def _start_run(self) -> None:
+        self.base = self._round.new_base(self._round.problem, ())
+        if not self.check_steps:
+            self.check_steps = self.base.step_bound(len(self.policies))
+        self.runner = CheckRunner(
+            self.base, self._round.home, self.policies, self.check_steps)
+
+    def _decide(self) -> None:
+        """Take the three decisions."""
+        known = {policy.target: policy for policy in self.policies}
+        if self.checks.ready(self._runs):
+            runs = len(self.window)
+            cut_off = sum(run.cut_off for run in self.window)
+            if self.checks.refutes(cut_off, runs):
+                self.refuted = True
+                self._notice()
+                self._round.log.tell(
+                    f'round {self._round.number}: rediscovery took more than '
+                    f'{self.check_steps} steps in {cut_off} of the last {runs} check-runs, '
+                    f'round {self._round.number + 1} begins')
+                return
+            self._delete(known, runs)
+            self._add(known, runs)
+            if list(known) != [policy.target for policy in self.policies]:
+                self.policies = over_own_targets(known.values())
+        self._settle(set(known))
+
+    def _delete(self, known: dict[int, Policy], runs: int) -> None:
+        deleted = [state for state in known if self.checks.refutes(
+            sum(state in run.failed for run in self.window), runs)]
+        for state in deleted:
+            del known[state]
+            if self.checks.forgets:
+                self._forget_sightings(state)
+        if deleted:
+            self._added.difference_update(deleted)
+            self._notice()
+            self._round.log.tell_states(
+                self._round.number, deleted, 'no longer reached by its policy, deleted',
+                'no longer reached by their policies, deleted')
+
+    def _forget_sightings(self, state: int) -> None:
+        """Drop what was found before the policy was first seen to fail."""
+        failed = False
+        for run in self.window:
+            if not failed:
+                run.found.pop(state, None)
+            failed = failed or state in run.failed
+
+    def _add(self, known: dict[int, Policy], runs: int) -> None:
+        found = {state: policy for run in self.window for state, policy in run.found.items()}
+        added = [state for state in found if state not in known and self.checks.adds(
+            sum(state in run.found for run in self.window), runs)]
+        for state in added:
+            known[state] = found[state]
+            for run in self.window:
+                run.failed.discard(state)
+        if added:
+            self._added.update(added)
+            self._round.log.tell_states(
+                self._round.number, added, 'found, added', 'found, added')
+
+    def _notice(self) -> None:
+        self._round.log.notice()
+        self._quiet_runs = 0
+
+    def _settle(self, known: set[int]) -> None:
+        """Judge by the last run whether anything is still at odds with the hypothesis.
+
+        An added state tells of a change only if it is reached within the radius: states
+        between ``L`` and ``(1 + eps) L`` may come and go without one.
+        """
+        run = self.window[-1]
+        if any(steps <= self._round.problem.radius for state, steps in run.mean_steps.items()
+               if state in self._added):
+            self._notice()
+        self._added -= set(run.mean_steps)
+        quiet = not run.cut_off and not run.failed and known.issuperset(run.found)
+        self._quiet_runs = self._quiet_runs + 1 if quiet else 0
+        if self._quiet_runs >= self.checks.quiet:
+            self._round.log.settle()

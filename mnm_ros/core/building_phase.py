@@ -1,0 +1,85 @@
+"""The building phase of MNM: streams of the base algorithm take turns until one finishes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.streams import StreamSchedule
+
+
+class BuildingPhase:
+    """Runs quanta of streams (Gajane et al. 2019, section 4).
+
+    A quantum is one episode for a stream in policy evaluation, else ``quantum`` steps; it ends
+    early where a stream leaves state discovery.
+
+    new_stream: makes a fresh run of the base algorithm.
+    shared: whether a stream also learns from the steps that other streams take after its start.
+        If nothing has changed since, they come from the same CMP; if something has, the stream
+        is as worthless as it would be on its own.
+    """
+
+    def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: StreamSchedule,
+                 shared: bool) -> None:
+        self.schedule = schedule
+        self.streams: list[BaseAlgorithm] = []
+        self._new_stream = new_stream
+        self._shared = shared
+        self.active: BaseAlgorithm
+        self.steps_taken = 0
+        self._started: list[int] = []
+        self._here: int | None = None
+        self._activate()
+
+    @property
+    def result(self) -> BaseAlgorithm | None:
+        """The stream that finished, once there is one."""
+        return self.active if self.active.finished else None
+
+    def steps_of(self, stream: BaseAlgorithm) -> int:
+        """Return the steps of all streams since the start of ``stream``."""
+        return self.steps_taken - self._started[self.streams.index(stream)]
+
+    def next_action(self) -> int:
+        """Return what the active stream does next."""
+        return self.active.next_action()
+
+    def observe(self, state: int) -> None:
+        """Pass a step on to the streams and end the quantum where it is due."""
+        action = self.active.next_action()
+        self.active.observe(state)
+        if self._shared and self._here is not None and action != RESET:
+            for stream in self.streams:
+                if stream is not self.active:
+                    stream.witness(self._here, action, state)
+        self._here = state
+        self._steps += 1
+        self.steps_taken += 1
+        if not self.active.finished and self._quantum_over():
+            self._activate()
+
+    def interrupt(self) -> None:
+        """The robot may be anywhere: the active stream starts from home."""
+        self._here = None
+        self.active.interrupt()
+
+    def _quantum_over(self) -> bool:
+        if self._evaluating:
+            # An episode may wait for the robot to come home, but not for ever.
+            return self.active.episode_over or self._steps > 2 * self.active.quantum
+        return self._steps >= self.active.quantum or self.active.evaluating
+
+    def _activate(self) -> None:
+        """Begin the next quantum; a stream that was interrupted begins with a RESET."""
+        chosen = self.schedule.next()
+        if chosen == len(self.streams):
+            self.streams.append(self._new_stream())
+            self._started.append(self.steps_taken)
+        stream = self.streams[chosen]
+        if self.schedule.quanta == 1 or stream is not self.active:
+            stream.interrupt()
+        self.active = stream
+        self._evaluating = stream.evaluating
+        self._steps = 0

@@ -1,0 +1,123 @@
+"""What the checking phase of MNM consists of: something that watches over a hypothesis."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Union
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import Problem
+
+
+class ChangeLog:
+    """What was decided, in sentences for people, and how many changes that makes.
+
+    tell: called with one sentence whenever something is decided.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self.noticed = 0
+        self.relearnt = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether a change was noticed that is not relearnt yet."""
+        return self.noticed > self.relearnt
+
+    def notice(self) -> None:
+        """A decision that a world without change hardly brings about."""
+        if not self.open:
+            self.noticed += 1
+
+    def settle(self) -> None:
+        """Everything was looked at again, and nothing was at odds with the hypothesis."""
+        self.relearnt = self.noticed
+
+    def tell_states(self, round_number: int, states: Iterable[int], one: str,
+                    several: str) -> None:
+        """Tell what happened to one or several states."""
+        names = [str(state) for state in states]
+        subject = f'state {names[0]} {one}' if len(names) == 1 else (
+            f'states {", ".join(names)} {several}')
+        self.tell(f'round {round_number}: {subject}')
+
+
+@dataclass(frozen=True)
+class Round:
+    """What the checks of one round are made from.
+
+    problem: with the delta ``delta_r`` of the round.
+    new_base: makes a fresh base run from a problem and the policies that it may take as known.
+    check_steps: replaces ``W_r`` if positive.
+    steps_taken: since the start of the stream that found the hypothesis.
+    """
+
+    number: int
+    problem: Problem
+    home: int
+    new_base: Callable[[Problem, tuple[Policy, ...]], BaseAlgorithm]
+    check_steps: int
+    steps_taken: int
+    log: ChangeLog
+
+
+class CheckingPhase(ABC):
+    """Drives the robot to check, reduce and extend a hypothesis; adding a way is adding a class.
+
+    policies: the hypothesis as it stands, home first, all over the states that they lead to;
+        another tuple after each revision.
+    base: the rediscovery run under way, or the last one.
+    rediscovering: whether it has the robot; if not, policies are being evaluated.
+    refuted: whether the round is over.
+    check_steps: ``W_r``, the most steps of a rediscovery.
+    """
+
+    policies: tuple[Policy, ...]
+    base: BaseAlgorithm
+    rediscovering: bool
+    refuted: bool
+    check_steps: int
+
+    @property
+    def resumable(self) -> bool:
+        """Whether ``to_state`` says all there is to say at this moment."""
+        return False
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain data from which, with the policies, such checks can be made again."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+
+    @abstractmethod
+    def observe(self, state: int) -> None:
+        """Take note of the state in which the last action ended, and of what follows."""
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """The robot may be anywhere: start from home; an episode under way does not count."""
+
+    @abstractmethod
+    def figures(self) -> Mapping[str, Union[str, int, float]]:
+        """Return ``check_window``, ``failures`` and ``failure_threshold`` for diagnostics."""
+
+
+class CheckingPhaseFactory(Protocol):
+    """Makes the checks of a round."""
+
+    def __call__(self, round_: Round, policies: tuple[Policy, ...],
+                 state: Mapping[str, Any] | None = None) -> CheckingPhase:
+        """Return checks of a new hypothesis, or those that ``to_state`` was called on."""
+
+
+def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
+    """Return the policies, all over the states that they lead to."""
+    policies = tuple(policies)
+    targets = tuple(policy.target for policy in policies)
+    return tuple(policy.on(targets) for policy in policies)

@@ -1,0 +1,85 @@
+"""Keeps the explorer from commanding the robot while another node does."""
+
+from __future__ import annotations
+
+import math
+
+from rclpy.node import Node
+from rclpy.task import Future
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+from mnm_ros import wire
+from mnm_ros.protocol.step_loop import OVER
+
+_QUIET = ('paused', *OVER)    # phases in which the explorer leaves the robot alone
+_AGAIN = 1.0                  # s, after which it is asked again to pause
+_DOUBT = 1.0                  # s, until the phase must have followed a request to go on
+
+
+class ExplorationPause:
+    """Client of the service ``explore``, with an ear on ``phase``.
+
+    Only a pause that was asked for here is ended here.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._phase = ''
+        self._asked = False
+        self._ask_at = self._doubted_until = -math.inf
+        self._going_on: Future | None = None
+        self._client = node.create_client(SetBool, 'explore')
+        self._phases = node.create_subscription(
+            String, 'phase', self._on_phase, wire.LATCHED)
+
+    @property
+    def over(self) -> bool:
+        """Whether the explorer has heard that it may go on, or need not be told."""
+        return self._going_on is None or self._going_on.done()
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether somebody explores all the same."""
+        return self._offered and self._phase not in ('', *_QUIET)
+
+    def reached(self, now: float) -> bool:
+        """Return whether nobody explores, after asking for a pause if that is necessary."""
+        if not self._offered:
+            self._asked = False
+            return True
+        if self._phase in _QUIET:
+            return now >= self._doubted_until
+        if self._phase and now >= self._ask_at and self._client.service_is_ready():
+            self._asked, self._ask_at = True, now + _AGAIN
+            self._client.call_async(SetBool.Request(data=False))
+        return False
+
+    def forget(self) -> None:
+        """Leave it to others when exploration goes on."""
+        self._asked = False
+
+    def end(self, now: float) -> None:
+        """Let exploration go on if it was paused by this node."""
+        asked, self._asked = self._asked, False
+        self._ask_at = -math.inf
+        if asked and self._client.service_is_ready() and self._phase not in OVER:
+            self._doubted_until = now + _DOUBT
+            self._going_on = self._client.call_async(SetBool.Request(data=True))
+            self._going_on.add_done_callback(self._on_response)
+
+    @property
+    def _offered(self) -> bool:
+        """Whether there is an explorer that may command the robot."""
+        return self._client.service_is_ready() or bool(
+            self._node.count_publishers(self._phases.topic_name))
+
+    def _on_phase(self, message: String) -> None:
+        self._phase = message.data
+        if self._phase not in _QUIET:
+            self._doubted_until = -math.inf
+
+    def _on_response(self, future: Future) -> None:
+        response = future.result()
+        if not response.success:
+            self._node.get_logger().warning(f'exploration stays paused: {response.message}')

@@ -1,0 +1,84 @@
+"""Of several explorers that could command one robot, the one that started first does."""
+
+from __future__ import annotations
+
+import math
+
+from rclpy.node import Node
+from std_msgs.msg import Int64
+
+from mnm_ros import wire
+from mnm_ros.nodes.common.graph_watch import identities
+
+_LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
+_LONGEST = 5.0    # s, of listening, however long the robot answers to somebody unknown
+_REPEAT = 1.5     # s, within which every claim is published again
+_YIELD = 2.0      # s, after an answer to somebody else's action
+
+_OTHER = 'another explorer, which started earlier, commands it'
+
+
+class Arbitration:
+    """What this explorer and others say on ``driver``, beside the robot's topic ``action``.
+
+    action: fully qualified topic. number: the smallest one commands; the time of the start in
+    nanoseconds.
+    """
+
+    def __init__(self, node: Node, action: str, number: int, now: float) -> None:
+        self._node = node
+        self._action = action
+        self._topic = f'{action}/driver'
+        self._number = number
+        self._claims: frozenset[object] = frozenset()
+        self._earlier = False
+        self._foreign_until = now
+        self._wait, self._wait_until = 'listening for other explorers', math.inf
+        self._listen_until = -math.inf    # at the latest
+        self._publisher = node.create_publisher(Int64, self._topic, wire.LATCHED)
+        self._subscription = node.create_subscription(
+            Int64, self._topic, self._on_claim, wire.LATCHED_BY_MANY)
+        self.publish()
+
+    def destroy(self) -> None:
+        """Leave the robot to others."""
+        self._node.destroy_subscription(self._subscription)
+        self._node.destroy_publisher(self._publisher)
+
+    def publish(self) -> None:
+        """Tell the others; to be called once a second."""
+        self._publisher.publish(Int64(data=self._number))
+
+    def on_foreign_answer(self, now: float) -> None:
+        """The robot has answered to an action that is not this explorer's.
+
+        Whose it is may still have to be found: on a busy machine that takes seconds.
+        """
+        if now < self._wait_until:
+            self._wait_until = max(
+                self._wait_until, min(now + _LISTEN, self._listen_until))
+        if self._node.count_publishers(self._action) > 1:
+            self._foreign_until = now + _YIELD
+
+    def objection(self, now: float) -> str:
+        """Return why the robot has to be left alone at present, or nothing."""
+        if self._wait_until == math.inf and self._node.count_subscribers(self._action):
+            self._wait_until = now + _LISTEN
+            self._listen_until = now + _LONGEST
+        claims = identities(self._node.get_publishers_info_by_topic(self._topic))
+        joined, left = claims - self._claims, self._claims - claims
+        self._claims = claims
+        if joined and now < self._wait_until < math.inf:
+            self._wait_until = now + _LISTEN
+        if left and self._earlier:
+            self._earlier = False    # whoever is left says so again
+            self._wait, self._wait_until = _OTHER, now + (_REPEAT if len(claims) > 1 else 0.0)
+        if self._earlier:
+            return _OTHER
+        if now < self._wait_until:
+            return self._wait
+        return f'another node publishes {self._action}' if now < self._foreign_until else ''
+
+    def _on_claim(self, message: Int64) -> None:
+        if message.data < self._number:
+            self._earlier = True

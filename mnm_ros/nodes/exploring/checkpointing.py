@@ -1,0 +1,117 @@
+"""Keeps the exploration of a node on disk and brings it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import time
+
+from rclpy.node import Node
+
+from mnm_ros import __version__
+from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.parameters import ParameterError, Parameters
+
+_SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
+_IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
+             *(option.name for option in OPTIONS))
+
+
+class Checkpointing:
+    """Makes the exploration that the parameters ask for, or takes it from ``checkpoint_dir``.
+
+    exploration: goes on where the last one in the folder was, with a RESET.
+
+    Raises ParameterError if the parameters do not make a problem that can be solved, or if the
+    folder cannot be made.
+    """
+
+    def __init__(self, node: Node, parameters: Parameters) -> None:
+        self._node = node
+        asked = {option: parameters[option] for option in _IDENTITY}
+        try:
+            self._settings = settings_by_name(asked)
+        except ValueError as error:
+            raise ParameterError(str(error)) from None
+        self._seed: int = parameters['seed']
+        self._store: Store | None = None
+        folder = parameters['checkpoint_dir']
+        if folder:
+            name = node.get_fully_qualified_name().strip('/').replace('/', '.')
+            try:
+                self._store = Store(
+                    Path(folder).expanduser(), name, {'version': __version__, **asked},
+                    parameters['transition_log'])
+            except OSError as error:
+                raise _not_writable(folder, error) from None
+        try:
+            self.exploration = self._restore() or self._begin()
+        except OSError as error:
+            self.close()
+            raise _not_writable(folder, error) from None
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is kept at the moment, or empty."""
+        return self._store.problem if self._store else ''
+
+    def save(self) -> tuple[bool, str]:
+        """See to it that everything is on the disk; return success and what to tell."""
+        if self._store is None:
+            return False, "nothing saved: parameter 'checkpoint_dir' is ''"
+        if not self._store.flush(_SLOW):
+            return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
+        return True, str(self._store.path)
+
+    def load(self) -> Exploration:
+        """Go back to what is on the disk; Refused if nothing there can be gone on from."""
+        if self._store is None:
+            raise Refused("parameter 'checkpoint_dir' is ''")
+        self.save()
+        exploration = self._restore()
+        if exploration is None:
+            raise Refused('; '.join(self._store.refusals) or 'nothing has been saved yet')
+        self.exploration.on_input = None
+        self.exploration = exploration
+        return exploration
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._store is not None:
+            self._store.close()
+
+    def _restore(self) -> Exploration | None:
+        if self._store is None:
+            return None
+        logger = self._node.get_logger()
+        begun = time.monotonic()
+        loaded = self._store.load(self._revive)
+        for refusal in self._store.refusals:
+            logger.warning(f'checkpoint refused: {refusal}')
+        if loaded is None:
+            return None
+        saved, exploration = loaded
+        self._store.follow(exploration, saved.number, since=len(saved.inputs))
+        exploration.lose_place()
+        logger.info(f'going on from {saved.path}: step {exploration.steps}, '
+                    f'{time.monotonic() - begun:.1f} s')
+        return exploration
+
+    def _revive(self, saved: Saved) -> Exploration:
+        exploration = Exploration(self._settings, self._seed, saved.point)
+        saved.replay(exploration)
+        return exploration
+
+    def _begin(self) -> Exploration:
+        exploration = Exploration(self._settings, self._seed)
+        if self._store is not None:
+            self._store.begin(0, None)
+            self._store.follow(exploration)
+        return exploration
+
+
+def _not_writable(folder: str, error: OSError) -> ParameterError:
+    return ParameterError(f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can "
+                          f'be written: {error}')

@@ -1,0 +1,131 @@
+"""What the explorer publishes, each thing when it has changed and not too often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from std_msgs.msg import Int64MultiArray, String
+from visualization_msgs.msg import MarkerArray
+
+from mnm_ros import wire
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.nodes.exploring.markers import Markers
+
+_PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
+_MARKER_PERIOD = 0.5     # s, at least between two pictures
+_LEVELS = {
+    'waiting_for_robot': DiagnosticStatus.WARN, 'paused': DiagnosticStatus.WARN,
+    'fault': DiagnosticStatus.ERROR}
+
+
+class Publishers:
+    """All topics that tell about an exploration; the late get the latest at once."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._known = node.create_publisher(Int64MultiArray, 'known_states', wire.LATCHED)
+        self._policies = node.create_publisher(Int64MultiArray, 'policies', wire.LATCHED)
+        self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
+        self._status = node.create_publisher(String, 'status', wire.LATCHED)
+        self._markers = node.create_publisher(MarkerArray, 'exploration_markers', wire.LATCHED)
+        self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._picture = Markers()
+        self._hypothesis: Hypothesis | None = None
+        self._said = ('', '')
+        self._drawn: object = None
+        self._next_phase = self._next_picture = -math.inf
+        self._counted = (0, -math.inf)    # steps and when
+        self._latest: dict[Publisher, object] = {}
+        self._republished: float | None = None
+
+    def destroy(self) -> None:
+        """Remove the topics."""
+        for publisher in (self._known, self._policies, self._phase, self._status, self._markers,
+                          self._diagnostics):
+            self._node.destroy_publisher(publisher)
+
+    def republish(self, period: float, now: float) -> None:
+        """Publish all values again every ``period`` seconds, for those who lost them; 0: never."""
+        if self._republished is None or not period:
+            self._republished = now
+        elif now >= self._republished + period:
+            self._republished = now
+            for publisher, message in self._latest.items():
+                publisher.publish(message)
+
+    def hypothesis(self, hypothesis: Hypothesis | None) -> None:
+        """Publish known states and policies if they have a new stamp."""
+        if hypothesis is self._hypothesis:
+            return
+        if hypothesis is not None and (
+                self._hypothesis is None or hypothesis.stamp != self._hypothesis.stamp):
+            self._publish(self._known, wire.encode_known_states(hypothesis))
+            self._publish(self._policies, wire.PolicySet.of(hypothesis).to_msg())
+        self._hypothesis = hypothesis
+
+    def news(self, exploration: Exploration, missing: str, now: float) -> None:
+        """Publish whatever has changed and is due; ``missing`` tells why there is no robot."""
+        said = exploration.phase, exploration.status
+        if missing and said[0] == 'waiting_for_robot':
+            said = said[0], f'{said[1]} ({missing})'
+        if said != self._said and now >= self._next_phase:
+            self._log(*said)
+            self._said = said
+            self._next_phase = now + _PHASE_PERIOD
+            self._publish(self._status, String(data=said[1]))    # whoever sees the phase knows why
+            self._publish(self._phase, String(data=said[0]))
+        if now >= self._next_picture:
+            self._next_picture = now + _MARKER_PERIOD
+            shown = (self._hypothesis, exploration.candidates, exploration.last_state)
+            if shown != self._drawn:
+                self._drawn = shown
+                self._publish(self._markers, self._picture.draw(exploration))
+
+    def diagnostics(self, exploration: Exploration, robot_timeouts: int, disk: str,
+                    now: float) -> None:
+        """Publish one diagnostic status; to be called once a second.
+
+        disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+        """
+        steps, since = self._counted
+        self._counted = exploration.steps, now
+        values = {
+            **exploration.diagnostics(),
+            'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
+            'robot_timeouts': robot_timeouts,
+            'checkpoint': disk or 'ok'}
+        message = DiagnosticArray(status=[DiagnosticStatus(
+            level=_LEVELS.get(
+                exploration.phase, DiagnosticStatus.WARN if disk else DiagnosticStatus.OK),
+            name=f'{self._node.get_fully_qualified_name()}: exploration',
+            message=exploration.status,
+            values=_key_values(values))])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+    def _publish(self, publisher: Publisher, message: object) -> None:
+        self._latest[publisher] = message
+        publisher.publish(message)
+
+    def _log(self, phase: str, status: str) -> None:
+        """Log what concerns people: when it starts or stops, not each phase of the search."""
+        logger, before = self._node.get_logger(), self._said[0]
+        if phase == before:
+            return
+        if phase == 'fault':
+            logger.error(status)
+        elif phase == 'waiting_for_robot' and before not in ('', 'paused'):
+            logger.warning(status)
+        elif phase in ('waiting_for_robot', 'paused', 'done'):
+            logger.info(status)
+        elif before in ('waiting_for_robot', 'paused'):
+            logger.info('exploring')
+
+
+def _key_values(values: Mapping[str, object]) -> list[KeyValue]:
+    return [KeyValue(key=key, value=str(value)) for key, value in values.items()]

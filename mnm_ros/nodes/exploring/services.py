@@ -1,0 +1,89 @@
+"""What an operator may ask of a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
+
+from mnm_ros.checkpoint.input_log import Refused
+from mnm_ros.protocol.step_loop import FAULT
+
+if TYPE_CHECKING:
+    from mnm_ros.nodes.exploring.session import ExplorationSession
+
+
+class Services:
+    """``explore``, ``recover``, ``save`` and ``load``. A refusal tells what to do instead."""
+
+    def __init__(self, node: Node, session: ExplorationSession) -> None:
+        self._node = node
+        self._session = session
+        self._services = (
+            node.create_service(SetBool, 'explore', self._on_explore),
+            node.create_service(Trigger, 'recover', self._on_recover),
+            node.create_service(Trigger, 'save', self._on_save),
+            node.create_service(Trigger, 'load', self._on_load))
+
+    def destroy(self) -> None:
+        """Remove the services."""
+        for service in self._services:
+            self._node.destroy_service(service)
+
+    def _on_explore(
+            self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        session = self._session
+        response.success = False
+        if session.exploration.phase == FAULT:
+            response.message = f'{session.exploration.status}; {self._way_back()}'
+        elif session.loop.over:
+            response.message = f'exploration is over: {session.exploration.status}'
+        elif not session.active:
+            response.message = 'the node is not active'
+        else:
+            session.explore(request.data)
+            response.success = True
+            response.message = (
+                'exploring' if request.data else
+                'pausing after the current step' if session.loop.running else 'paused')
+        return response
+
+    def _on_recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        session = self._session
+        response.success = False
+        if session.exploration.phase != FAULT:
+            response.message = f'there is no fault; {session.exploration.status}'
+        elif not session.exploration.recoverable:
+            response.message = f'{session.exploration.status}; {self._way_back()}'
+        elif not session.active:
+            response.message = 'the node is not active'
+        else:
+            session.recover()
+            response.success, response.message = True, 'recovering, beginning with a RESET'
+        return response
+
+    def _way_back(self) -> str:
+        if self._session.exploration.recoverable:
+            return 'the service recover leads back'
+        return 'load what was saved, or clean the node up and configure it again'
+
+    def _on_save(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = self._session.keeper.save()
+        return response
+
+    def _on_load(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = False
+        if self._session.loop.running:
+            response.message = 'exploring: call explore with false first'
+            return response
+        try:
+            self._session.load()
+        except (Refused, OSError) as refusal:
+            response.message = f'nothing loaded: {refusal}'
+        else:
+            response.success = True
+            response.message = f'step {self._session.exploration.steps}'
+            if self._session.active:
+                response.message += '; call explore with true to go on'
+        return response

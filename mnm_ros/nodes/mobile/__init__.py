@@ -1,0 +1,1 @@
+"""The parts of ``grid_driver`` and ``diff_drive_sim``."""

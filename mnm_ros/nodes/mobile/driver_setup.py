@@ -1,0 +1,60 @@
+"""What the parameters of ``grid_driver`` mean together."""
+
+from __future__ import annotations
+
+from mnm_ros.driving.drive import Limits
+from mnm_ros.driving.grid import QUARTER, Grid, heading_of
+from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.parameters import ParameterError, Parameters
+
+
+def grid_of(given: Parameters) -> Grid:
+    """Return the grid."""
+    return Grid(*(given[name] for name in (
+        'origin_x', 'origin_y', 'cell_size', 'columns', 'rows', 'with_heading')))
+
+
+def limits_of(given: Parameters) -> Limits:
+    """Return how to drive."""
+    return Limits(*(given[name] for name in (
+        'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',
+        'heading_tolerance', 'blocked_after')))
+
+
+def home_of(given: Parameters) -> Pose:
+    """Return the home pose."""
+    return Pose(given['home_x'], given['home_y'], given['home_yaw'])
+
+
+def check(given: Parameters) -> None:
+    """Raise ParameterError if values that are allowed do not fit together."""
+    grid, home = grid_of(given), home_of(given)
+    cell = grid.cell_at(home.x, home.y)
+    if cell is None:
+        raise ParameterError(
+            f"parameters 'home_x', 'home_y' are {home.x:g}, {home.y:g}, expected a point of the "
+            f'grid, whose corners are {grid.origin_x:g}, {grid.origin_y:g} and '
+            f'{grid.origin_x + grid.columns * grid.cell_size:g}, '
+            f'{grid.origin_y + grid.rows * grid.cell_size:g}')
+    _check_tolerance(given, 'tolerance', -grid.distance_beyond(cell, home.x, home.y),
+                     grid.cell_size, 'home has to be so near to the centre of its cell')
+    if grid.with_heading:
+        off = abs(wrapped(home.yaw - heading_of(home.yaw) * QUARTER))
+        _check_tolerance(given, 'heading_tolerance', QUARTER / 2 - off, QUARTER,
+                         'home_yaw has to be so near to a multiple of a quarter turn')
+    if given['moves'] == 'relative' and not given['with_heading']:
+        raise ParameterError(
+            "parameter 'moves' is 'relative', expected compass unless with_heading is true")
+    if given['drive'] == 'cmd_vel' and not given['pose_timeout']:
+        raise ParameterError(
+            "parameter 'pose_timeout' is 0.0, expected > 0 with drive cmd_vel")
+
+
+def _check_tolerance(
+        given: Parameters, name: str, to_border: float, size: float, reason: str) -> None:
+    """Raise ParameterError if a robot at home within the tolerance may be in another state."""
+    most = to_border - given['hysteresis'] * size
+    if given[name] > most:
+        raise ParameterError(
+            f"parameter '{name}' is {given[name]:g}, expected <= {most:g}: {reason}, and "
+            'hysteresis so small, that the robot cannot end in another state')

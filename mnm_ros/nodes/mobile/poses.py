@@ -1,0 +1,73 @@
+"""Poses in the plane, from messages and into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from typing import Union
+
+from geometry_msgs.msg import Pose as PoseMessage
+from geometry_msgs.msg import PoseWithCovarianceStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from mnm_ros import wire
+from mnm_ros.geometry import Pose
+
+# Best effort hears every publisher. A pose that has been waiting behind a newer one is worthless.
+_POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+Located = Union[Odometry, PoseWithCovarianceStamped]
+
+
+def set_pose(message: PoseMessage, x: float, y: float, yaw: float) -> None:
+    """Write a pose, m and rad, into a message."""
+    message.position.x, message.position.y = x, y
+    message.orientation.z, message.orientation.w = math.sin(yaw / 2), math.cos(yaw / 2)
+
+
+def planar(message: PoseMessage) -> Pose | None:
+    """Return the pose in the plane, None if it is none."""
+    q = message.orientation
+    if not 0 < math.hypot(q.x, q.y, q.z, q.w) < math.inf:
+        return None
+    yaw = math.atan2(2 * (q.w * q.z + q.x * q.y),    # of any length
+                     q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z)
+    pose = Pose(message.position.x, message.position.y, yaw)
+    return pose if all(map(math.isfinite, pose)) else None
+
+
+class PoseTopic:
+    """The topic on which a robot tells where it is: ``odom``, or one of a localisation.
+
+    take: called with each message.
+    """
+
+    def __init__(self, node: Node, source: str, take: Callable[[Located], None]) -> None:
+        self._node = node
+        self._kind = Odometry if source == 'odom' else PoseWithCovarianceStamped
+        self._take = take
+        self._heard = self._asked = False
+        self.name: str = node.create_subscription(
+            self._kind, source, self._on_pose, _POSE).topic_name
+
+    def look(self) -> None:
+        """Ask for a latched pose if none has come yet; to be called now and then.
+
+        AMCL publishes nothing more while the robot is at rest.
+        """
+        if not self._heard and not self._asked and any(
+                found.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+                for found in self._node.get_publishers_info_by_topic(self.name)):
+            self._asked = True
+            self._node.create_subscription(
+                self._kind, self.name, self._on_latched, wire.LATCHED)
+
+    def _on_pose(self, message: Located) -> None:
+        self._heard = True
+        self._take(message)
+
+    def _on_latched(self, message: Located) -> None:
+        if not self._heard:
+            self._on_pose(message)

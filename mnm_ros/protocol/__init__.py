@@ -1,0 +1,1 @@
+"""The discrete step protocol, both sides, without ROS: time is passed in, in seconds."""

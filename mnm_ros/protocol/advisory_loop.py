@@ -1,0 +1,115 @@
+"""Learns while somebody else drives the robot; commands nothing. No rclpy, time in seconds."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.problem import RESET
+from mnm_ros.protocol.clients import REPORT, RetryTimer
+from mnm_ros.protocol.step_loop import StepLoop
+
+_REMEMBERED = 10    # orders and answers: as many as the topics keep
+_EARLY = 0.5        # s, that an answer may arrive before the order it answers
+
+
+class AdvisoryLoop(StepLoop):
+    """Takes part in the exchange between a driver and the robot by listening.
+
+    A step counts if the driver had the advised action executed in the very state that the
+    advice was for: the answer has to carry the next ``seq`` after that of the last answer, so
+    that nothing can have happened in between. Only RESET may come from an unknown state. After
+    everything else the robot counts as relocated, and the advice is RESET. What is learnt from
+    is thus distributed as if the explorer had driven, as long as the driver does not leave
+    attempts unfinished because of how they go.
+
+    advise: publishes ``[seq, action]``: the advice after the ``state`` message with that seq.
+    """
+
+    def __init__(
+            self, exploration: Exploration, patience: RetryTimer,
+            advise: Callable[[int, int], None]) -> None:
+        super().__init__(exploration, patience, 0, advise, None)
+        self._orders: dict[int, int] = {}    # action by seq, not answered yet
+        self._early: tuple[int, int, float] | None = None    # seq, state, when
+        self._answered: deque[int] = deque(maxlen=_REMEMBERED)
+        self._last = REPORT    # seq of the last answer, unless the robot was moved after it
+        self._heard = 0.0
+
+    def on_order(self, seq: int, action: int, now: float) -> None:
+        """Take an ``action`` message of the driver."""
+        if self._early and self._early[0] == seq:
+            _, state, _ = self._early
+            self._early = None
+            self._answer(seq, action, state, now)
+        elif seq not in self._answered:
+            self._orders.setdefault(seq, action)    # the robot executes what comes first
+            while len(self._orders) > _REMEMBERED:
+                del self._orders[next(iter(self._orders))]
+
+    def on_state(self, seq: int, state: int, now: float) -> None:
+        """Take a ``state`` message; it may arrive before the order it answers."""
+        if seq in self._answered or self._early and self._early[0] == seq:
+            return
+        self._settle(now)
+        if seq == REPORT:
+            self._moved(seq, state, now)
+        elif seq in self._orders:
+            self._answer(seq, self._orders.pop(seq), state, now)
+        else:
+            self._early = seq, state, now
+
+    def on_peers(self, joined: bool, left: bool, now: float) -> None:
+        """Who has joined may be another robot, in another place; the advice is latched."""
+        if joined:
+            self._orders.clear()
+            self._early = None
+        if joined and self.running:
+            self._restart(now)
+
+    def tick(self, now: float) -> None:
+        """Watch the limits, and whether the robot is being driven."""
+        if self._early and now >= self._early[2] + _EARLY:
+            self._settle(now)
+        if not self.running or self._finish_at_limit(now):
+            return
+        if now >= self._heard + self.patience.timeout * (self.patience.retries + 1):
+            self._without_robot('nobody drives the robot', now)
+
+    def _settle(self, now: float) -> None:
+        """An answer whose order has not been heard says where the robot is, no more."""
+        if self._early:
+            seq, state, _ = self._early
+            self._early = None
+            self._moved(seq, state, now)
+
+    def _answer(self, seq: int, action: int, state: int, now: float) -> None:
+        if self.running and self._counts(seq, action):
+            self._note(seq, now)
+            self._observe(state, now)
+        else:
+            self._moved(seq, state, now)
+
+    def _counts(self, seq: int, action: int) -> bool:
+        """Whether the advised action was executed in the state that the advice was for."""
+        if self.exploration.last_state is None:
+            return action == RESET == self.exploration.next_action()
+        follows = seq == self._last + 1 and self._last != REPORT
+        return follows and action == self.exploration.next_action()
+
+    def _moved(self, seq: int, state: int, now: float) -> None:
+        self._note(seq, now)
+        if self.running:
+            self._relocate(state, now)
+
+    def _note(self, seq: int, now: float) -> None:
+        self._heard = now
+        self._last = seq
+        if seq == REPORT:
+            self._orders.clear()
+        else:
+            self._answered.append(seq)
+
+    def _begin(self, action: int, now: float) -> None:
+        self._send(self._last, action)

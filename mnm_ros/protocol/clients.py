@@ -1,0 +1,171 @@
+"""The discrete step protocol, both sides, without ROS: time is passed in, in seconds.
+
+The explorer sends ``[seq, action]``; the robot executes any ``seq`` other than the last one it
+executed and answers once with ``[seq, state]``. An action that stays unanswered is sent again
+with the same ``seq``; the robot then repeats its answer instead of executing it twice.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+import math
+
+REPORT = -1
+"""The ``seq`` of an unsolicited report: the robot has been moved to this state."""
+
+
+class Incoming(Enum):
+    """What a ``state`` message means to the explorer."""
+
+    ANSWER = 'answer'
+    REPORT = 'report'
+    STALE = 'stale'        # an old, second or foreign answer: changes nothing
+
+
+class RetryTimer:
+    """How long to wait for the robot, and when it counts as not answering.
+
+    timeout: seconds before something is tried again.
+    retries: times it is tried again before the robot counts as not answering. It is tried
+        again at the same pace after that, so that a robot that comes back is found.
+
+    timeouts: how often something had to be tried again, in all.
+    """
+
+    def __init__(self, timeout: float, retries: int) -> None:
+        self.timeout = timeout
+        self.retries = retries
+        self.timeouts = 0
+        self._tried_again = 0
+        self._begun = self._hurried = 0.0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the robot counts as not answering."""
+        return self._tried_again > self.retries
+
+    def start(self, now: float) -> None:
+        """Begin to wait for something new."""
+        self._tried_again = 0
+        self.extend(now)
+
+    def extend(self, now: float) -> None:
+        """Wait a full timeout from now on."""
+        self._begun, self._hurried = now, math.inf
+
+    def hurry(self, due: float) -> None:
+        """Try again at ``due`` at the latest."""
+        self._hurried = min(self._hurried, due)
+
+    def overdue(self, now: float) -> bool:
+        """Whether it is time to try again; if so, the next wait begins."""
+        if now < min(self._begun + self.timeout, self._hurried):    # it may have changed
+            return False
+        self.timeouts += 1
+        self._tried_again += 1
+        self.extend(now)
+        return True
+
+
+class StepClient:
+    """The explorer's side: one action under way, sent again until it is answered.
+
+    first_seq: of the first action; the time in nanoseconds, so that restarts and several
+        senders never collide.
+    """
+
+    def __init__(self, first_seq: int, patience: RetryTimer) -> None:
+        self._patience = patience
+        self._first = first_seq
+        self._seq = first_seq - 1
+        self._action: int | None = None
+
+    @property
+    def under_way(self) -> tuple[int, int] | None:
+        """``(seq, action)`` that has not been answered yet."""
+        return None if self._action is None else (self._seq, self._action)
+
+    def sent(self, seq: int) -> bool:
+        """Whether ``seq`` is the number of one of its own actions."""
+        return self._first <= seq <= self._seq
+
+    def start(self, action: int, now: float) -> tuple[int, int]:
+        """Return the message for a new action; RuntimeError if one is under way."""
+        if self._action is not None:
+            raise RuntimeError(f'action {self._action} is still under way')
+        self._seq += 1
+        self._action = action
+        self._patience.start(now)
+        return self._seq, action
+
+    def overdue(self, now: float) -> tuple[int, int] | None:
+        """Return the message to send again if the answer is overdue."""
+        if self._action is None or not self._patience.overdue(now):
+            return None
+        return self._seq, self._action
+
+    def receive(self, seq: int) -> Incoming:
+        """Classify an incoming message; an answer ends the action under way."""
+        if seq == REPORT:
+            return Incoming.REPORT
+        if self._action is None or seq != self._seq:
+            return Incoming.STALE
+        self._action = None
+        return Incoming.ANSWER
+
+    def abandon(self) -> None:
+        """Forget the action under way; its answer will be stale."""
+        self._action = None
+
+
+class HomeClient:
+    """The explorer's side of RESET by service: call, wait for success, take the next report.
+
+    Service responses and reports travel apart, so the report may overtake the response. One
+    that did counts if it names the home state known from before, or if no other one follows.
+    """
+
+    def __init__(self, patience: RetryTimer) -> None:
+        self._patience = patience
+        self._home: int | None = None
+        self._early: int | None = None
+        self._succeeded = False
+        self.under_way = False
+        self.attempt = 0
+
+    def start(self, now: float) -> int:
+        """Begin a way home; return its number, to be handed to ``respond``."""
+        self.under_way, self._succeeded, self._early = True, False, None
+        self.attempt += 1
+        self._patience.start(now)
+        return self.attempt
+
+    def overdue(self, now: float) -> bool:
+        """Whether the service has to be called again."""
+        return self.under_way and self._patience.overdue(now)
+
+    def respond(self, attempt: int, success: bool) -> int | None:
+        """Take a response of the service; return the home state if this completes the way."""
+        if not self.under_way or attempt != self.attempt or not success:
+            return None
+        again = self._succeeded
+        self._succeeded = True
+        if self._early is not None and (again or self._early == self._home):
+            return self._arrive(self._early)
+        return None
+
+    def report(self, state: int) -> int | None:
+        """Take a report; return the home state if this completes the way."""
+        if self._succeeded:
+            return self._arrive(state)
+        self._early = state
+        return None
+
+    def abandon(self) -> None:
+        """Forget the way home."""
+        self.under_way = False
+
+    def _arrive(self, state: int) -> int:
+        self.under_way = False
+        self._home = state
+        return state

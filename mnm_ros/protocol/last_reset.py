@@ -1,0 +1,51 @@
+"""The last RESET before a node ends; no rclpy, time is passed in, in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mnm_ros.core.problem import RESET
+from mnm_ros.protocol.clients import Incoming, RetryTimer, StepClient
+
+_AGAIN = 0.5    # s, before it is sent again
+
+
+class LastReset:
+    """Sends the robot home until it answers. Nothing is learnt from that.
+
+    send: publishes ``[seq, action]``. first_seq: the time in nanoseconds.
+    call_home: calls the service ``return_home`` instead, with the number of the attempt.
+
+    over: whether the robot has answered.
+    """
+
+    def __init__(
+            self, send: Callable[[int, int], None], call_home: Callable[[int], object] | None,
+            first_seq: int, now: float) -> None:
+        self.over = False
+        self._send = send
+        self._call_home = call_home
+        self._patience = RetryTimer(_AGAIN, 0)
+        self._client = StepClient(first_seq, self._patience)
+        self._order = self._client.start(RESET, now)
+        self._begin()
+
+    def tick(self, now: float) -> None:
+        """Try again what is overdue."""
+        if not self.over and self._patience.overdue(now):
+            self._begin()
+
+    def on_state(self, seq: int) -> None:
+        """Take the seq of a ``state`` message."""
+        if not self._call_home and self._client.receive(seq) is Incoming.ANSWER:
+            self.over = True
+
+    def on_home_response(self, success: bool) -> None:
+        """Take a response of ``return_home``."""
+        self.over = self.over or success
+
+    def _begin(self) -> None:
+        if self._call_home:
+            self._call_home(0)
+        else:
+            self._send(*self._order)

@@ -1,0 +1,46 @@
+"""What can be driven through the step protocol."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class StepTask(Protocol):
+    """What a StepLoop asks and tells: an exploration, or the way to one state.
+
+    The names mean what they mean for ``Exploration``.
+    """
+
+    steps: int
+    misses_in_a_row: int
+
+    @property
+    def phase(self) -> str: ...
+
+    @property
+    def home(self) -> int | None: ...
+
+    @property
+    def last_state(self) -> int | None: ...
+
+    def next_action(self) -> int: ...
+
+    def observe(self, state: int) -> None: ...
+
+    def relocate(self, state: int) -> None: ...
+
+    def lose_place(self) -> None: ...
+
+    def pause(self, reason: str) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def robot_lost(self, reason: str) -> None: ...
+
+    def robot_answers(self) -> None: ...
+
+    def fail(self, reason: str, recoverable: bool = True) -> None: ...
+
+    def recover(self) -> None: ...
+
+    def finish(self, reason: str) -> None: ...

@@ -1,0 +1,225 @@
+"""Checks that are valid at every moment, on their own and with a scripted base algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import json
+
+import numpy as np
+import pytest
+from scripted import HOME, ScriptedBase, policy
+
+from mnm_ros.core.as_printed.window_tests import binomial_tail
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.checking_phase import ChangeLog, Round
+from mnm_ros.core.detector import Detector
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.watch_phase import WatchPhase
+
+PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.0076)
+LIMIT, HORIZON = 8.0, 12
+
+
+def record(detector: Detector, chance: float, episodes: int, rng: np.random.Generator) -> None:
+    """Watch a policy that arrives with ``chance`` at each step."""
+    for length in rng.geometric(chance, size=episodes):
+        detector.record(min(int(length), HORIZON), length > HORIZON)
+        if detector.alarm:
+            return
+
+
+def tau(chance: float) -> float:
+    """Return ``(E len + P(failed)) / (1 - P(failed))``."""
+    failed = (1 - chance) ** HORIZON
+    return ((1 - failed) / chance + failed) / (1 - failed)
+
+
+def test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_level_says() -> None:
+    level, trials = 0.1, 200
+    chance = 0.129
+    assert 0.97 * LIMIT < tau(chance) <= LIMIT
+    alarms = []
+    for seed in range(trials):
+        detector = Detector(LIMIT, HORIZON, level)
+        record(detector, chance, 1500, np.random.default_rng(seed))
+        if detector.alarm:
+            alarms.append(seed)
+    assert binomial_tail(trials, level, len(alarms)) > 1e-3, f'alarms with seeds {alarms}'
+
+
+@pytest.mark.parametrize('past', [0, 100, 5000])
+def test_a_long_good_past_hardly_delays_the_alarm(past: int) -> None:
+    detector = Detector(LIMIT, HORIZON, 1e-4)
+    record(detector, 0.4, past, np.random.default_rng(0))
+    assert not detector.alarm
+    failures = 0
+    while not detector.alarm:
+        detector.record(HORIZON, True)
+        failures += 1
+    # (log(1e4) + 2 log(past) + the price of five bets) over 0.93 nats per failure.
+    assert failures <= 14 + 2.2 * np.log(past + 1)
+
+
+def test_a_policy_is_proven_by_attempts_that_go_well_and_never_by_bad_ones() -> None:
+    good, bad = Detector(LIMIT, HORIZON, 1e-4), Detector(LIMIT, HORIZON, 1e-9)
+    record(good, 0.4, 60, np.random.default_rng(0))
+    record(bad, 0.12, 2000, np.random.default_rng(0))
+    assert tau(0.12) > LIMIT
+    assert good.proven and not bad.proven
+
+
+def test_a_detector_goes_on_from_its_state_bit_for_bit() -> None:
+    first = Detector(LIMIT, HORIZON, 1e-4)
+    record(first, 0.3, 500, np.random.default_rng(1))
+    second = Detector.from_state(LIMIT, HORIZON, json.loads(json.dumps(first.to_state())))
+    for detector in (first, second):
+        record(detector, 0.15, 100, np.random.default_rng(2))
+    assert first.to_state() == second.to_state()
+
+
+class World:
+    """From home, action ``a`` leads to state ``a`` unless the way is closed."""
+
+    def __init__(self) -> None:
+        self.closed: set[int] = set()
+
+    def step(self, action: int) -> int:
+        return HOME if action == RESET or action in self.closed else action
+
+
+class Script:
+    """Makes runs that find ``targets`` within ``life`` steps, and remembers them."""
+
+    def __init__(self, targets: tuple[int, ...], life: int = 10) -> None:
+        self.targets = targets
+        self.life = life
+        self.runs: list[ScriptedBase] = []
+        self.given: list[tuple[int, ...]] = []
+        self.confidences: list[float] = []
+
+    def __call__(self, problem: Problem, policies: tuple[Policy, ...]) -> BaseAlgorithm:
+        self.runs.append(ScriptedBase(self.life, self.targets))
+        self.given.append(tuple(policy.target for policy in policies))
+        self.confidences.append(problem.delta)
+        return self.runs[-1]
+
+
+def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog, list]:
+    sentences: list[str] = []
+    log = ChangeLog(sentences.append)
+    checking = WatchPhase(
+        Round(1, PROBLEM, HOME, script, check_steps=0, steps_taken=30, log=log),
+        tuple(policy(target) for target in targets), quanta=1)
+    return checking, log, sentences
+
+
+def run(checking: WatchPhase, world: World, until: Callable[[], bool],
+        limit: int = 20_000) -> int:
+    for step in range(limit):
+        if until():
+            return step
+        action = checking.next_action()
+        assert checking.next_action() == action
+        checking.observe(world.step(action))
+    raise AssertionError(f'not within {limit} steps')
+
+
+def known(checking: WatchPhase) -> tuple[int, ...]:
+    return tuple(policy.target for policy in checking.policies)
+
+
+def test_in_a_world_without_change_nothing_is_decided() -> None:
+    script = Script((HOME, 3, 5))
+    checking, log, sentences = watching(script, (HOME, 3, 5))
+    policies = checking.policies
+    run(checking, World(), lambda: len(script.runs) == 300)
+    assert checking.policies is policies and not checking.refuted
+    assert (log.noticed, log.relearnt, sentences) == (0, 0, [])
+    assert set(script.given) == {(HOME, 3, 5)}
+    assert sum(script.confidences) < PROBLEM.delta / 3
+
+
+def test_a_policy_that_stops_working_is_deleted_after_a_few_attempts() -> None:
+    script = Script((HOME, 3, 5))
+    checking, log, sentences = watching(script, (HOME, 3, 5))
+    world = World()
+    run(checking, world, lambda: len(script.runs) == 5)
+    world.closed = {3}
+    script.targets = (HOME, 5)
+    assert run(checking, world, lambda: known(checking) == (HOME, 5)) < 200
+    assert sentences == ['round 1: state 3 no longer reached by its policy, deleted']
+    assert (log.noticed, log.relearnt) == (1, 0)
+    assert script.given[-1] == (HOME, 5) and script.runs[-1].steps == 0
+    run(checking, world, lambda: log.relearnt == 1)
+    assert script.runs[-2].finished
+
+
+def test_a_new_state_is_added_as_soon_as_it_is_certified_and_watched_from_then_on() -> None:
+    script = Script((HOME, 3, 5))
+    checking, log, sentences = watching(script, (HOME, 3))
+    world = World()
+    steps = run(checking, world, lambda: known(checking) == (HOME, 3, 5))
+    assert steps < 2 * script.life + 10
+    assert sentences == ['round 1: state 5 found, added']
+    assert (log.noticed, log.relearnt) == (1, 0)
+    run(checking, world, lambda: log.relearnt == 1)
+    world.closed = {5}
+    script.targets = (HOME, 3)
+    run(checking, world, lambda: known(checking) == (HOME, 3))
+
+
+def test_a_new_state_beyond_the_radius_tells_of_no_change() -> None:
+    class Far(ScriptedBase):
+        estimates = {5: 4.5}
+
+    script = Script((HOME, 3, 5))
+    checking, log, _ = watching(script, (HOME, 3))
+    checking.base = Far(script.life, script.targets)
+    run(checking, World(), lambda: known(checking) == (HOME, 3, 5))
+    assert log.noticed == 0
+
+
+def test_a_policy_keeps_its_detector_when_others_come_and_go() -> None:
+    script = Script((HOME, 3, 5))
+    checking, _, _ = watching(script, (HOME, 3, 5))
+    before = checking._detectors[3]
+    checking._adopt((*checking.policies, policy(7)))
+    assert checking._detectors[3] is before
+    checking._adopt(checking.policies[:2])
+    assert checking._detectors[3] is before
+    via_three = Policy(5, 4, (HOME, 3), ((3, 5),))
+    checking._adopt((*checking.policies, via_three))
+    before = checking._detectors[5]
+    checking._adopt((checking.policies[0], checking.policies[2]))
+    assert checking._detectors[5] is not before
+
+
+def test_rediscoveries_that_never_end_refute_the_round() -> None:
+    script = Script((HOME, 3), life=0)
+    checking, log, sentences = watching(script, (HOME, 3))
+    run(checking, World(), lambda: checking.refuted)
+    # k cut-offs have probability at most (delta / 3)^k: two are enough so early. The first may
+    # take 4 times the 30 steps of the building phase, the second twice that.
+    assert [base.steps for base in script.runs] == [120, 240]
+    assert log.noticed == 1 and 'took more than 240 steps 2 times in a row' in sentences[0]
+
+
+def test_a_hypothesis_of_home_alone_only_rediscovers() -> None:
+    script = Script((HOME,))
+    checking, log, _ = watching(script, (HOME,))
+    run(checking, World(), lambda: len(script.runs) == 50)
+    assert checking.rediscovering and log.noticed == 0
+
+
+def test_a_robot_that_was_moved_spoils_no_episode() -> None:
+    script = Script((HOME, 3, 5))
+    checking, _, _ = watching(script, (HOME, 3, 5))
+    world = World()
+    for _ in range(500):
+        run(checking, world, lambda: checking.next_action() == 3)
+        checking.interrupt()
+        assert checking.next_action() == RESET
+        checking.observe(HOME)
+        checking.observe(world.step(checking.next_action()))
+    assert known(checking) == (HOME, 3, 5)

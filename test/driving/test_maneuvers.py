@@ -1,0 +1,167 @@
+"""Ways over cells, and what becomes of a leg that fails; every leg ends as the test says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from mnm_ros.driving.drive import Leg, Outcome
+from mnm_ros.driving.grid import QUARTER, Grid
+from mnm_ros.driving.maneuvers import MOVES, Maneuver, Move, WayHome
+from mnm_ros.driving.route import Ways, shortest
+from mnm_ros.geometry import Pose
+
+GRID = Grid(0.0, 0.0, 1.0, 4, 4)
+REACHED, TIMEOUT, BUMPED, BLOCKED = Outcome
+Judge = Callable[[int, int], Outcome]
+
+
+def play(maneuver: Maneuver, cell: int | None, judge: Judge,
+         grid: Grid = GRID) -> tuple[int | None, list[Leg]]:
+    """Play an maneuver; ``judge`` says how a leg from a cell to another ends."""
+    legs: list[Leg] = []
+    pose = Pose(*grid.centre(cell), 0.0) if cell is not None else Pose(-0.6, 1.4, 0.0)
+    ended = None
+    while True:
+        leg = maneuver.next(ended, cell, pose)
+        if leg is None:
+            return cell, legs
+        legs.append(leg)
+        assert len(legs) < 100
+        there = grid.cell_at(leg.x, leg.y)
+        ended = REACHED if leg.retreat else judge(cell, there)
+        if ended is REACHED and not leg.retreat:
+            cell, pose = there, Pose(leg.x, leg.y, 0.0)
+
+
+def fine(cell: int, there: int) -> Outcome:
+    return REACHED
+
+
+def closed(*edges: tuple[int | None, int], how: Outcome = BUMPED) -> Judge:
+    both = {*edges, *((b, a) for a, b in edges)}
+    return lambda cell, there: how if (cell, there) in both else REACHED
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_shortest_ways_against_relaxation(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(50):
+        edges = {node: random.sample(range(12), random.randint(0, 3)) for node in range(12)}
+        distance = {0: 0}
+        for _ in range(12):
+            for node, nexts in edges.items():
+                for there in nexts:
+                    if node in distance:
+                        distance[there] = min(distance.get(there, 99), distance[node] + 1)
+        for goal in range(12):
+            route = shortest(0, goal, edges.__getitem__)
+            assert (None if route is None else len(route)) == distance.get(goal), (seed, goal)
+            for here, there in zip([0, *(route or [])], route or []):
+                assert there in edges[here]
+
+
+@pytest.mark.parametrize(('action', 'there'), list(zip(MOVES['compass'], (6, 9, 4, 1))))
+def test_compass(action: str, there: int) -> None:
+    move = Move(Ways(GRID), action, 5, 0, 9.0)
+    assert play(move, 5, fine) == (there, [Leg(*GRID.centre(there), None, 9.0)])
+    assert move.outcome is REACHED
+
+
+@pytest.mark.parametrize(('action', 'there', 'facing'), [
+    ('forward', 9, 1), ('back', 1, 1), ('left', 5, 2), ('right', 5, 0)])
+def test_relative(action: str, there: int, facing: int) -> None:
+    grid = Grid(0.0, 0.0, 1.0, 4, 4, with_heading=True)
+    _, (leg,) = play(Move(Ways(grid), action, 5, 1, 9.0), 5, fine)
+    assert leg == Leg(*grid.centre(there), pytest.approx(facing * QUARTER), 9.0,
+                      action == 'back')
+
+
+@pytest.mark.parametrize(('outcome', 'retreats'), [(TIMEOUT, 0), (BUMPED, 1), (BLOCKED, 1)])
+def test_a_move_that_fails(outcome: Outcome, retreats: int) -> None:
+    move = Move(Ways(GRID), 'east', 5, 0, 9.0)
+    cell, legs = play(move, 5, closed((5, 6), how=outcome))
+    assert cell == 5 and move.outcome is outcome
+    assert legs[1:] == [Leg(*GRID.centre(5), None, 9.0, None, retreat=True)] * retreats
+
+
+def test_nothing_is_driven_off_the_grid_or_into_what_is_occupied() -> None:
+    ways = Ways(GRID)
+    ways.free = frozenset({0, 1})
+    for action, cell in (('west', 0), ('north', 1), ('east', 1), ('east', None)):
+        move = Move(ways, action, cell, 0, 9.0)
+        assert play(move, cell, fine) == (cell, []) and move.outcome is BLOCKED
+
+
+def home(ways: Ways, retries: int = 3, in_one_go: bool = False) -> WayHome:
+    return WayHome(ways, Pose(0.4, 0.6, 1.0), retries, 9.0, in_one_go)
+
+
+def test_home_round_what_is_occupied() -> None:
+    ways = Ways(GRID)
+    ways.free = frozenset({0, 1, 2, 6, 10, 14, 13, 12, 4, 8})
+    cell, legs = play(home(ways), 10, fine)
+    assert cell == 0 and [GRID.cell_at(leg.x, leg.y) for leg in legs] == [6, 2, 1, 0, 0]
+    assert legs[-1] == Leg(0.4, 0.6, 1.0, 9.0)
+
+
+def test_home_round_a_door_that_is_closed_and_remembered() -> None:
+    ways = Ways(GRID)
+    ways.free = frozenset({0, 1, 2, 4, 5, 6})
+    door = closed((1, 0))
+    cell, legs = play(home(ways), 2, door)
+    assert cell == 0 and sum(leg.retreat for leg in legs) == 1
+    cell, legs = play(home(ways), 2, door)
+    assert cell == 0 and not any(leg.retreat for leg in legs)
+    ways.succeeded(0, 1)
+    cell, legs = play(home(ways), 2, fine)
+    assert [GRID.cell_at(leg.x, leg.y) for leg in legs] == [1, 0, 0]
+
+
+def test_home_without_a_map_by_moves_that_have_succeeded() -> None:
+    ways = Ways(GRID)
+    for cell, action in ((0, 'north'), (4, 'north'), (8, 'east'), (9, 'east'), (10, 'south')):
+        play(Move(ways, action, cell, 0, 9.0), cell, fine)
+    _, legs = play(home(ways), 6, fine)
+    assert [GRID.cell_at(leg.x, leg.y) for leg in legs] == [10, 9, 8, 4, 0, 0]
+    cell, legs = play(home(ways), 6, closed((9, 8)))    # and if they fail now, by any others
+    assert cell == 0 and sum(leg.retreat for leg in legs) == 1
+
+
+def test_home_from_outside() -> None:
+    cell, legs = play(home(Ways(GRID)), None, closed((None, 4)))
+    assert cell == 0 and GRID.cell_at(legs[0].x, legs[0].y) == 4 and legs[1].retreat
+
+
+@pytest.mark.parametrize(('retries', 'judge', 'problem'), [
+    (1, lambda cell, there: BUMPED, 'bumped from cell 1 to cell '),
+    (9, lambda cell, there: BLOCKED, 'no free way leads home from cell 1'),
+    (0, lambda cell, there: TIMEOUT, 'timeout from cell 1 to cell 0')])
+def test_home_is_not_reached(retries: int, judge: Judge, problem: str) -> None:
+    maneuver = home(Ways(GRID), retries)
+    cell, legs = play(maneuver, 1, judge)
+    assert cell == 1 and maneuver.problem.startswith(problem) and maneuver.outcome is not REACHED
+    assert sum(not leg.retreat for leg in legs) <= retries + 1
+
+
+def test_home_in_one_go() -> None:
+    ended = iter([BLOCKED, TIMEOUT, REACHED])
+    cell, legs = play(home(Ways(GRID), 2, in_one_go=True), 15, lambda *_: next(ended))
+    assert cell == 0 and legs == [Leg(0.4, 0.6, 1.0, 9.0)] * 3
+    maneuver = home(Ways(GRID), 1, in_one_go=True)
+    assert maneuver.next(None, 15, Pose(3.5, 3.5, 0.0)) and maneuver.next(
+        REACHED, 14, Pose(2.5, 3.5, 0.0))    # says so, but is elsewhere
+    assert maneuver.next(REACHED, 14, Pose(2.5, 3.5, 0.0)) is None
+    assert maneuver.problem == 'home was missed'
+
+
+@pytest.mark.parametrize(('with_heading', 'problem'), [(True, 'home was missed'), (False, '')])
+def test_home_in_another_heading(with_heading: bool, problem: str) -> None:
+    """Whoever leads it home in one go may turn it as he likes, if states have no heading."""
+    grid = Grid(0.0, 0.0, 1.0, 4, 4, with_heading)
+    maneuver = WayHome(Ways(grid), Pose(0.5, 0.5, QUARTER), 0, 9.0, in_one_go=True)
+    assert maneuver.next(None, 1, Pose(1.5, 0.5, 0.0))
+    assert maneuver.next(REACHED, 0, Pose(0.5, 0.5, 0.0)) is None
+    assert maneuver.problem == problem

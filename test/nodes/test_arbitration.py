@@ -1,0 +1,79 @@
+"""Who commands the robot when explorers come and go; with a graph that a test makes up."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from std_msgs.msg import Int64
+
+from mnm_ros.nodes.exploring.arbitration import Arbitration
+
+OTHER = 'another explorer, which started earlier, commands it'
+LISTENING = 'listening for other explorers'
+
+
+class Graph:
+    """Stands in for a node; who has a claim on the robot, by identity."""
+
+    def __init__(self) -> None:
+        self.claims = [1, 2]
+
+    def count_publishers(self, topic: str) -> int:
+        return len(self.claims)
+
+    def count_subscribers(self, topic: str) -> int:
+        return 1
+
+    def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(endpoint_gid=[claim]) for claim in self.claims]
+
+    def create_publisher(self, *arguments: object) -> SimpleNamespace:
+        return SimpleNamespace(publish=lambda message: None)
+
+    def create_subscription(self, kind: object, topic: str, callback: object,
+                            qos: object) -> None:
+        self.hear = callback
+
+
+def test_the_first_explorer_is_cleaned_up_and_configured_between_two_looks() -> None:
+    """It comes back as the later one; were nothing noticed, each would wait for the other."""
+    graph = Graph()
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    claim.objection(0.0)
+    graph.hear(Int64(data=100))
+    assert claim.objection(10.0) == OTHER
+    graph.claims = [2, 3]
+    graph.hear(Int64(data=300))
+    claim.objection(10.1)
+    assert claim.objection(13.0) == ''
+
+
+def test_listens_while_the_robot_answers_to_somebody_who_has_not_been_found() -> None:
+    graph = Graph()
+    graph.claims = [2]
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    for tenth in range(20):
+        assert claim.objection(tenth / 10) == LISTENING
+        claim.on_foreign_answer(tenth / 10)
+    assert claim.objection(2.3) == LISTENING and claim.objection(2.5) == ''
+
+
+def test_listens_to_nonsense_for_a_limited_time() -> None:
+    graph = Graph()
+    graph.claims = [2]
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    for tenth in range(100):
+        claim.on_foreign_answer(tenth / 10)
+        assert claim.objection(tenth / 10) == (LISTENING if tenth < 50 else '')
+
+
+def test_one_of_several_leaves_and_the_first_one_stays() -> None:
+    graph = Graph()
+    graph.claims = [1, 2, 3]
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    claim.objection(0.0)
+    graph.hear(Int64(data=100))
+    graph.claims = [1, 2]
+    assert claim.objection(10.0) == OTHER
+    graph.hear(Int64(data=100))    # once a second
+    assert claim.objection(13.0) == OTHER

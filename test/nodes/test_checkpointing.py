@@ -1,0 +1,229 @@
+"""Knowledge outlives the node: it goes on from ``checkpoint_dir``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import os
+from pathlib import Path
+import random
+import re
+import shutil
+import signal
+from types import SimpleNamespace
+
+from diagnostic_msgs.msg import DiagnosticArray
+from node_processes import Peer, ScriptedRobot, read_counts
+from std_msgs.msg import Header, Int64MultiArray, String
+from std_srvs.srv import SetBool, Trigger
+
+from mnm_ros import wire
+from mnm_ros.core.presets import OPTIONS
+from mnm_ros.nodes.exploring.checkpointing import Checkpointing
+from mnm_ros.nodes.robot_side import SubscriptionEventCallbacks
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.wire import PolicySet
+
+KILLS = int(os.environ.get('MNM_KILLS', '10'))
+"""How often the explorer is killed; the documentation tells of a run with 100."""
+
+Counts = dict[str, dict[str, dict[str, int]]]
+
+
+def total(counts: Counts) -> int:
+    return sum(n for row in counts.values() for nexts in row.values() for n in nexts.values())
+
+
+def within(part: Counts, whole: Counts) -> bool:
+    """Whether nothing was counted that did not happen."""
+    return all(n <= whole.get(state, {}).get(action, {}).get(following, 0)
+               for state, row in part.items() for action, nexts in row.items()
+               for following, n in nexts.items())
+
+
+def test_save(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+              tmp_path: Path) -> None:
+    start('cmp_sim', scenario=scenario)
+    process = explorer()
+    assert "'checkpoint_dir' is ''" in peer.call(Trigger, 'save').message
+    assert process.stop() == 0
+    explorer(checkpoint_dir=str(tmp_path / 'new'))
+    response = peer.call(Trigger, 'save')
+    assert response.success and Path(response.message).is_file()
+    assert Path(response.message).parent == tmp_path / 'new'
+
+
+def test_a_restarted_node_publishes_at_once_what_it_knew(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    start('cmp_sim', scenario=scenario)
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies, 'a hypothesis')
+    assert process.stop() == 0
+    before = PolicySet.from_msg(policies[-1])
+    policies.clear()
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+    peer.wait_for(lambda: policies, 'the hypothesis of before')
+    assert PolicySet.from_msg(policies[0]).stamp >= before.stamp
+    assert 'going on from' in process.output
+
+
+def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    folder = tmp_path / 'kept'
+    diagnostics = peer.listen(DiagnosticArray, '/diagnostics', 10)
+
+    def told(text: str) -> bool:
+        values = {pair.key: pair.value for message in diagnostics[-1:]
+                  for pair in message.status[0].values}
+        return text in values.get('checkpoint', '') and int(values['steps']) > 100
+
+    start('cmp_sim', scenario=scenario)
+    explorer(checkpoint_dir=str(folder))
+    peer.wait_for(lambda: told('ok'), 'exploring')
+    shutil.rmtree(folder)
+    folder.write_text('in the way')
+    peer.wait_for(lambda: told(str(folder)), 'the reason', deadline=60.0)
+    assert not peer.call(Trigger, 'save').success
+
+
+_SLOW_DISK = """
+import sys
+import time
+from mnm_ros.checkpoint.input_log import InputLog
+from mnm_ros.nodes.explorer import main
+
+append = InputLog.append
+InputLog.append = lambda *arguments: (time.sleep(10.0), append(*arguments))
+sys.exit(main())
+"""
+
+
+def test_save_on_a_slow_disk_leaves_the_heartbeat_alone(
+        start: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    """A robot that hears none any more gives up its action."""
+    script = tmp_path / 'slow_disk.py'
+    script.write_text(_SLOW_DISK)
+    missed: list[object] = []
+    peer.node.create_subscription(
+        Header, 'heartbeat', lambda _: None, wire.HEARTBEAT,
+        event_callbacks=SubscriptionEventCallbacks(deadline=missed.append))
+    start(str(script), actions=['east', 'west'], checkpoint_dir=str(tmp_path / 'kept'))
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    response = peer.call(Trigger, 'save')
+    assert 'the disk is too slow' in response.message and not missed
+
+
+def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+              tmp_path: Path) -> None:
+    """Neither more nor less is known afterwards than what happened, and it goes on."""
+    folder = tmp_path / 'kept'
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    process = explorer(checkpoint_dir=str(folder), record=str(tmp_path / 'explorer'))
+    policies = peer.listen(Int64MultiArray, 'policies')
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: policies, 'a hypothesis')
+    assert 'call explore with false first' in peer.call(Trigger, 'load').message
+    explore(peer, False)
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    response = peer.call(Trigger, 'load')
+    assert response.success, response.message
+    steps = int(re.findall(r'step (\d+)', response.message)[0])
+    assert steps > 0 and phase[-1].data == 'paused'
+    explore(peer, True)
+    peer.wait_for(lambda: '/' in phase[-1].data, 'exploring again')
+    explore(peer, False)
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused again')
+    assert process.stop() == 0 and simulator.stop() == 0
+    counted, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')
+    assert within(counted, played)
+    # The first RESET of each way back to home starts from an unknown place.
+    assert 0 <= total(played) - total(counted) <= 2 and total(counted) >= steps
+
+
+def test_load_when_the_newest_file_is_damaged_and_when_all_are(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    folder = tmp_path / 'kept'
+    start('cmp_sim', scenario=scenario)
+    explorer(checkpoint_dir=str(folder))
+    phase = peer.listen(String, 'phase')
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies and len(generations(folder)) == 2, 'two generations')
+    explore(peer, False)
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    assert peer.call(Trigger, 'save').success
+    generations(folder)[-1].write_bytes(b'not a database' * 100)
+    response = peer.call(Trigger, 'load')
+    assert response.success, response.message
+    assert [*folder.glob('*.aside.1')]
+    assert peer.call(Trigger, 'save').success    # a resume point, perhaps
+    for file in generations(folder):
+        file.write_bytes(b'')
+    response = peer.call(Trigger, 'load')
+    assert not response.success and 'nothing loaded' in response.message
+    explore(peer, True)    # nothing is lost: it goes on from what it knows
+    peer.wait_for(lambda: '/' in phase[-1].data, 'exploring again')
+    peer.wait_for(lambda: peer.call(Trigger, 'save').success and generations(folder),
+                  'a new generation')
+
+
+def explore(peer: Peer, wanted: bool) -> None:
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=wanted)).success
+
+
+def generations(folder: Path) -> list[Path]:
+    return sorted(folder.glob('*.[0-9]*.sqlite'))
+
+
+def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:
+    node = SimpleNamespace(
+        get_fully_qualified_name=lambda: '/explorer',
+        get_logger=lambda: SimpleNamespace(info=print, warning=print))
+    given = {'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
+             'preset': 'onboard', 'seed': 0, 'checkpoint_dir': str(tmp_path),
+             'transition_log': False, **{option.name: option.default for option in OPTIONS}}
+    simulator = Simulator(load('corridor'), 1)
+    for _ in range(8):
+        keeper = Checkpointing(node, given)
+        for _ in range(1000):
+            keeper.exploration.observe(simulator.step(keeper.exploration.next_action()))
+        keeper.close()
+    assert len(generations(tmp_path)) == 2
+
+
+def test_other_parameters_begin_anew_and_say_why(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    start('cmp_sim', scenario=scenario)
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+    assert peer.call(Trigger, 'save').success
+    assert process.stop() == 0
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'), radius=3.0)
+    assert peer.call(Trigger, 'save').success
+    aside = re.search(r'is for radius 4.0, expected 3.0; kept as (\S+)', process.output)
+    assert aside and (tmp_path / 'kept' / aside[1]).is_file()
+
+
+def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    seed = int(os.environ.get('MNM_SEED', '0'))
+    rng = random.Random(seed)
+    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    policies = peer.listen(Int64MultiArray, 'policies')
+    phase = peer.listen(String, 'phase')
+    given = {'checkpoint_dir': str(tmp_path / 'kept'), 'record': str(tmp_path / 'explorer')}
+    for _ in range(KILLS):
+        phase.clear()
+        process = explorer(**given)
+        peer.wait_for(lambda: any('/' in message.data for message in phase), 'exploring')
+        peer.spin(rng.uniform(0.0, 1.0))
+        assert process.running, process.output
+        process.stop(signal.SIGKILL)
+    policies.clear()
+    process = explorer(**given)
+    peer.wait_for(lambda: policies, f'a hypothesis, seed {seed}', deadline=60.0)
+    assert process.stop() == 0 and simulator.stop() == 0
+    assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
+    counted, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')
+    assert within(counted, played), f'seed {seed}'
+    assert total(counted) > 0

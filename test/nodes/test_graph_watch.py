@@ -1,0 +1,53 @@
+"""Robots come and go between two looks at the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from node_processes import Peer
+import pytest
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray
+
+from mnm_ros import wire
+from mnm_ros.nodes.common.graph_watch import GraphWatch, identities
+
+
+class Robot:
+    """The endpoints of a robot side."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._orders = node.create_subscription(Int64MultiArray, 'action', print, wire.STEP)
+        self._states = node.create_publisher(Int64MultiArray, 'state', wire.STEP)
+
+    def leave(self) -> None:
+        self._node.destroy_subscription(self._orders)
+        self._node.destroy_publisher(self._states)
+
+
+@pytest.fixture
+def node(peer: Peer) -> Iterator[Node]:
+    node = Node('driver', context=peer.context)
+    yield node
+    node.destroy_node()
+
+
+def state_publishers(node: Node) -> frozenset[object]:
+    return identities(node.get_publishers_info_by_topic('/state'))
+
+
+def test_who_takes_the_place_of_another_is_new(peer: Peer, node: Node) -> None:
+    actions = node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    states = node.create_subscription(Int64MultiArray, 'state', print, wire.STEP)
+    peers = GraphWatch(node, actions, states, None)
+    assert peers.look() == (False, False) and peers.missing == 'nobody subscribes to /action'
+    robot = Robot(peer.node)
+    peer.wait_for(lambda: not peers.missing, 'the robot')
+    assert peers.look() == (True, False) and peers.look() == (False, False)
+    before = state_publishers(node)
+    robot.leave()
+    Robot(peer.node)
+    peer.wait_for(
+        lambda: state_publishers(node) and not before & state_publishers(node), 'the other one')
+    assert peers.look() == (True, True)

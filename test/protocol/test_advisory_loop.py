@@ -1,0 +1,136 @@
+"""Listening in on a driver: only what surely was an advised step is learnt from."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.protocol.advisory_loop import AdvisoryLoop
+from mnm_ros.protocol.clients import REPORT, RetryTimer
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+
+SEQ = 10**9
+
+
+class Listener:
+    """An advisory loop on a simulated robot that a test drives."""
+
+    def __init__(self) -> None:
+        self.scenario = load('corridor')
+        self.simulator = Simulator(self.scenario, 5)
+        self.exploration = new_exploration()
+        self.advice: list[tuple[int, int]] = []
+        self.loop = AdvisoryLoop(
+            self.exploration, RetryTimer(5.0, 3), lambda *advice: self.advice.append(advice))
+        self.loop.resume(0.0)
+        self.seq = SEQ
+
+    def drive(self, action: int, order: bool = True, answer: bool = True, early: bool = False,
+              ) -> int:
+        """Have an action executed; say what of the exchange is heard."""
+        self.seq += 1
+        state = self.simulator.step(action)
+        heard = [(self.loop.on_order, action)] * order + [(self.loop.on_state, state)] * answer
+        for method, value in reversed(heard) if early else heard:
+            method(self.seq, value, 0.0)
+        return state
+
+
+def new_exploration() -> Exploration:
+    problem = Problem(len(load('corridor').actions), 4.0, 1.0, 0.1)
+    return Exploration(settings(problem, 'onboard'), 5)
+
+
+def test_following_the_advice_is_exploring() -> None:
+    listener, other = Listener(), new_exploration()
+    simulator = Simulator(listener.scenario, 5)
+    for _ in range(5000):
+        listener.drive(listener.advice[-1][1], early=listener.seq % 3 == 0)
+        other.observe(simulator.step(other.next_action()))
+    assert listener.exploration.steps == 5000
+    assert listener.exploration.counts == other.counts
+    assert listener.exploration.hypothesis == other.hypothesis is not None
+    assert listener.advice[-1] == (listener.seq, other.next_action())
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_nothing_else_is_learnt(seed: int) -> None:
+    """Whatever the driver does and the loop misses: each step learnt from did happen."""
+    listener, rng = Listener(), random.Random(seed)
+    exploration, simulator = listener.exploration, listener.simulator
+    observe, before, learnt = exploration.observe, [0, 0], []
+
+    def check(state: int) -> None:
+        here, action = exploration.last_state, exploration.next_action()
+        assert (here in (None, before[0]), action, state) == (True, before[1], simulator.state)
+        learnt.append(action)
+        observe(state)
+
+    exploration.observe = check
+    for _ in range(3000):
+        choice = rng.random()
+        action = listener.advice[-1][1] if choice < 0.8 else rng.choice((RESET, 0, 1))
+        if choice > 0.98:
+            simulator.state = rng.choice(range(4))
+            listener.loop.on_state(REPORT, simulator.state, 0.0)
+        elif choice > 0.96:
+            listener.loop.pause('test')
+            listener.loop.resume(0.0)
+        elif choice > 0.94:
+            listener.seq = SEQ * rng.randrange(2, 10**6)    # another driver
+        before[:] = simulator.state, action
+        listener.drive(action, rng.random() < 0.97, rng.random() < 0.97, rng.random() < 0.3)
+        if rng.random() < 0.1:    # repeated by the robot
+            listener.loop.on_state(listener.seq, simulator.state, 0.0)
+    assert len(learnt) > 1000 and set(learnt) == {RESET, 0, 1}
+
+
+def test_any_other_action_leads_to_the_advice_to_reset() -> None:
+    listener = Listener()
+    listener.drive(RESET)
+    action = listener.advice[-1][1]
+    listener.drive(1 - action if action != RESET else 0)
+    assert listener.exploration.steps == 1
+    assert listener.advice[-1] == (listener.seq, RESET)
+
+
+def test_another_robot_may_be_anywhere() -> None:
+    listener = Listener()
+    while listener.exploration.last_state != 2 or listener.advice[-1][1] == RESET:
+        listener.drive(listener.advice[-1][1])
+    counts, (_, advised) = listener.exploration.counts, listener.advice[-1]
+    listener.simulator.state = 0    # it begins at home
+    listener.loop.on_peers(True, False, 0.0)
+    assert listener.advice[-1] == (listener.seq, RESET)
+    listener.drive(advised)
+    assert listener.exploration.counts == counts and listener.advice[-1] == (listener.seq, RESET)
+    listener.drive(RESET)
+    assert listener.exploration.last_state == 0
+
+
+def test_paused_while_nobody_drives() -> None:
+    listener = Listener()
+    listener.drive(RESET)
+    listener.loop.pause_after_step('test')
+    listener.loop.tick(100.0)
+    assert listener.exploration.status == 'paused: test'
+
+
+def test_limit_and_silence() -> None:
+    listener = Listener()
+    listener.loop.max_steps = 10
+    for _ in range(5):
+        listener.drive(listener.advice[-1][1])
+    listener.loop.tick(1.0)
+    assert listener.exploration.phase.startswith('building/')
+    listener.loop.tick(21.0)
+    assert listener.exploration.status == 'waiting for the robot: nobody drives the robot'
+    for _ in range(10):
+        listener.drive(listener.advice[-1][1])
+    assert listener.exploration.steps == 10 and listener.loop.over
+    assert len(listener.advice) == 10

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import pytest
+
+from mnm_ros.protocol.clients import REPORT, HomeClient, Incoming, RetryTimer, StepClient
+from mnm_ros.protocol.server import Order, StepServer
+
+FIRST = 1000
+
+
+def client(timeout: float = 1.0, retries: int = 2) -> tuple[StepClient, RetryTimer]:
+    patience = RetryTimer(timeout, retries)
+    return StepClient(FIRST, patience), patience
+
+
+def test_seq_grows_by_one() -> None:
+    steps, _ = client()
+    for i in range(3):
+        assert steps.start(i, now=0.0) == (FIRST + i, i)
+        assert steps.receive(FIRST + i) is Incoming.ANSWER
+    assert steps.under_way is None
+
+
+def test_it_knows_its_own_actions() -> None:
+    steps, _ = client()
+    assert not steps.sent(FIRST)
+    steps.start(0, now=0.0)
+    assert [steps.sent(seq) for seq in (FIRST - 1, FIRST, FIRST + 1, REPORT)] == [
+        False, True, False, False]
+
+
+def test_one_action_under_way() -> None:
+    steps, _ = client()
+    steps.start(0, now=0.0)
+    with pytest.raises(RuntimeError, match='action 0 is still under way'):
+        steps.start(1, now=0.0)
+
+
+@pytest.mark.parametrize('seqs, meanings', [
+    ([FIRST], [Incoming.ANSWER]),
+    ([FIRST, FIRST], [Incoming.ANSWER, Incoming.STALE]),
+    ([FIRST - 1, FIRST], [Incoming.STALE, Incoming.ANSWER]),
+    ([FIRST + 1, 0, -2], [Incoming.STALE] * 3),
+    ([REPORT, FIRST], [Incoming.REPORT, Incoming.ANSWER]),
+])
+def test_meaning(seqs: list[int], meanings: list[Incoming]) -> None:
+    steps, _ = client()
+    steps.start(0, now=0.0)
+    assert [steps.receive(seq) for seq in seqs] == meanings
+
+
+def test_answer_to_abandoned_action_is_stale() -> None:
+    steps, _ = client()
+    steps.start(0, now=0.0)
+    steps.abandon()
+    assert steps.receive(FIRST) is Incoming.STALE
+    assert steps.start(0, now=0.0) == (FIRST + 1, 0)
+
+
+def test_resends_until_and_after_the_robot_counts_as_lost() -> None:
+    steps, patience = client(timeout=1.0, retries=2)
+    steps.start(5, now=10.0)
+    timeline = []
+    for tenths in range(100, 151):
+        if steps.overdue(tenths / 10):
+            timeline.append((tenths / 10, patience.exhausted))
+    assert timeline == [(11.0, False), (12.0, False), (13.0, True), (14.0, True), (15.0, True)]
+    assert patience.timeouts == 5
+    assert steps.receive(FIRST) is Incoming.ANSWER
+    steps.start(5, now=20.0)
+    assert not patience.exhausted
+
+
+def test_a_new_timeout_holds_for_the_action_under_way() -> None:
+    steps, patience = client(timeout=3600.0)
+    steps.start(5, now=0.0)
+    patience.timeout = 1.0
+    assert steps.overdue(1.0) == (FIRST, 5)
+
+
+def test_nothing_overdue_without_action() -> None:
+    steps, patience = client()
+    assert steps.overdue(1e9) is None
+    assert patience.timeouts == 0
+
+
+def test_server_executes_once_and_repeats() -> None:
+    server = StepServer()
+    assert server.receive(7, 0) is Order.EXECUTE
+    assert server.receive(7, 0) is Order.WAIT
+    assert server.done(42) == (7, 42)
+    assert server.receive(7, 0) is Order.REPEAT
+    assert server.stored() == (7, 42)
+    assert server.receive(3, 1) is Order.EXECUTE    # any other seq, smaller ones too
+
+
+def test_server_keeps_the_latest_action_waiting() -> None:
+    server = StepServer()
+    server.receive(1, 0)
+    assert server.receive(2, 1) is Order.WAIT
+    assert server.receive(3, 2) is Order.WAIT
+    assert server.receive(1, 0) is Order.WAIT
+    server.done(5)
+    assert server.next_waiting() == (3, 2)
+    assert server.next_waiting() is None
+
+
+def test_server_complains_about_misuse() -> None:
+    server = StepServer()
+    with pytest.raises(RuntimeError, match='no action is being executed'):
+        server.done(1)
+    with pytest.raises(RuntimeError, match='no action has been executed'):
+        server.stored()
+
+
+@pytest.mark.parametrize('first_home, events, arrived', [
+    (None, [('response', True), ('report', 5)], [None, 5]),
+    (None, [('report', 5), ('response', True)], [None, None]),       # could be a move
+    (5, [('report', 5), ('response', True)], [None, 5]),
+    (5, [('report', 6), ('response', True)], [None, None]),
+    (5, [('report', 6), ('response', True), ('report', 5)], [None, None, 5]),
+    (None, [('report', 5), ('response', True), ('response', True)], [None, None, 5]),
+    (None, [('response', False), ('report', 5)], [None, None]),
+    (None, [('response', False), ('response', True), ('report', 5)], [None, None, 5]),
+    (None, [('old response', True), ('report', 5)], [None, None]),
+])
+def test_way_home(
+        first_home: int | None, events: list[tuple[str, int]], arrived: list[int | None]) -> None:
+    home = HomeClient(RetryTimer(1.0, 2))
+    if first_home is not None:
+        home.respond(home.start(now=0.0), True)
+        home.report(first_home)
+    attempt = home.start(now=0.0)
+    seen = []
+    for kind, value in events:
+        if kind == 'report':
+            seen.append(home.report(value))
+        else:
+            seen.append(home.respond(attempt - (kind == 'old response'), bool(value)))
+    assert seen == arrived
+    assert home.under_way == (arrived[-1] is None)

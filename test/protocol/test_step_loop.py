@@ -1,0 +1,135 @@
+"""RESET by service: what is sent on topics and what is called may overtake each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.step_loop import StepLoop
+
+HOME = 0
+
+
+class Robot:
+    """What the loop has sent and called; ``loop`` is on its way with an action from home."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[int, int]] = []
+        self.calls: list[int] = []
+        self.exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
+        self.loop = StepLoop(
+            self.exploration, RetryTimer(1.0, 3), 1000, lambda *order: self.sent.append(order),
+            self.call)
+        self.loop.resume(0.0)
+        while not self.sent:
+            self.come_home()
+        self.begun = len(self.calls)
+        self.steps = self.exploration.steps
+        assert self.exploration.last_state == HOME
+
+    @property
+    def called(self) -> int:
+        """Calls since then."""
+        return len(self.calls) - self.begun
+
+    @property
+    def counted(self) -> int:
+        """Steps since then."""
+        return self.exploration.steps - self.steps
+
+    def call(self, attempt: int) -> bool:
+        self.calls.append(attempt)
+        return True
+
+    def come_home(self) -> None:
+        self.respond()
+        self.loop.on_state(-1, HOME, 0.0)
+
+    def respond(self) -> None:
+        self.loop.on_home_response(self.calls[-1], True, '', 0.0)
+
+
+@pytest.fixture
+def robot() -> Robot:
+    return Robot()
+
+
+def test_an_action_that_was_given_up_may_follow_the_way_home(robot: Robot) -> None:
+    seq, _ = robot.sent[-1]
+    robot.loop.on_state(-1, 5, 0.0)    # moved by hand
+    assert robot.called == 1
+    robot.loop.on_state(seq, 1, 0.0)
+    robot.come_home()
+    assert robot.called == 2 and robot.counted == 0
+    robot.come_home()
+    assert robot.counted == 1
+
+
+def test_it_may_even_follow_the_arrival(robot: Robot) -> None:
+    seq, _ = robot.sent[-1]
+    robot.loop.on_state(-1, 5, 0.0)
+    while len(robot.sent) < 2:
+        robot.come_home()
+    called, counted = robot.called, robot.counted
+    robot.loop.on_state(seq, 1, 0.0)
+    robot.loop.on_state(seq + 1, 2, 0.0)    # from state 1, not from home
+    assert robot.called == called + 1 and robot.counted == counted
+
+
+def test_it_may_follow_the_arrival_of_a_robot_that_is_left_alone_at_once(robot: Robot) -> None:
+    """The answer to the action under way counts after a pause, but not from another place."""
+    seq, _ = robot.sent[-1]
+    robot.loop.on_state(-1, 5, 0.0)
+    while len(robot.sent) < 2:
+        robot.come_home()
+    counted = robot.counted
+    robot.loop.pause('node deactivated')
+    robot.loop.on_state(seq, 1, 0.0)
+    robot.loop.on_state(seq + 1, 2, 0.0)
+    assert robot.counted == counted
+
+
+def test_a_second_call_may_lead_home_again(robot: Robot) -> None:
+    robot.loop.on_state(-1, 5, 0.0)
+    robot.loop.on_peers(True, False, 0.0)
+    assert robot.called == 2
+    robot.come_home()
+    assert robot.counted == 0    # until the other call is over, too
+    robot.respond()
+    assert robot.counted == 1
+
+
+def test_a_second_call_that_is_never_answered_is_not_waited_for_forever(robot: Robot) -> None:
+    robot.loop.on_state(-1, 5, 0.0)
+    robot.loop.on_peers(True, False, 0.0)
+    robot.come_home()
+    robot.loop.tick(2.0)
+    assert robot.called == 3 and robot.counted == 0
+    robot.come_home()
+    assert robot.counted == 1
+
+
+def test_an_answer_from_a_robot_that_another_has_replaced_is_counted_but_not_gone_on_from(
+        robot: Robot) -> None:
+    seq, _ = robot.sent[-1]
+    robot.loop.on_peers(True, True, 0.0)
+    robot.loop.on_state(seq, HOME, 0.0)
+    assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1
+
+
+@pytest.mark.parametrize('joined', (True, False))
+def test_who_only_joins_or_only_leaves_replaces_nobody(robot: Robot, joined: bool) -> None:
+    seq, _ = robot.sent[-1]
+    robot.loop.on_peers(joined, not joined, 0.0)
+    robot.loop.on_state(seq, HOME, 0.0)
+    assert robot.counted == 1 and robot.exploration.last_state == HOME
+
+
+def test_a_robot_may_be_replaced_while_the_next_step_is_planned(robot: Robot) -> None:
+    seq, _ = robot.sent[-1]
+    robot.loop.before_step = lambda: robot.loop.on_peers(True, True, 0.0)
+    robot.loop.on_state(seq, HOME, 0.0)
+    assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1
