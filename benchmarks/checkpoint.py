@@ -31,8 +31,8 @@ def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> 
     store = Store(folder, 'explorer', {}, transition_log=True) if folder else None
     whole, kept = np.empty(steps), np.zeros(steps)
     if store is not None:
-        store.begin(0, None)
-        store.follow(exploration)
+        store.begin_generation(0, None)
+        store.attach(exploration)
         keep = exploration.on_input
         assert keep is not None
 

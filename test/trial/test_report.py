@@ -47,7 +47,7 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     exploration = Exploration(
         settings(Problem(len(scenario.actions), 3.0, 1.0, 0.1), 'onboard'), 3)
     store = Store(folder, 'r1.explorer', identity(scenario.actions, 3.0), transition_log=True)
-    store.begin(0, None)
+    store.begin_generation(0, None)
     exploration.on_input = store.append
     first = 0
     while not exploration.changes_relearnt:

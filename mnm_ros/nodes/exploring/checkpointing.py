@@ -93,7 +93,7 @@ class Checkpointing:
         if loaded is None:
             return None
         saved, exploration = loaded
-        self._store.follow(exploration, saved.number, since=len(saved.inputs))
+        self._store.attach(exploration, saved.number, since=len(saved.inputs))
         exploration.lose_place()
         logger.info(f'going on from {saved.path}: step {exploration.steps}, '
                     f'{time.monotonic() - begun:.1f} s')
@@ -107,8 +107,8 @@ class Checkpointing:
     def _begin(self) -> Exploration:
         exploration = Exploration(self._settings, self._seed)
         if self._store is not None:
-            self._store.begin(0, None)
-            self._store.follow(exploration)
+            self._store.begin_generation(0, None)
+            self._store.attach(exploration)
         return exploration
 
 
