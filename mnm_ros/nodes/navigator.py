@@ -115,7 +115,7 @@ class Navigator(Node):
                 self._home.call if self._home else None)
         self._loop.drive(self._navigation)
         self._loop.adjust(self._given)
-        self._peers.look()
+        self._peers.update()
         self._do(self._loop.resume)
 
     def _end(self, result: str) -> None:
@@ -168,7 +168,7 @@ class Navigator(Node):
             if self._pause.disturbed:
                 self._pause.forget()
                 self._end_goal('somebody has resumed exploration')
-            self._do(self._loop.on_peers, *self._peers.look())
+            self._do(self._loop.on_peers, *self._peers.update())
             self._do(self._loop.tick)
         elif self._goal is not None and self._pause.reached(now):
             self._drive(self._goal)

@@ -123,7 +123,7 @@ class ExplorationSession:
             self._farewell = LastReset(
                 self._send, self._home.call if self._home else None, time.time_ns(),
                 time.monotonic())
-        reachable = self._peers.server if self._home else self._peers.partner
+        reachable = self._peers.has_home_service if self._home else self._peers.has_partner
         return self._farewell.over or not reachable
 
     def close(self) -> None:
@@ -229,7 +229,7 @@ class ExplorationSession:
 
     def _look_for_peers(self, now: float, held_up: bool = False) -> None:
         self._looked = now
-        joined, left = self._peers.look()
+        joined, left = self._peers.update()
         left |= joined and held_up
         if joined or left:
             self._guarded(self.loop.on_peers, joined, left, now)
