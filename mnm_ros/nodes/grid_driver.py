@@ -85,7 +85,7 @@ class GridDriver(RobotSide):
         return self._tracker.place.state if fresh else None
 
     def arrived(self, state: int, problem: str = '') -> None:
-        """Say where the action has ended; nobody else has moved the robot there."""
+        """End what took time, and remember its state: nobody else has moved the robot there."""
         self._reported_state = state
         super().arrived(state, problem)
 
