@@ -140,7 +140,7 @@ class Saved:
                 raise Refused(
                     f'{self.path} tells of action {action} at step {exploration.steps}, expected '
                     f'{exploration.next_action()}; by version {self.identity.get("version")}')
-            exploration.take(kind, state)
+            exploration.take(kind, state, action)
 
     def forget_after(self, number: int) -> None:
         """Drop the inputs after ``number``; Refused if they begin later or end before."""

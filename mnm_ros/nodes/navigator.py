@@ -19,8 +19,8 @@ from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.parameters import NAVIGATOR, Parameters
-from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.protocol.step_loop import StepLoop
 
 _TICK = 0.02     # s, resolution of timeouts
@@ -109,12 +109,11 @@ class Navigator(Node):
             return
         self._navigation = Navigation(self._policies.policy_for(goal), self._policies.targets[0])
         if self._loop is None:
-            patience = RetryTimer(self._given['step_timeout'], self._given['step_retries'])
             self._loop = StepLoop(
-                self._navigation, patience, time.time_ns(), self._send,
+                self._navigation, step_limits(self._given), time.time_ns(), self._send,
                 self._home.call if self._home else None)
         self._loop.drive(self._navigation)
-        self._loop.adjust(self._given)
+        self._loop.limits = step_limits(self._given)
         self._peers.look()
         self._do(self._loop.resume)
 
@@ -164,7 +163,7 @@ class Navigator(Node):
     def _tick(self) -> None:
         now = time.monotonic()
         if self._navigation and self._loop:
-            self._loop.adjust(self._given)
+            self._loop.limits = step_limits(self._given)
             if self._pause.disturbed:
                 self._pause.forget()
                 self._end_goal('somebody has resumed exploration')
