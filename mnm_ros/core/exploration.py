@@ -15,7 +15,7 @@ from mnm_ros.core.mnm import MnmPhase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import Settings, new_mnm
 from mnm_ros.core.problem import RESET
-from mnm_ros.core.step_task import RunState, StepTask
+from mnm_ros.core.step_task import OVER, RunState, StepTask
 
 
 class Phase(Enum):
@@ -78,10 +78,12 @@ class Exploration(Phased, StepTask):
         recoverable: whether a fault is the robot's, so that ``recover`` leads back.
         on_input: called after each input with its kind, the state (0 where there is none) and
             the action that led there (RESET where there is none).
+        on_hypothesis: called with what is known when that has changed.
     """
 
     state: RunState
     on_input: Callable[[Input, int, int], None] | None = None
+    on_hypothesis: Callable[[Hypothesis | None], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None) -> None:
@@ -162,14 +164,16 @@ class Exploration(Phased, StepTask):
         return self._mnm.log.relearnt
 
     def next_action(self) -> int:
-        """Return the action to execute; the same until ``observe`` is called."""
+        """Return the action to play; the same until ``observe`` is called."""
         return self._mnm.next_action()
 
     def observe(self, action: int, state: int) -> None:
         """Count the transition by ``action``, which was ``next_action``, to ``state``.
 
         A RESET that misses home is no step of the algorithm: the next action is RESET again.
+        Whoever was waited for has answered.
         """
+        self.robot_answers()
         self.take(Input.OBSERVED, state, action)
 
     def relocate(self, state: int) -> None:
@@ -184,7 +188,10 @@ class Exploration(Phased, StepTask):
             self.last_state = state
             self.steps += 1
             if not self.homing.missed(action, state):
+                before = self._mnm.hypothesis
                 self._mnm.observe(state)
+                if self.on_hypothesis is not None and self._mnm.hypothesis is not before:
+                    self.on_hypothesis(self._mnm.hypothesis)
         else:
             self.last_state = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
@@ -220,7 +227,7 @@ class Exploration(Phased, StepTask):
 
     def fail(self, reason: str, recoverable: bool = True) -> None:
         """Stop because of a fault; what was learnt stays published."""
-        if not self.state.over:
+        if self.state not in OVER:
             self.recoverable = recoverable
             self._stop('fail', f'fault: {reason}')
 
@@ -233,7 +240,7 @@ class Exploration(Phased, StepTask):
 
     def finish(self, reason: str) -> None:
         """Stop for good; what was learnt stays published."""
-        if not self.state.over:
+        if self.state not in OVER:
             self._stop('finish', f'done: {reason}')
 
     def diagnostics(self) -> dict[str, Union[str, int, float]]:

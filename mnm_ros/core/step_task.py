@@ -17,10 +17,9 @@ class RunState(Enum):
     FAULT = 'fault'
     DONE = 'done'
 
-    @property
-    def over(self) -> bool:
-        """Whether nothing more is played; only ``recover`` leads out of a fault."""
-        return self in (RunState.FAULT, RunState.DONE)
+
+OVER = (RunState.FAULT, RunState.DONE)
+"""States in which nothing more is played; only ``recover`` leads out of a fault."""
 
 
 class StepTask(ABC):

@@ -78,7 +78,7 @@ class AdvisoryLoop(Loop):
             self._settle(now)
         if not self.running or self._finish_at_limit(now):
             return
-        if now >= self._heard + self.limits.timeout * (self.limits.retries + 1):
+        if now >= self._heard + self.timer.timeout * (self.timer.retries + 1):
             self._without_robot('nobody drives the robot', now)
 
     def _settle(self, now: float) -> None:

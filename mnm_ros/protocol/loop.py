@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import math
 
 from mnm_ros.core.problem import RESET
-from mnm_ros.core.step_task import RunState, StepTask
+from mnm_ros.core.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.clients import RetryTimer
 
 
@@ -36,7 +36,7 @@ class Loop(ABC):
 
     Args:
         task: what says the actions and learns from the states.
-        limits: may be replaced at any time.
+        limits: how long to wait, and when to stop.
 
     Attributes:
         running: whether the task is to go on.
@@ -53,20 +53,15 @@ class Loop(ABC):
         self._pause_reason = ''    # why it will pause after the step under way
         self._limits = limits
 
-    @property
-    def limits(self) -> StepLimits:
-        """How long to wait, and when to stop."""
-        return self._limits
-
-    @limits.setter
-    def limits(self, limits: StepLimits) -> None:
+    def adjust(self, limits: StepLimits) -> None:
+        """Take other limits; they hold for the step under way, too."""
         self._limits = limits
         self.timer.timeout, self.timer.retries = limits.timeout, limits.retries
 
     @property
     def over(self) -> bool:
         """Whether the task has ended, for good or by a fault."""
-        return self.task.state.over
+        return self.task.state in OVER
 
     def drive(self, task: StepTask) -> None:
         """Take another task, to begin with ``resume``; the step under way is not part of it."""
@@ -130,12 +125,10 @@ class Loop(ABC):
 
     def _observe(self, action: int, state: int, now: float) -> None:
         """Tell the task where an action has led, and go on."""
-        if self.running:
-            self.task.robot_answers()
         if not self.over:
             self.task.observe(action, state)
         homing = self.task.homing
-        if self.running and homing.misses_in_a_row > self.limits.reset_retries:
+        if self.running and homing.misses_in_a_row > self._limits.reset_retries:
             self.fail(f'RESET led to state {state} instead of home, state '
                       f'{homing.home}, {homing.misses_in_a_row} times in a row', now)
         self._advance(now)
@@ -177,9 +170,9 @@ class Loop(ABC):
 
     def _finish_at_limit(self, now: float) -> bool:
         """Return whether the task is over, because a limit has been reached or otherwise."""
-        if 0 < self.limits.max_steps <= self.task.steps:
+        if 0 < self._limits.max_steps <= self.task.steps:
             self.task.finish(f'max_steps reached: {self.task.steps} steps')
-        elif now >= self.limits.deadline:
+        elif now >= self._limits.deadline:
             self.task.finish('max_duration reached')
         elif not self.over:
             return False

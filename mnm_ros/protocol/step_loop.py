@@ -80,7 +80,7 @@ class StepLoop(Loop):
             return
         way = self._return_home.respond(attempt, success, message)
         refusals = self._return_home.refusals
-        if self.running and refusals > self.limits.reset_retries:
+        if self.running and refusals > self._limits.reset_retries:
             self.fail(f'return_home failed {refusals} times in a row: {message}', now)
         else:
             self._follow(way, now)

@@ -35,7 +35,7 @@ def test_it_waits_for_the_robot_and_begins_with_a_reset() -> None:
     exploration = Exploration(SETTINGS)
     assert exploration.phase is Phase.WAITING_FOR_ROBOT and exploration.status
     assert exploration.next_action() == RESET
-    exploration.robot_answers()
+    exploration.observe(RESET, 5)
     assert exploration.phase is Phase.BUILDING_DISCOVERY
     assert exploration.hypothesis is None and not exploration.under_revision
 

@@ -126,7 +126,7 @@ def test_paused_while_nobody_drives() -> None:
 
 def test_limit_and_silence() -> None:
     listener = Listener()
-    listener.loop.limits = StepLimits(5.0, 3, max_steps=10)
+    listener.loop.adjust(StepLimits(5.0, 3, max_steps=10))
     for _ in range(5):
         listener.drive(listener.advice[-1][1])
     listener.loop.tick(1.0)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import wraps
 import time
+import traceback
+from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -16,7 +19,6 @@ from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.arbitration import Arbitration
-from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.last_reset import LastReset
@@ -24,6 +26,39 @@ from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 
 TICK = 0.02    # s, resolution of timeouts
+
+
+class CallbackGuard:
+    """Keeps an error of the algorithm from ending the node, and late callbacks from acting.
+
+    Args:
+        node: that logs errors.
+        on_error: called with a sentence about an error.
+
+    Attributes:
+        closed: once it is true, callbacks do nothing.
+    """
+
+    def __init__(self, node: Node, on_error: Callable[[str], None]) -> None:
+        self.closed = False
+        self._node = node
+        self._on_error = on_error
+
+    def call(self, method: Callable[..., None], *arguments: Any) -> None:
+        """Call a method of the loop or of what surrounds it."""
+        try:
+            method(*arguments)
+        except Exception as error:
+            self._node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
+            self._on_error(f'{type(error).__name__}: {error}')
+
+    def while_open(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """Return the callback of a timer or topic, which may come after that was removed."""
+        @wraps(callback)
+        def guarded(*arguments: Any) -> None:
+            if not self.closed:
+                callback(*arguments)
+        return guarded
 
 
 class RobotLink(ABC):
@@ -49,7 +84,7 @@ class RobotLink(ABC):
 
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
-        self.loop.limits = limits
+        self.loop.adjust(limits)
         self._look_for_peers(now)
         self._look_for_rivals(now)
         self._guard.call(self.loop.tick, now)

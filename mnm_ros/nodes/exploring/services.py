@@ -9,7 +9,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.step_task import RunState
+from mnm_ros.core.step_task import OVER, RunState
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 
 
@@ -60,7 +60,7 @@ class Services:
         response.success = False
         if session.exploration.state is RunState.FAULT:
             response.message = f'{session.exploration.status}; {self._way_back()}'
-        elif session.exploration.state.over:
+        elif session.exploration.state in OVER:
             response.message = f'exploration is over: {session.exploration.status}'
         elif not session.active:
             response.message = 'the node is not active'

@@ -13,10 +13,15 @@ from rclpy.node import Node
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
-from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 from mnm_ros.nodes.exploring.publishers import Publishers
-from mnm_ros.nodes.exploring.robot_link import TICK, AdviceLink, CommandLink, RobotLink
+from mnm_ros.nodes.exploring.robot_link import (
+    TICK,
+    AdviceLink,
+    CallbackGuard,
+    CommandLink,
+    RobotLink,
+)
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
@@ -48,7 +53,7 @@ class ExplorationSession:
         self._wanted = True    # as the service explore has it
         self._started = math.inf
         self._publishers = Publishers(node)
-        self._guard = CallbackGuard(node, self._publish_hypothesis, self._fail)
+        self._guard = CallbackGuard(node, self._fail)
         make_link: Callable[..., RobotLink] = (
             AdviceLink if parameters['advisory'] else CommandLink)
         self._link = make_link(node, parameters, self.exploration, self._guard)
@@ -57,6 +62,7 @@ class ExplorationSession:
         self._timers = tuple(
             node.create_timer(period, self._guard.while_open(callback), clock=steady)
             for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
+        self._follow(self.exploration)
         self._tick()
 
     @property
@@ -100,7 +106,9 @@ class ExplorationSession:
         Raises:
             Refused: if nothing there can be gone on from.
         """
-        self._loop.drive(self.checkpointing.load())
+        exploration = self.checkpointing.load()
+        self._follow(exploration)
+        self._loop.drive(exploration)
         self._wanted = self._wanted and not self.active
         self._call(self._loop.pause, 'loaded from the disk')
 
@@ -129,8 +137,10 @@ class ExplorationSession:
     def _call(self, method: Callable[..., None], *arguments: Any) -> None:
         self._guard.call(method, *arguments)
 
-    def _publish_hypothesis(self) -> None:
-        self._publishers.hypothesis(self.exploration.hypothesis)
+    def _follow(self, exploration: Exploration) -> None:
+        """Publish what is known, now and whenever it changes."""
+        exploration.on_hypothesis = self._publishers.hypothesis
+        self._publishers.hypothesis(exploration.hypothesis)
 
     def _fail(self, reason: str) -> None:
         """Make an error of the algorithm a fault."""
