@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from enum import Enum
 
 from mnm_ros.core.homing import Homing
@@ -77,3 +78,16 @@ class StepTask(ABC):
 
     def recover(self) -> None:
         """Go on after a fault of the robot."""
+
+
+def play(task: StepTask, robot: Callable[[int], int], steps: int) -> None:
+    """Play steps of a task, in place of the step protocol.
+
+    Args:
+        task: what says the actions, and learns.
+        robot: executes an action, RESET (-1) among them, and returns the state it ended in.
+        steps: how many.
+    """
+    for _ in range(steps):
+        action = task.next_action()
+        task.observe(action, robot(action))
