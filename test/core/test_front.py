@@ -22,7 +22,7 @@ def test_every_name_of_the_front_is_there(package: object) -> None:
         if name not in ('PolicySet', 'RobotSide'):    # these need ROS
             assert getattr(package, name) is not None
     with pytest.raises(AttributeError, match='no_such_name'):
-        package.no_such_name
+        assert package.no_such_name
 
 
 def test_the_example_of_the_docstring() -> None:
