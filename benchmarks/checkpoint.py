@@ -44,7 +44,8 @@ def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> 
         exploration.on_input = timed
     for step in range(steps):
         begun = time.perf_counter()
-        exploration.observe(simulator.step(exploration.next_action()))
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
         whole[step] = time.perf_counter() - begun
     if store is not None:
         store.close()

@@ -158,7 +158,7 @@ class Saved:
                 raise Refused(
                     f'{self.path} tells of action {action} at step {exploration.steps}, expected '
                     f'{exploration.next_action()}; by version {self.identity.get("version")}')
-            exploration.take(kind, state)
+            exploration.take(kind, state, action)
 
     def forget_after(self, number: int) -> None:
         """Drop the inputs after ``number``; Refused if the file begins later or ends earlier."""

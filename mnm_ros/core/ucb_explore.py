@@ -202,7 +202,7 @@ class UcbExplore(Phased, BaseAlgorithm):
             return
         self._rounds += 1
         self._evaluation = self._parts.evaluate(len(self._known), self._rounds)
-        self._attempts = Attempts(self._home, policy, self._evaluation.ends_outside)
+        self._attempts = Attempts(policy, self._evaluation.ends_outside)
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
         """Make a step of the round; a skip comes before a success, as printed."""

@@ -57,7 +57,7 @@ class WatchPhase(CheckingPhase):
         self._doublings = 0
         self._here: int | None = None
         self._turns = deque(self.policies[1:])
-        self._attempts = Attempts(round_.home, self.policies[0], ends_outside=True)
+        self._attempts = Attempts(self.policies[0], ends_outside=True)
         if state is not None:
             self._load(state)
         self._rediscover_again()
@@ -235,7 +235,7 @@ class WatchPhase(CheckingPhase):
                 while self._detectors[self._turns[0].target].proven:
                     self._turns.rotate(-1)
             self.rediscovering = False
-            self._attempts = Attempts(self._round.home, self._turns[0], ends_outside=True)
+            self._attempts = Attempts(self._turns[0], ends_outside=True)
         else:
             self._begin_quantum()
 

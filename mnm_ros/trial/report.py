@@ -56,7 +56,7 @@ def _summary(saved: Saved, story: ReplaySummary, span: str) -> Iterator[str]:
             ('round', exploration.diagnostics()['round']),
             ('changes', f'{exploration.changes_noticed} noticed, '
                         f'{exploration.changes_relearnt} relearnt'),
-            ('RESETs that missed home', exploration.reset_misses),
+            ('RESETs that missed home', exploration.homing.misses),
             ('moved by others', inputs[Input.RELOCATED]),
             ('place lost (pause, restart, fault)', inputs[Input.INTERRUPTED])):
         if value != '':

@@ -43,7 +43,8 @@ def keep(exploration: Exploration, store: Store) -> None:
 
 def drive(exploration: Exploration, simulator: Simulator, steps: int) -> None:
     for _ in range(steps):
-        exploration.observe(simulator.step(exploration.next_action()))
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
 
 
 def explored(folder: Path, steps: int) -> Exploration:

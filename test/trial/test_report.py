@@ -51,7 +51,8 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     exploration.on_input = store.append
     first = 0
     while not exploration.changes_relearnt:
-        exploration.observe(simulator.step(exploration.next_action()))
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
         if not first and exploration.hypothesis:
             first = exploration.steps
         if first and exploration.steps == first + 1500:

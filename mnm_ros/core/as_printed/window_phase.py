@@ -81,7 +81,7 @@ class CheckRunner:
 
     def _begin_evaluation(self) -> None:
         self._evaluation = self.base.evaluation(self._known)
-        self._attempts = Attempts(self._home, self._queue[-1], self._evaluation.ends_outside)
+        self._attempts = Attempts(self._queue[-1], self._evaluation.ends_outside)
 
     def _rediscover(self, state: int) -> None:
         self.base.observe(state)
