@@ -1,8 +1,8 @@
-"""YAML whose every entry knows its line, so that errors can point at it."""
+"""YAML in which every entry knows its line, so that errors can name it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,14 @@ INT64 = range(-2**63, 2**63)
 
 
 class ScenarioError(ValueError):
-    """A file that cannot be used: its name, the line and what was expected there."""
+    """A file cannot be used; the message names the file, the line and what was expected."""
 
 
 class Entry:
-    """One value of a YAML file and where it stands.
+    """One value of a YAML file and its place.
 
-    The readers below return the value if it is of the kind asked for, and otherwise raise
-    ScenarioError with the file, the line, ``what`` was expected and what was found.
+    Each reader returns the value if it is of the kind asked for. Otherwise it raises
+    ScenarioError with the file, the line, what was found and ``what`` was expected.
     """
 
     def __init__(self, path: Path, node: yaml.Node) -> None:
@@ -31,7 +31,7 @@ class Entry:
         return _error(self._path, self._node.start_mark.line + 1, message)
 
     def mapping(self, what: str) -> dict[Any, tuple[Entry, Entry]]:
-        """Return the entries of the key and of the value per key; no key may repeat."""
+        """Return, per key, the entries of the key and of its value; no key may repeat."""
         if not isinstance(self._node, yaml.MappingNode):
             raise self._unexpected(what)
         result: dict[Any, tuple[Entry, Entry]] = {}
@@ -43,10 +43,12 @@ class Entry:
             result[name] = key, Entry(self._path, value_node)
         return result
 
-    def sequence(self, what: str) -> list[Entry]:
-        """Return the entries of a list."""
+    def sequence(self, what: str, if_empty: str = '') -> list[Entry]:
+        """Return the entries of a list, which must not be empty; ``if_empty`` says it better."""
         if not isinstance(self._node, yaml.SequenceNode):
             raise self._unexpected(what)
+        if not self._node.value:
+            raise self.error(f'found an empty list, expected {if_empty or what}')
         return [Entry(self._path, node) for node in self._node.value]
 
     def text(self, what: str) -> str:
@@ -66,7 +68,7 @@ class Entry:
         return value
 
     def number(self, what: str, minimum: float, maximum: float) -> float:
-        """Return a number between the bounds, which are included."""
+        """Return a number from ``minimum`` to ``maximum``."""
         value = self._scalar(what)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not number or not minimum <= value <= maximum:
@@ -78,7 +80,7 @@ class Entry:
             raise self._unexpected(what)
         try:
             return yaml.constructor.SafeConstructor().construct_object(self._node)
-        # What PyYAML raises for '2020-13-01', '!!bool 3', '!!timestamp 3' or an unknown tag.
+        # PyYAML raises these for '2020-13-01', '!!bool 3', '!!timestamp 3' or an unknown tag.
         except (yaml.YAMLError, ValueError, LookupError, AttributeError):
             raise self._unexpected(what) from None
 
@@ -91,11 +93,12 @@ class Entry:
         return self.error(f'found {found}, expected {what}')
 
 
-Mapping = dict[str, tuple[Entry, Entry]]
+Keys = dict[str, tuple[Entry, Entry]]
+"""The entries of the key and of its value, per key of a mapping."""
 
 
-def keys_of(entry: Entry, what: str, allowed: tuple[str, ...]) -> Mapping:
-    """Return the mapping of an entry that has no other keys than those allowed."""
+def keys_of(entry: Entry, what: str, allowed: tuple[str, ...]) -> Keys:
+    """Return the mapping of an entry, refusing keys that are not allowed."""
     keys = entry.mapping(f'{what}, a mapping')
     for name, (key, _) in keys.items():
         if name not in allowed:
@@ -103,20 +106,45 @@ def keys_of(entry: Entry, what: str, allowed: tuple[str, ...]) -> Mapping:
     return keys
 
 
-def required(entry: Entry, keys: Mapping, name: str, what: str) -> Entry:
-    """Return the value of a key that has to be there; ``what`` was expected."""
+def required(entry: Entry, keys: Keys, name: str, what: str) -> Entry:
+    """Return the value of a key that must be there; ``what`` was expected."""
     if name not in keys:
         raise entry.error(f'{name} is missing, expected {what}')
     return keys[name][1]
 
 
+def plan_of(entry: Entry, keys: Keys, doors: Set[str] = frozenset()) -> list[str]:
+    """Return the ``rows`` of a floor plan: of equal length, with exactly one ``S``.
+
+    Args:
+        entry, keys: the mapping that has the rows.
+        doors: the letters that are allowed besides ``S``, ``#`` and ``.``.
+    """
+    plan = required(entry, keys, 'rows', 'a list of strings')
+    cells = "'.', '#', 'S' or a door, another capital letter" if doors else "'.', '#' or 'S'"
+    rows: list[str] = []
+    for item in plan.sequence('a list of strings', 'a list of at least one row'):
+        row = item.text(f'a row of cells, in quotes, each {cells}')
+        unknown = set(row) - doors - set('.#S')
+        if unknown:
+            raise item.error(f"found '{min(unknown)}' in row '{row}', expected {cells}")
+        rows.append(row)
+        if len(row) != len(rows[0]):
+            raise item.error(
+                f"row '{row}' has {len(row)} cells, expected {len(rows[0])} as in the first")
+    starts = ''.join(rows).count('S')
+    if starts != 1:
+        raise plan.error(f"found {starts} cells 'S', expected exactly 1")
+    return rows
+
+
 def listed(names: Iterable[str]) -> str:
-    """Return names for people."""
+    """Return the names, separated by commas."""
     return ', '.join(names)
 
 
 def read(path: Path, what: str = 'scenario') -> Entry:
-    """Return the only document of a UTF-8 file; ScenarioError if there is none."""
+    """Return the only document of a UTF-8 file; ScenarioError if it cannot be read."""
     try:
         data = path.read_bytes()
     except OSError as error:
