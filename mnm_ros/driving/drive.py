@@ -35,6 +35,9 @@ class Velocity(NamedTuple):
 
 STILL = Velocity(0.0, 0.0)
 
+_Phase = Callable[[Pose], tuple[Velocity, float]]
+"""From a pose to the velocity wanted and the time that the phase still takes at full speed."""
+
 
 class Leg(NamedTuple):
     """Where to drive next.
@@ -106,7 +109,7 @@ class Drive:
         self._backwards = leg.backwards
         if self._backwards is None:
             self._backwards = abs(self._off_course(pose)) > math.pi / 2
-        self._phase = self._turning
+        self._phase: _Phase = self._turning
         self._best, self._best_time = math.inf, 0.0
 
     def step(self, now: float, pose: Pose) -> Velocity:
@@ -156,8 +159,7 @@ class Drive:
             return STILL, 0.0
         return self._turn(error)
 
-    def _enter(self, phase: Callable[[Pose], tuple[Velocity, float]],
-               pose: Pose) -> tuple[Velocity, float]:
+    def _enter(self, phase: _Phase, pose: Pose) -> tuple[Velocity, float]:
         self._phase = phase
         self._best, self._best_time = math.inf, self._watch.elapsed
         return phase(pose)
