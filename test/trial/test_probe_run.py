@@ -43,7 +43,8 @@ class Robot:
         return self.preflight
 
     def verdict(self) -> dict[str, str]:
-        return {check.name: check.text for check in self.play().checks() if not check.ok}
+        return {finding.name: finding.text for finding in self.play().findings()
+                if not finding.ok}
 
 
 def test_a_robot_that_behaves() -> None:
