@@ -1,6 +1,6 @@
-"""The contract of the step protocol, a test for each clause.
+"""The contract of the step protocol, with a test for each clause.
 
-Every test begins with a RESET, and says in one sentence what was seen and what was expected.
+Every test begins with a RESET. If it fails, one sentence says what was seen and expected.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from std_srvs.srv import SetBool, Trigger
 from mnm_ros.contract.robot import Robot, Sender, expect
 from mnm_ros.core.problem import RESET
 
-WALKS = 5        # from home and back
-SLOW = 0.2       # s, from which on a second execution is told by the time it takes
+WALKS = 5        # of random actions
+SLOW = 0.2       # s of a step, from which on its time tells whether it is executed again
 
 
 def test_reset_is_answered(robot: Robot) -> None:
@@ -65,7 +65,7 @@ def test_a_repeated_order_is_answered_again(robot: Robot) -> None:
 
 
 def test_a_repeated_order_is_not_executed_again(robot: Robot) -> None:
-    """Seen from outside: by where later steps lead, or else by the time it takes."""
+    """It can be told by the states to which later steps lead, or else by the time."""
     walk = [action for action in robot.actions for _ in range(2)]
     once, first, second = [robot.walk(walk) for _ in range(2)], [], []
     robot.home()
@@ -114,7 +114,7 @@ def test_any_other_seq_is_executed(robot: Robot) -> None:
 
 
 def test_two_senders(robot: Robot) -> None:
-    """An explorer that is started again is another sender, with other numbers."""
+    """An explorer that was started again is another sender with other numbers."""
     robot.home()
     other = Sender('contract_other', robot.namespace)
     try:
@@ -157,7 +157,7 @@ def test_unknown_actions_are_ignored(robot: Robot) -> None:
 
 
 def test_return_home(robot: Robot) -> None:
-    """For people, and for ``reset_mode: service``."""
+    """The service is for people, and for ``reset_mode: service``."""
     home = robot.home()
     if not robot.offers(Trigger, 'return_home'):
         pytest.skip('the service return_home is not offered')
@@ -178,7 +178,7 @@ def test_return_home(robot: Robot) -> None:
 
 
 def test_stop(robot: Robot) -> None:
-    """The step under way does not count, and nothing is executed until it is free again."""
+    """The step under way does not count, and nothing is executed until the robot is freed."""
     robot.home()
     if not robot.offers(SetBool, 'stop'):
         pytest.skip('the service stop is not offered')
