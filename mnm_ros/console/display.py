@@ -1,4 +1,4 @@
-"""Where the text goes: redrawn in place in a terminal, else one line after the other."""
+"""The output: a screen that is redrawn in a terminal, and else lines one after the other."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class Display(Protocol):
     """Shows snapshots until it is closed."""
 
     def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
-        """Show the snapshot, ``seconds`` after the nodes' start."""
+        """Show the snapshot, ``seconds`` after the start of the nodes."""
 
     def close(self) -> None:
-        """Leave the output ready for ordinary lines; may be called twice."""
+        """Make the output ready for ordinary lines; a second call does nothing."""
 
 
 def choose(out: TextIO, frame: render.Frame, environment: Mapping[str, str]) -> Display:
-    """Return the display that fits the output; NO_COLOR (no-color.org) is respected."""
+    """Return the display for an output; NO_COLOR (no-color.org) switches off its colours."""
     if out.isatty() and environment.get('TERM', 'dumb') != 'dumb':
         return Screen(out, replace(frame, color=not environment.get('NO_COLOR')))
     return Lines(out, frame)
 
 
 class Screen:
-    """Draws over its last picture; scrolls nothing away."""
+    """Draws each picture over the last one."""
 
     def __init__(self, out: TextIO, frame: render.Frame) -> None:
         self._out = out
@@ -63,7 +63,7 @@ class Screen:
 
 
 class Lines:
-    """Writes a timestamped line for each change, and one now and then for progress."""
+    """Writes a line with the time for each change, and now and then one for the progress."""
 
     def __init__(self, out: TextIO, frame: render.Frame) -> None:
         self._out = out
@@ -73,7 +73,7 @@ class Lines:
         self._write(f'{frame.title}; {frame.hint}')
 
     def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
-        """Write what has changed since the last call."""
+        """Write the changes since the last call."""
         for line in render.changed(self._before, snapshot, self._settings):
             self._write(line)
         self._before = snapshot

@@ -21,7 +21,7 @@ def hypothesis(*known: int) -> Hypothesis:
 FULL = Snapshot(
     phase='checking/evaluation', status='round 2: state 17 added', hypothesis=hypothesis(0, 1),
     known=(0, 1), reports=3, true_setting=1, exploration_steps=4500,
-    report={'round': '2', 'frontier': '3', 'steps': '123456', 'steps_per_second': '4321.4',
+    report={'round': '2', 'candidates': '3', 'steps': '123456', 'steps_per_second': '4321.4',
             'changes_noticed': '1', 'changes_relearnt': '0'})
 
 
@@ -101,7 +101,7 @@ def test_duration() -> None:
 def test_numbers_of_the_report_may_be_missing_or_garbled() -> None:
     snapshot = Snapshot(report={'steps': 'many', 'round': '2'})
     assert snapshot.count('steps') is None
-    assert snapshot.count('frontier') is None
+    assert snapshot.count('candidates') is None
     assert snapshot.count('round') == 2
 
 
