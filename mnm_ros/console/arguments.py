@@ -42,7 +42,6 @@ class Options:
     Attributes:
         scenario: the truth, be it simulated by cmp_sim or equivalent to the world.
         world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
-        problem, preset, seed: of the exploration.
         goal: when to stop; None to watch on.
         timeout: in s; None for no limit.
         parameters: pairs of a node and ``name:=value`` for it.

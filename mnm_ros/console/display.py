@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 import shutil
 import time
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from mnm_ros.console import render
 from mnm_ros.console.grid import Picture
@@ -16,17 +16,8 @@ PROGRESS_S = 5.0
 HIDE_CURSOR, SHOW_CURSOR, ERASE_LINE, ERASE_BELOW = '\x1b[?25l', '\x1b[?25h', '\x1b[K', '\x1b[J'
 
 
-class Display(Protocol):
-    """Shows snapshots until it is closed."""
-
-    def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
-        """Show the snapshot, ``seconds`` after the start of the nodes."""
-
-    def close(self) -> None:
-        """Make the output ready for ordinary lines; a second call does nothing."""
-
-
-def choose(out: TextIO, frame: render.Frame, environment: Mapping[str, str]) -> Display:
+def choose(
+        out: TextIO, frame: render.Frame, environment: Mapping[str, str]) -> Screen | Lines:
     """Return the display for an output; NO_COLOR (no-color.org) switches off its colours."""
     if out.isatty() and environment.get('TERM', 'dumb') != 'dumb':
         return Screen(out, replace(frame, color=not environment.get('NO_COLOR')))
@@ -43,7 +34,7 @@ class Screen:
         self._open = False
 
     def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
-        """Draw the snapshot in the size that the terminal has now."""
+        """Draw the snapshot, ``seconds`` after the start, in the present size of the terminal."""
         width, height = shutil.get_terminal_size()
         frame = replace(self._frame, width=width, height=height - 1)
         lines = render.screen(snapshot, frame, seconds, grid)
@@ -55,7 +46,7 @@ class Screen:
         self._open = True
 
     def close(self) -> None:
-        """Show the cursor again below the picture."""
+        """Show the cursor again below the picture; a second call does nothing."""
         if self._open:
             self._open = False
             self._out.write(SHOW_CURSOR + '\n')

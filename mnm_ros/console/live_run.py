@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import os
 from pathlib import Path
 import sys
 import tempfile
 import time
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from mnm_ros.console import display, render, summary
 from mnm_ros.console.arguments import Options
@@ -25,8 +25,7 @@ SETTLE_S = 0.3     # in which all topics of one moment have arrived
 REPORT_S = 1.5     # in which the next report of the explorer arrives
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """How a run ends: with these last lines and this exit status."""
 
     lines: Sequence[str]
@@ -50,19 +49,17 @@ class LiveRun:
         with ExitStack() as stack:
             logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='mnm_ros_')))
             self._listener = stack.enter_context(Listener())
-            self._display = display.choose(self._out, self._frame(), os.environ)
+            scenario = self._options.scenario
+            self._display = display.choose(self._out, render.Frame(
+                scenario.name, len(scenario.settings),
+                f'Ctrl-C ends all nodes; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
+                os.environ)
             stack.callback(self._display.close)
             stack.callback(self._stop)
             self._start(logs)
             ending = self._watch()
         print('\n'.join(ending.lines), file=self._out, flush=True)
         return ending.status
-
-    def _frame(self) -> render.Frame:
-        scenario = self._options.scenario
-        return render.Frame(
-            scenario.name, len(scenario.settings),
-            f'Ctrl-C ends all nodes; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}')
 
     def _start(self, logs: Path) -> None:
         self._started = time.monotonic()

@@ -15,12 +15,7 @@ POLL_S = 0.02
 
 
 class Interrupt:
-    """A context manager in which SIGINT, SIGTERM and SIGHUP are counted and do nothing else.
-
-    Attributes:
-        number: of the last signal.
-        times: how many signals there were.
-    """
+    """A context manager in which SIGINT, SIGTERM and SIGHUP do nothing but count."""
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -97,7 +92,6 @@ def stop(
     """Stop all children, by SIGINT, then SIGTERM, then SIGKILL, and wait for each.
 
     Args:
-        children: the processes; those that have ended already are left alone.
         grace: the time in s after SIGINT and after SIGTERM before the next signal.
         hurry: returns whether to wait no longer.
     """

@@ -37,8 +37,6 @@ def screen(
     """Return the lines of the live view, which fit into the frame.
 
     Args:
-        snapshot: what to show.
-        frame: what surrounds it.
         seconds: since the start of the nodes.
         grid: the picture of the setting in force.
     """
@@ -71,10 +69,8 @@ def _rows(snapshot: Snapshot, frame: Frame) -> list[tuple[str, str]]:
 
 
 def _round(snapshot: Snapshot) -> str:
-    text = whole(snapshot.count('round'))
-    if snapshot.hypothesis is None:
-        return f'{text}, no hypothesis yet'
-    return f'{text}, hypothesis {stamp(snapshot)}'
+    hypothesis = f'hypothesis {stamp(snapshot)}' if snapshot.hypothesis else 'no hypothesis yet'
+    return f'{whole(snapshot.count("round"))}, {hypothesis}'
 
 
 def _rate(snapshot: Snapshot) -> str:

@@ -134,11 +134,9 @@ def test_two_senders(robot: Robot) -> None:
 
 def test_malformed_orders_are_ignored(robot: Robot) -> None:
     home = robot.home()
-    before = len(robot.heard)
     for numbers, offset in (((), 0), ((1,), 0), ((1, 0, 0), 0), ((1, 0), 5)):
         robot.publish(*numbers, offset=offset)
-    robot.listen(robot.quiet)
-    heard = [list(numbers) for numbers, _ in robot.heard[before:]]
+    heard = robot.listen(robot.quiet)
     expect(not heard, f'malformed orders were answered with {heard}, expected nothing')
     state = robot.home()
     expect(state == home, f'RESET after malformed orders led to state {state}, expected {home}')
@@ -184,10 +182,9 @@ def test_stop(robot: Robot) -> None:
         pytest.skip('the service stop is not offered')
     under_way = robot.order(robot.actions[0])
     stopped = robot.call(SetBool, 'stop', SetBool.Request(data=True))
-    before, in_time = len(robot.heard), robot.answers(under_way)
+    in_time = robot.answers(under_way)
     seq = robot.order(robot.actions[0])
-    robot.listen(2 * robot.quiet)
-    heard = [list(numbers) for numbers, _ in robot.heard[before:]]
+    heard = robot.listen(2 * robot.quiet)
     freed = robot.call(SetBool, 'stop', SetBool.Request(data=False))
     robot.listen(robot.quiet)
     late = robot.answers(seq)

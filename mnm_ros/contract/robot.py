@@ -108,7 +108,6 @@ class Robot(Sender):
     """The robot side, given orders one after the other.
 
     Args:
-        namespace: of the robot side.
         actions: the number of actions without RESET.
         timeout: s within which an order must be answered.
         quiet: s to listen for messages that must not come.

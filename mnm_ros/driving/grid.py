@@ -85,7 +85,6 @@ class Place:
     """The state of a robot with noisy poses: it changes only well beyond a border.
 
     Args:
-        grid: the cells.
         margin: how far beyond, as a fraction of a cell or of a quarter turn.
 
     Attributes:

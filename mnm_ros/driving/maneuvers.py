@@ -32,8 +32,7 @@ class Maneuver(ABC):
 
         Args:
             ended: how the last leg has ended; None at the beginning.
-            cell: where the robot is now; None outside of the grid.
-            pose: the same as a pose.
+            cell, pose: where the robot is now; the cell is None outside of the grid.
         """
 
 
@@ -41,7 +40,6 @@ class Move(Maneuver):
     """An action other than RESET: to the next cell, or a quarter turn; if it fails, back again.
 
     Args:
-        ways: what is known about the moves.
         action: a name in ``MOVES``.
         cell, heading: where it begins.
         timeout: of each leg in s.
@@ -90,8 +88,6 @@ class WayHome(Maneuver):
     """RESET: cell by cell over free cells, or in one leg, with retries.
 
     Args:
-        ways: what is known about the moves.
-        home: the home pose.
         retries: how many legs may fail.
         timeout: of each leg in s.
         in_one_go: whether the mover finds the way by itself, in one leg.

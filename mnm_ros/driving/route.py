@@ -49,7 +49,6 @@ class Ways:
         choice is one without moves that failed when they were last tried, the last one any.
 
         Args:
-            cell, goal: where the route begins and ends.
             blocked: the moves to avoid.
         """
         trusts: list[Callable[[Edge], bool]] = [

@@ -131,8 +131,6 @@ class Parameters:
     """The values of a node's parameters, which it declares; bad values are refused.
 
     Args:
-        node: the node.
-        rows: its parameters.
         locked: returns whether the node is configured, when most parameters may not change.
 
     Raises:

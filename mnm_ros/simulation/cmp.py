@@ -52,7 +52,6 @@ class TableCmp:
         """Return the CMP whose probabilities are the observed frequencies.
 
         Args:
-            start, actions: as of the CMP.
             counts: per (state, action) how often each next state followed, not empty.
         """
         return cls(start, actions, {
@@ -70,7 +69,6 @@ class MoveCmp:
     """A CMP in which each action moves by a rule if it succeeds, and else stays put.
 
     Args:
-        start: the state to which RESET leads.
         moves: per action a function from a state to the state it moves to.
         success: the probability in [0, 1] that a move succeeds.
     """

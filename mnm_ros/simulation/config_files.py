@@ -14,7 +14,6 @@ def find(path_or_name: str, kind: str) -> Path:
     """Return the path of a file that is given by its path or by the name of a shipped file.
 
     Args:
-        path_or_name: as a user gives it.
         kind: ``scenario`` or ``world``.
 
     Raises:

@@ -96,11 +96,11 @@ def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
         return cell if not inside or row * width + column in blocked else row * width + column
 
     def table(walls: set[int], broken: str) -> Table:
-        blocked, cells = walls - {start}, range(height * width)
+        blocked = walls - {start}
         built: Table = {}
-        for cell in cells:
+        for cell in set(range(height * width)) - blocked:
             for action, name in enumerate(names):
-                if cell in blocked or name == broken:
+                if name == broken:
                     continue
                 vertical = GRID_MOVES[name][0] != 0
                 sides = [moved(cell, side, blocked) for side in names
@@ -225,11 +225,6 @@ def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> S
     change a state within ``radius`` leaves even ``(1 + epsilon) * radius``, or one from outside of
     the latter comes within ``radius``, so that a hypothesis that was right becomes wrong. The
     settings come in either order, so that states are gained as often as they are lost.
-
-    Args:
-        family: a name in ``FAMILIES``.
-        seed: not negative.
-        radius, epsilon: as of the problem.
 
     Raises:
         ValueError: if there is no such family, the seed is negative or no draw fits.

@@ -118,9 +118,6 @@ def expected_steps(cmp: Cmp, policy: Policy) -> float:
     The result is exact for the published meaning of a policy: each attempt begins at home with
     step 0, and outside of the listed states and after the horizon a RESET, which is a step,
     begins the next attempt. It is inf if no attempt can succeed.
-
-    Raises:
-        ValueError: if the policy plays an unknown action.
     """
     if policy.target == cmp.start:
         return 0.0
@@ -183,12 +180,10 @@ def _verdict(cmp: Cmp, reachable: Sequence[int], hypothesis: Hypothesis | None,
 
 
 class ExplorationSteps:
-    """Counts exploration steps, at which the published hypothesis is wrong.
+    """Counts exploration steps, at which the published hypothesis is wrong (Gajane et al. 2019).
 
     Attributes:
         total: the exploration steps so far.
-
-    Source: Gajane, Ortner, Auer, Szepesvari 2019.
     """
 
     def __init__(self, scenario: Scenario, radius: float, epsilon: float) -> None:

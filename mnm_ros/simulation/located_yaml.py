@@ -30,16 +30,18 @@ class Entry:
         """Return an error at this entry, to be raised."""
         return _error(self._path, self._node.start_mark.line + 1, message)
 
-    def mapping(self, what: str) -> dict[Any, tuple[Entry, Entry]]:
-        """Return, per key, the entries of the key and of its value; no key may repeat."""
+    def mapping(self, what: str, allowed: tuple[str, ...] = ()) -> Keys:
+        """Return the keys of a mapping, which must not repeat; ``allowed`` is empty for any."""
         if not isinstance(self._node, yaml.MappingNode):
-            raise self._unexpected(what)
-        result: dict[Any, tuple[Entry, Entry]] = {}
+            raise self._unexpected(f'{what}, a mapping' if allowed else what)
+        result = Keys(self)
         for key_node, value_node in self._node.value:
             key = Entry(self._path, key_node)
             name = key._scalar(f'a name or a number as key of {what}')
             if name in result:
                 raise key.error(f'key {name} appears twice, expected distinct keys')
+            if allowed and name not in allowed:
+                raise key.error(f"unknown key '{name}' in {what}, expected {listed(allowed)}")
             result[name] = key, Entry(self._path, value_node)
         return result
 
@@ -58,13 +60,15 @@ class Entry:
             raise self._unexpected(what)
         return value
 
-    def integer(self, what: str) -> int:
-        """Return an integer that fits into int64."""
+    def integer(self, what: str, minimum: int = INT64.start) -> int:
+        """Return an integer that fits into int64 and is not less than ``minimum``."""
         value = self._scalar(what)
         if not isinstance(value, int) or isinstance(value, bool):
             raise self._unexpected(what)
         if value not in INT64:
             raise self.error(f'{value} does not fit into 64 bits, expected {what}')
+        if value < minimum:
+            raise self._unexpected(what)
         return value
 
     def number(self, what: str, minimum: float, maximum: float) -> float:
@@ -93,49 +97,37 @@ class Entry:
         return self.error(f'found {found}, expected {what}')
 
 
-Keys = dict[str, tuple[Entry, Entry]]
-"""The entries of the key and of its value, per key of a mapping."""
+class Keys(dict[Any, tuple[Entry, Entry]]):
+    """The keys of a mapping, with the entries of the key and of its value."""
 
+    def __init__(self, entry: Entry) -> None:
+        super().__init__()
+        self._entry = entry
 
-def keys_of(entry: Entry, what: str, allowed: tuple[str, ...]) -> Keys:
-    """Return the mapping of an entry, refusing keys that are not allowed."""
-    keys = entry.mapping(f'{what}, a mapping')
-    for name, (key, _) in keys.items():
-        if name not in allowed:
-            raise key.error(f"unknown key '{name}' in {what}, expected {listed(allowed)}")
-    return keys
+    def required(self, name: str, what: str) -> Entry:
+        """Return the value of a key that must be there; ``what`` was expected."""
+        if name not in self:
+            raise self._entry.error(f'{name} is missing, expected {what}')
+        return self[name][1]
 
-
-def required(entry: Entry, keys: Keys, name: str, what: str) -> Entry:
-    """Return the value of a key that must be there; ``what`` was expected."""
-    if name not in keys:
-        raise entry.error(f'{name} is missing, expected {what}')
-    return keys[name][1]
-
-
-def plan_of(entry: Entry, keys: Keys, doors: Set[str] = frozenset()) -> list[str]:
-    """Return the ``rows`` of a floor plan: of equal length, with exactly one ``S``.
-
-    Args:
-        entry, keys: the mapping that has the rows.
-        doors: the letters that are allowed besides ``S``, ``#`` and ``.``.
-    """
-    plan = required(entry, keys, 'rows', 'a list of strings')
-    cells = "'.', '#', 'S' or a door, another capital letter" if doors else "'.', '#' or 'S'"
-    rows: list[str] = []
-    for item in plan.sequence('a list of strings', 'a list of at least one row'):
-        row = item.text(f'a row of cells, in quotes, each {cells}')
-        unknown = set(row) - doors - set('.#S')
-        if unknown:
-            raise item.error(f"found '{min(unknown)}' in row '{row}', expected {cells}")
-        rows.append(row)
-        if len(row) != len(rows[0]):
-            raise item.error(
-                f"row '{row}' has {len(row)} cells, expected {len(rows[0])} as in the first")
-    starts = ''.join(rows).count('S')
-    if starts != 1:
-        raise plan.error(f"found {starts} cells 'S', expected exactly 1")
-    return rows
+    def plan(self, doors: Set[str] = frozenset()) -> list[str]:
+        """Return the ``rows`` of a floor plan, of equal length, with one ``S``, and ``doors``."""
+        plan = self.required('rows', 'a list of strings')
+        cells = "'.', '#', 'S' or a door, another capital letter" if doors else "'.', '#' or 'S'"
+        rows: list[str] = []
+        for item in plan.sequence('a list of strings', 'a list of at least one row'):
+            row = item.text(f'a row of cells, in quotes, each {cells}')
+            unknown = set(row) - doors - set('.#S')
+            if unknown:
+                raise item.error(f"found '{min(unknown)}' in row '{row}', expected {cells}")
+            rows.append(row)
+            if len(row) != len(rows[0]):
+                raise item.error(
+                    f"row '{row}' has {len(row)} cells, expected {len(rows[0])} as in the first")
+        starts = ''.join(rows).count('S')
+        if starts != 1:
+            raise plan.error(f"found {starts} cells 'S', expected exactly 1")
+        return rows
 
 
 def listed(names: Iterable[str]) -> str:

@@ -10,16 +10,7 @@ from mnm_ros.core.counts import Pair
 from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, Outcomes, TableCmp, grid_cmp
 from mnm_ros.simulation.config_files import files, find
 from mnm_ros.simulation.generators import GENERATORS
-from mnm_ros.simulation.located_yaml import (
-    Entry,
-    Keys,
-    ScenarioError,
-    keys_of,
-    listed,
-    plan_of,
-    read,
-    required,
-)
+from mnm_ros.simulation.located_yaml import Entry, Keys, ScenarioError, listed, read
 
 __all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']
 
@@ -40,9 +31,7 @@ class Scenario:
 
     Attributes:
         actions: the names in the order of the numbers, without RESET.
-        start: the state to which RESET leads.
         settings: in the order in which they are in force.
-        path: of the file.
     """
 
     name: str
@@ -68,18 +57,19 @@ def shipped() -> tuple[str, ...]:
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:
-    top = keys_of(root, 'a scenario', ('name', 'actions', 'start', 'settings'))
+    top = root.mapping('a scenario', ('name', 'actions', 'start', 'settings'))
     name = top['name'][1].text('the name of the scenario') if 'name' in top else path.stem
-    actions = _actions(required(root, top, 'actions', 'a list of names'))
+    actions = _actions(top.required('actions', 'a list of names'))
     start = top['start'][1].integer('the start state') if 'start' in top else None
     what = 'a list of at least one setting'
     settings: list[Setting] = []
     latest = 0
-    for entry in required(root, top, 'settings', what).sequence(what):
-        keys = keys_of(entry, 'a setting', (*_KINDS, 'until'))
+    for entry in top.required('settings', what).sequence(what):
+        keys = entry.mapping('a setting', (*_KINDS, 'until'))
         cmp = _cmp(entry, keys, actions, start)
         start = cmp.start
-        until = _until(keys['until'][1], latest) if 'until' in keys else None
+        until = keys['until'][1].integer(
+            f'a number of steps, more than {latest}', latest + 1) if 'until' in keys else None
         latest = until or latest
         settings.append(Setting(cmp, until))
     if settings[-1].until is not None:
@@ -97,14 +87,6 @@ def _actions(entry: Entry) -> tuple[str, ...]:
             raise item.error(f'action {name} appears twice, expected distinct names')
         names.append(name)
     return tuple(names)
-
-
-def _until(entry: Entry, latest: int) -> int:
-    what = f'a number of steps, more than {latest}'
-    until = entry.integer(what)
-    if until <= latest:
-        raise entry.error(f'found {until}, expected {what}')
-    return until
 
 
 def _cmp(entry: Entry, keys: Keys, actions: tuple[str, ...], start: int | None) -> Cmp:
@@ -153,22 +135,22 @@ def _outcomes(key: Entry, entry: Entry, where: str) -> Outcomes:
 
 
 def _grid(entry: Entry, actions: tuple[str, ...]) -> Cmp:
-    keys = keys_of(entry, 'a grid', ('rows', 'slip'))
+    keys = entry.mapping('a grid', ('rows', 'slip'))
     _same_names(entry, 'a grid', actions, tuple(GRID_MOVES))
-    rows = plan_of(entry, keys)
+    rows = keys.plan()
     slip = keys['slip'][1].number('a probability between 0 and 1', 0, 1) if 'slip' in keys else 0
     return grid_cmp(rows, slip, actions)
 
 
 def _generated(entry: Entry, actions: tuple[str, ...]) -> Cmp:
     keys = entry.mapping('a generator, a mapping with its name and parameters')
-    name_entry = required(entry, keys, 'name', f'one of {listed(GENERATORS)}')
+    name_entry = keys.required('name', f'one of {listed(GENERATORS)}')
     name = name_entry.text('the name of a generator')
     if name not in GENERATORS:
         raise name_entry.error(
             f"unknown generator '{name}', expected one of {listed(GENERATORS)}")
     generator = GENERATORS[name]
-    keys_of(entry, f'generator {name}', ('name', *generator.parameters))
+    entry.mapping(f'generator {name}', ('name', *generator.parameters))
     _same_names(entry, f'generator {name}', actions, generator.actions)
     values = {}
     for key, parameter in generator.parameters.items():

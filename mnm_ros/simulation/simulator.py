@@ -20,7 +20,6 @@ class Simulator:
     """A scenario in motion; it begins in the start state, in the first setting.
 
     Args:
-        scenario: what to play.
         seed: not negative; the same seed and actions give the same states.
 
     Attributes:
@@ -49,10 +48,8 @@ class Simulator:
 
     def step(self, action: int) -> int:
         """Play ``action`` and return the next state; ValueError if there is no such action."""
-        prepared = self._prepared.get((self.state, action))
-        if prepared is None:
-            prepared = self._prepare(self.state, action)
-        states, bounds, tally = prepared
+        states, bounds, tally = (self._prepared.get((self.state, action))
+                                 or self._prepare(self.state, action))
         state = states[bisect_right(bounds, next(self._draws))] if bounds else states[0]
         tally[state] = tally.get(state, 0) + 1
         self.state = state
@@ -81,8 +78,8 @@ class Simulator:
         states = tuple(after for after, _ in outcomes)
         # Without the last bound, a rounded sum below 1 cannot lead past the last state.
         bounds = tuple(accumulate(probability for _, probability in outcomes))[:-1]
-        prepared = states, bounds, self.counts.setdefault((state, action), {})
-        self._prepared[state, action] = prepared
+        tally = self.counts.setdefault((state, action), {})
+        prepared = self._prepared[state, action] = states, bounds, tally
         return prepared
 
 

@@ -11,15 +11,7 @@ from math import floor
 from pathlib import Path
 
 from mnm_ros.simulation.config_files import files, find
-from mnm_ros.simulation.located_yaml import (
-    Entry,
-    ScenarioError,
-    keys_of,
-    listed,
-    plan_of,
-    read,
-    required,
-)
+from mnm_ros.simulation.located_yaml import Entry, ScenarioError, listed, read
 
 __all__ = ['Cell', 'ScenarioError', 'World', 'load', 'shipped']
 
@@ -41,7 +33,6 @@ class World:
         walls: the cells that are never free, besides all those outside of the plan.
         doors: the cells of each door by its letter, in the order of the letters.
         settings: whether each door is open; one or more, in force one after the other.
-        path: of the file.
     """
 
     name: str
@@ -93,11 +84,11 @@ def load(path_or_name: str) -> World:
     """
     path = find(path_or_name, 'world')
     root = read(path, 'world')
-    top = keys_of(root, 'a world', ('name', 'cell_size', 'rows', 'settings'))
+    top = root.mapping('a world', ('name', 'cell_size', 'rows', 'settings'))
     name = top['name'][1].text('the name of the world') if 'name' in top else path.stem
     what = 'the width of a cell in m, between 0.01 and 100'
-    cell_size = required(root, top, 'cell_size', what).number(what, 0.01, 100)
-    rows = plan_of(root, top, _DOORS)
+    cell_size = top.required('cell_size', what).number(what, 0.01, 100)
+    rows = top.plan(_DOORS)
     cells = {(column, row): letter
              for row, letters in enumerate(reversed(rows))
              for column, letter in enumerate(letters)}
@@ -107,7 +98,7 @@ def load(path_or_name: str) -> World:
     settings: tuple[dict[str, bool], ...] = ({},)
     if doors:
         what = f'a list of settings of the doors {listed(doors)}'
-        settings = _settings(required(root, top, 'settings', what), tuple(doors))
+        settings = _settings(top.required('settings', what), tuple(doors))
     elif 'settings' in top:
         raise top['settings'][0].error('there are no doors, expected no settings')
     walls = frozenset(cell for cell, letter in cells.items() if letter == '#')
@@ -122,12 +113,9 @@ def shipped() -> tuple[str, ...]:
 def _settings(entry: Entry, doors: tuple[str, ...]) -> tuple[dict[str, bool], ...]:
     settings = []
     for item in entry.sequence('a list of at least one setting'):
-        keys = keys_of(item, 'a setting', doors)
+        keys, setting = item.mapping('a setting', doors), {}
         for door in doors:
-            required(item, keys, door, f'open or closed for each of the doors {listed(doors)}')
-        setting = {}
-        for door in doors:
-            value = keys[door][1]
+            value = keys.required(door, f'open or closed for each of the doors {listed(doors)}')
             state = value.text('open or closed')
             if state not in _STATES:
                 raise value.error(f"found '{state}', expected open or closed")

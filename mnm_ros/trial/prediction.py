@@ -67,7 +67,6 @@ def factors(states: int, met: int, actions: int, radius: float, epsilon: float,
         states: estimated within the radius, or to be learnt.
         met: the number of all states that the probe has met.
         actions: the number of actions without RESET.
-        radius, epsilon, delta: as of the problem.
     """
     return {'constant': 1.0, 'states': math.log(states), 'met': math.log(met),
             'actions': math.log(actions), 'radius': math.log(radius),

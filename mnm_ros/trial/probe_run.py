@@ -35,7 +35,6 @@ class ProbeRun:
 
     Args:
         names: of the actions, in order.
-        probe: the probe.
         timer: of the answers.
         first_seq: of the first action; the time in nanoseconds.
         send: publishes ``[seq, action]``.
@@ -134,7 +133,6 @@ class ProbeRun:
         """Yield the lines that predict an exploration; none unless the probe is complete.
 
         Args:
-            problem: the problem to be explored.
             states: the number of states to be learnt; 0 to estimate it by the probe.
         """
         times = sorted(chain.from_iterable(self._times.values()))

@@ -24,7 +24,6 @@ class ReplaySummary:
     """What happened in an exploration.
 
     Attributes:
-        exploration: the exploration as it was in the end.
         here: where the robot is; None if it may be anywhere.
         known: per change of the number of known states the step and the new number.
         events: the step and the sentence of each decision.
@@ -97,11 +96,7 @@ class ReplaySummary:
 
 
 def replay(saved: Saved) -> ReplaySummary:
-    """Return what happened.
-
-    Raises:
-        Refused: if this version knows other parameters, or decides otherwise than the log says.
-    """
+    """Return what happened; Refused if this version decides otherwise than the log says."""
     try:
         settings = settings_by_name(saved.identity)
     except (KeyError, ValueError) as error:

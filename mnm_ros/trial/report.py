@@ -32,8 +32,6 @@ def report(saved: Saved, summary: ReplaySummary, span: str, figure: str) -> str:
     """Return the report of one log as Markdown.
 
     Args:
-        saved: the log.
-        summary: what happened by the log.
         span: the beginning and the end in words, or ''.
         figure: the name of the file of the figure, or ''.
     """
