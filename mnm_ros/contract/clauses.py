@@ -119,8 +119,8 @@ def test_two_senders(robot: Robot) -> None:
     other = Sender('contract_other', robot.namespace)
     try:
         expect(not other.find(), f'for a second sender {other.missing()}')
-        expect(not other.heard, f'who joined later heard {other.heard} before any order, expected '
-               'nothing')
+        expect(not other.heard, f'a second sender received {other.heard} before any order, '
+               'expected nothing')
         seqs = count(10**6)
         for action in (RESET, *robot.actions):
             robot.step(action)

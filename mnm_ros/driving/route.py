@@ -45,8 +45,8 @@ class Ways:
     def next_cell(self, cell: int, goal: int, blocked: Collection[Edge]) -> int | None:
         """Return the first cell of a shortest route to the goal; None if there is no route.
 
-        Without a map, a route over moves that have succeeded before comes first. The next
-        choice is one without moves that failed when they were last tried, the last one any.
+        Without a map, the first choice is a route over moves that have succeeded before. The
+        second is one without moves that failed when they were last tried, the third any route.
 
         Args:
             blocked: the moves to avoid.

@@ -46,7 +46,7 @@ class Entry:
         return result
 
     def sequence(self, what: str, if_empty: str = '') -> list[Entry]:
-        """Return the entries of a list, which must not be empty; ``if_empty`` says it better."""
+        """Return the entries of a list; if it is empty, ``if_empty`` or ``what`` was expected."""
         if not isinstance(self._node, yaml.SequenceNode):
             raise self._unexpected(what)
         if not self._node.value:

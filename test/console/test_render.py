@@ -6,7 +6,8 @@ import re
 import pytest
 
 from mnm_ros.console.render import Frame, changed, clip, duration, progress, screen
-from mnm_ros.console.snapshot import Goal, Snapshot
+from mnm_ros.console.snapshot import Goal, Snapshot, phase_of
+from mnm_ros.core.exploration import Phase
 from mnm_ros.core.policy import Hypothesis, Policy
 
 FRAME = Frame('two rooms', 2, 'Ctrl-C ends both nodes')
@@ -78,6 +79,14 @@ def test_changed_ignores_the_detail_of_the_phase_and_the_counters() -> None:
     later = replace(
         FULL, phase='checking/rediscovery', report={**FULL.report, 'steps': '123457'})
     assert changed(FULL, later, 2) == []
+
+
+def test_phases_are_told_by_their_names() -> None:
+    assert phase_of('fault') is Phase.FAULT and phase_of('dreaming/idly') == 'dreaming/idly'
+    for text, group in (('paused', 'paused'), ('dreaming/idly', 'dreaming')):
+        snapshot = Snapshot(phase=phase_of(text))
+        assert (snapshot.phase_name, snapshot.phase_group) == (text, group)
+        assert changed(Snapshot(), snapshot, 2) == [f'phase {text}']
 
 
 def test_progress_is_one_line() -> None:

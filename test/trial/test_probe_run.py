@@ -13,7 +13,7 @@ NAMES = ('east', 'west')
 
 
 class Robot:
-    """A corridor of four states whose steps take 2 s; ``before`` may do otherwise.
+    """A corridor of four states whose steps take 2 s, unless ``before`` changes that.
 
     before: called with the preflight, the order and the time; returns whether to go on.
     """

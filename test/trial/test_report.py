@@ -85,7 +85,7 @@ def test_the_replay_ends_where_the_exploration_did(trial: Trial) -> None:
 
 
 def test_the_figures_of_the_policies_are_near_the_truth(trial: Trial) -> None:
-    """What is tried often since the change is estimated well; by 30% at most is it off here."""
+    """The estimates for states reached often since the change are off by 30% at most."""
     summary = replay(Saved(log(trial)))
     compared = 0
     for policy in trial.exploration.hypothesis.policies[1:]:
@@ -98,7 +98,7 @@ def test_the_figures_of_the_policies_are_near_the_truth(trial: Trial) -> None:
 
 
 def test_a_trial_that_ends_soon_after_a_change_was_noticed(trial: Trial) -> None:
-    """Nothing that a policy plays may have been tried since then."""
+    """Possibly no action of a policy has been tried since then."""
     summary = replay(Saved(log(trial)))
     summary.counts.clear()
     for policy in trial.exploration.hypothesis.policies[1:]:
@@ -157,7 +157,7 @@ def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
         os.utime(part, (1e9, 1e9))
     running.close()
     assert (folder / 'explorer.log.sqlite-wal').exists()
-    for _ in range(2):    # and reading it is not writing it
+    for _ in range(2):    # reading does not count as writing
         path, = report.write(folder)
         assert '- time: until 2001-09-' in path.read_text(encoding='utf-8')
 
