@@ -16,7 +16,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import PREFLIGHT, Parameters
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.trial.probe import Probe
-from mnm_ros.trial.probe_run import Check, ProbeRun
+from mnm_ros.trial.probe_run import Finding, ProbeRun
 
 _TICK = 0.05       # s, resolution of timeouts
 _FIND = 5.0        # s, to find the robot side
@@ -58,8 +58,8 @@ class PreflightNode(Node):
         now = time.monotonic()
         others = self.count_publishers(self._publisher.topic_name) - 1
         if others > 0:
-            self._end(Check('alone', False, 'somebody else publishes '
-                            f'{self._publisher.topic_name}, expected nobody to'))
+            self._end(Finding('alone', False, 'somebody else publishes '
+                              f'{self._publisher.topic_name}, expected nobody to'))
         elif self._started:
             self._probe_run.tick(now)
             self._report_progress(now)
@@ -69,11 +69,11 @@ class PreflightNode(Node):
         elif self._found_at is None and not self._missing():
             self._found_at = now
         elif self._found_at is None and now > self._started_at + _FIND:
-            self._end(Check('robot side', False, f'{self._missing()} after {_FIND:g} s'))
+            self._end(Finding('robot side', False, f'{self._missing()} after {_FIND:g} s'))
 
     def _start(self, now: float) -> None:
-        print(Check('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
-                    f'{self._states.topic_name}, and nobody else commands it'), flush=True)
+        print(Finding('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
+                      f'{self._states.topic_name}, and nobody else commands it'), flush=True)
         self._started = True
         self._probe_run.start(now)
 
@@ -106,13 +106,13 @@ class PreflightNode(Node):
                 *(Check('messages', False, f'{self._malformed} on {self._states.topic_name} are '
                         'not [seq, state]') for _ in range(self._malformed > 0)))
 
-    def _end(self, *checks: Check) -> None:
+    def _end(self, *findings: Finding) -> None:
         self._timer.cancel()
         for check in checks:
             print(check, flush=True)
         for line in self._probe_run.outlook(self._problem, self._given['states']):
             print(line, flush=True)
-        self.ok = all(check.ok for check in checks)
+        self.ok = all(finding.ok for finding in findings)
         signal.raise_signal(signal.SIGINT)    # run() ends the node in its own way
 
 
