@@ -23,7 +23,7 @@ except ImportError:
 
 from mnm_ros.contract.robot import Robot
 
-CHECKS = Path(__file__).with_name('checks.py')
+CHECKS = Path(__file__).with_name('clauses.py')
 
 
 def plugin(options: argparse.Namespace) -> ModuleType:
