@@ -103,7 +103,7 @@ class PreflightNode(Node):
         if self._probe_run.over:
             self._end(
                 *self._probe_run.checks(),
-                *(Check('messages', False, f'{self._malformed} on {self._states.topic_name} are '
+                *(Finding('messages', False, f'{self._malformed} on {self._states.topic_name} are '
                         'not [seq, state]') for _ in range(self._malformed > 0)))
 
     def _end(self, *findings: Finding) -> None:
