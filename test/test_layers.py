@@ -33,7 +33,7 @@ ROOMS = {
     'launching': '',
     'contract': 'core protocol wire',
     'console': 'core simulation wire parameters',
-    'nodes/common': 'protocol wire parameters',
+    'nodes/common': 'core protocol wire parameters',
     'nodes/exploring': '__init__ core protocol checkpoint wire parameters nodes/common',
     'nodes/mobile': 'geometry driving simulation wire parameters nodes/common',
     'nodes': 'geometry core protocol driving simulation trial wire parameters'

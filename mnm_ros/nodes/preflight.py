@@ -102,14 +102,14 @@ class PreflightNode(Node):
     def _end_if_over(self) -> None:
         if self._probe_run.over:
             self._end(
-                *self._probe_run.checks(),
-                *(Finding('messages', False, f'{self._malformed} on {self._states.topic_name} are '
-                        'not [seq, state]') for _ in range(self._malformed > 0)))
+                *self._probe_run.findings(),
+                *(Finding('messages', False, f'{self._malformed} on {self._states.topic_name} '
+                          'are not [seq, state]') for _ in range(self._malformed > 0)))
 
     def _end(self, *findings: Finding) -> None:
         self._timer.cancel()
-        for check in checks:
-            print(check, flush=True)
+        for finding in findings:
+            print(finding, flush=True)
         for line in self._probe_run.outlook(self._problem, self._given['states']):
             print(line, flush=True)
         self.ok = all(finding.ok for finding in findings)
