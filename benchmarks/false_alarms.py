@@ -90,7 +90,8 @@ def run(name: str, seed: int, steps: int, configuration: Configuration) -> Alarm
     times: dict[int, float] = {}
     base: BaseAlgorithm | None = None
     while simulator.steps < steps:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
         if machine.checking is not None and machine.checking.base is not base:
             base = machine.checking.base
             alarms.rediscoveries += 1

@@ -134,7 +134,8 @@ def stationary(name: str, seed: int, setting: int, configuration: Configuration,
     simulator = Simulator(scenario, for_simulator)
     base = new_base(configuration.alone(len(scenario.actions)), scenario.start, for_base)
     while not base.finished and simulator.steps < most:
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     return simulator.steps, base
 
 
@@ -194,7 +195,8 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
     trial, run, begun = Trial(exploration=[0], finished=False), None, 0
     while not over(trial, length):
         setting = simulator.setting
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
         trial.steps += 1
         if simulator.setting != setting:
             trial.wrong += not trial.finished
@@ -252,7 +254,8 @@ def run_building(name: str, seed: int, configuration: Configuration) -> Trial:
     simulator = Simulator(scenario, for_simulator)
     machine = new_mnm(configuration.settings(len(scenario.actions)), for_explorer)
     while machine.hypothesis is None and simulator.steps < configuration.limit:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     known = len(machine.hypothesis.targets) if machine.hypothesis else 0
     return Trial(first=simulator.steps * bool(known), exploration=[simulator.steps],
                  finished=bool(known), steps=simulator.steps, known=known)

@@ -26,7 +26,8 @@ def run(scenario_name: str, radius: float, preset: str, seed: int) -> tuple[int,
     problem = Problem(len(scenario.actions), radius, SLACK, CONFIDENCE)
     base = new_base(settings(problem, preset), scenario.start, seed)
     while not base.finished:
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     targets = [policy.target for policy in base.policies]
     hypothesis = Hypothesis(
         1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))

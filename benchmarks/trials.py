@@ -160,7 +160,8 @@ def _run_base(simulator: Simulator, resolved: Settings, seed: int,
               configuration: Configuration, outcome: Outcome) -> None:
     base = new_base(resolved, simulator.scenario.start, seed)
     while not base.finished and simulator.steps < configuration.budget:
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     if base.finished:
         targets = [policy.target for policy in base.policies]
         hypothesis = Hypothesis(1, 0, base.policies[0].horizon, tuple(
@@ -186,7 +187,8 @@ def _run_mnm(simulator: Simulator, resolved: Settings, seed: int,
     changes = machine.log
 
     def step() -> None:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
 
     while machine.hypothesis is None:
         if simulator.steps >= configuration.budget:

@@ -16,8 +16,8 @@ class BaseAlgorithm(ABC):
 
     Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
     state has a policy then, and each policy needs at most ``(1 + eps) L`` expected steps.
-    It is driven one step at a time: ``observe(state after next_action())``. Just after its
-    creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
+    It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after
+    its creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
     """
 
     quantum: int
@@ -45,8 +45,8 @@ class BaseAlgorithm(ABC):
         """Return the action to execute; the same until ``observe`` is called."""
 
     @abstractmethod
-    def observe(self, state: int) -> None:
-        """Take note of the state in which the last ``next_action`` ended."""
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
 
     @abstractmethod
     def interrupt(self) -> None:

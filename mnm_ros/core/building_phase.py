@@ -46,10 +46,9 @@ class BuildingPhase:
         """Return what the active stream does next."""
         return self.active.next_action()
 
-    def observe(self, state: int) -> None:
+    def observe(self, action: int, state: int) -> None:
         """Pass a step on to the streams and end the quantum where it is due."""
-        action = self.active.next_action()
-        self.active.observe(state)
+        self.active.observe(action, state)
         if self._shared and self._here is not None and action != RESET:
             for stream in self.streams:
                 if stream is not self.active:

@@ -96,8 +96,8 @@ class CheckingPhase(ABC):
         """Return the action to execute; the same until ``observe`` is called."""
 
     @abstractmethod
-    def observe(self, state: int) -> None:
-        """Take note of the state in which the last action ended, and of what follows."""
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action`` ended in ``state``, and decide what follows from it."""
 
     @abstractmethod
     def interrupt(self) -> None:

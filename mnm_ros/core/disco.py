@@ -150,9 +150,9 @@ class Disco(Phased, BaseAlgorithm):
         """Return the action to execute next."""
         return RESET if self._here is None else self._parts.sampling.action(self._here)
 
-    def observe(self, state: int) -> None:
-        """Take note of the state in which the last action ended."""
-        here, action = self._here, self.next_action()
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action`` ended in ``state``, and plan where that is due."""
+        here = self._here
         self._here = state
         if here is not None:
             if action != RESET:

@@ -175,7 +175,7 @@ class Exploration(Phased):
                 self.misses_in_a_row += 1
             else:
                 self.misses_in_a_row = 0
-                self._mnm.observe(state)
+                self._mnm.observe(action, state)
         else:
             self._here = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()

@@ -129,12 +129,12 @@ class Mnm(Phased):
         driver = self.checking or self.building
         return RESET if driver is None else driver.next_action()
 
-    def observe(self, state: int) -> None:
-        """Take note of the state in which the last ``next_action`` ended."""
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
         if self.checking is not None:
-            self._check(self.checking, state)
+            self._check(self.checking, action, state)
         elif self.building is not None:
-            self.building.observe(state)
+            self.building.observe(action, state)
             if self.building.result is not None:
                 self._adopt(self.building.result)
         else:
@@ -190,10 +190,10 @@ class Mnm(Phased):
         policies = self.checking.policies
         self.hypothesis = Hypothesis(self.round, revision, policies[0].horizon, policies)
 
-    def _check(self, checking: CheckingPhase, state: int) -> None:
+    def _check(self, checking: CheckingPhase, action: int, state: int) -> None:
         """Make a step of the checking phase and publish what it has revised."""
         assert self.hypothesis is not None
-        checking.observe(state)
+        checking.observe(action, state)
         if checking.policies is not self.hypothesis.policies:
             self._publish(self.hypothesis.revision + 1)
         if checking.refuted:

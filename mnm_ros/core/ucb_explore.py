@@ -126,9 +126,9 @@ class UcbExplore(Phased, BaseAlgorithm):
         assert self._attempts is not None
         return self._attempts.action(self._here)
 
-    def observe(self, state: int) -> None:
-        """Take note of the state in which the last action ended."""
-        here, action = self._here, self.next_action()
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action`` ended in ``state``, and plan where that is due."""
+        here = self._here
         self._here = state
         self.episode_over = False
         if here is not None and action != RESET:

@@ -100,10 +100,10 @@ class WatchPhase(CheckingPhase):
             return self.base.next_action()
         return RESET if self._here is None else self._attempts.action(self._here)
 
-    def observe(self, state: int) -> None:
+    def observe(self, action: int, state: int) -> None:
         """Go on with the turn under way; decide where it says so."""
         if self.rediscovering:
-            self._rediscover(state)
+            self._rediscover(action, state)
         else:
             self._watch(state)
 
@@ -165,10 +165,10 @@ class WatchPhase(CheckingPhase):
         self._left = quanta * self.base.quantum
         self.base.interrupt()
 
-    def _rediscover(self, state: int) -> None:
+    def _rediscover(self, action: int, state: int) -> None:
         """Make a step of the rediscovery; what a quantum has certified is added at once."""
         base = self.base
-        base.observe(state)
+        base.observe(action, state)
         self._steps += 1
         self._left -= 1
         cut_off = self._steps >= self.check_steps

@@ -64,7 +64,7 @@ class ScriptedBase(BaseAlgorithm):
         """Stay at home."""
         return RESET
 
-    def observe(self, state: int) -> None:
+    def observe(self, action: int, state: int) -> None:
         """Count the step."""
         self.steps += 1
 

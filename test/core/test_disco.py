@@ -35,7 +35,8 @@ def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
     for step in range(limit):
         if base.finished:
             return step
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     raise AssertionError(f'not finished within {limit} steps')
 
 
@@ -104,7 +105,7 @@ def trace(seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
         assert base.next_action() == action
         assert number not in moves or action == RESET
         steps.append((action, simulator.step(action)))
-        base.observe(steps[-1][1])
+        base.observe(*steps[-1])
     raise AssertionError('not finished within 20,000 steps')
 
 
@@ -122,11 +123,12 @@ def test_it_learns_from_what_it_witnesses() -> None:
     problem = Problem(4, 4.0, 1.0, CONFIDENCE)
     driver, listener = disco(problem), disco(problem)
     simulator, here = Simulator(GRID, 2), GRID.start
-    driver.observe(simulator.step(driver.next_action()))
+    action = driver.next_action()
+    driver.observe(action, simulator.step(action))
     while not driver.finished:
         action = driver.next_action()
         state = simulator.step(action)
-        driver.observe(state)
+        driver.observe(action, state)
         if action != RESET:
             listener.witness(here, action, state)
         here = state
@@ -156,7 +158,8 @@ def test_the_phases_follow_their_table() -> None:
     phases = set()
     while not base.finished:
         phases.add(base.state)
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     assert phases == {DiscoPhase.SAMPLING}, 'planning happens between two steps'
     with pytest.raises(MachineError):
         base.trigger('sampled')
@@ -180,12 +183,14 @@ def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     problem = Problem(len(scenario.actions), 4.0, 1.0, CONFIDENCE)
     machine = new_mnm(settings(problem, 'onboard', {'base': 'disco'}))
     while machine.hypothesis is None and simulator.steps < 60_000:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     assert machine.hypothesis is not None
     assert judge(simulator.cmp, machine.hypothesis, 4.0, 1.0).ok
     found = machine.hypothesis
     for _ in range(20_000):
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     assert machine.round == 1 and machine.hypothesis is not None
     assert set(machine.hypothesis.targets) >= set(found.targets)
 

@@ -68,7 +68,8 @@ def run(machine: Mnm, world: World, until: Callable[[], bool], limit: int = 200_
     for step in range(limit):
         if until():
             return step
-        machine.observe(world.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, world.step(action))
     raise AssertionError(f'not within {limit} steps, in phase {machine.state}')
 
 
@@ -83,7 +84,7 @@ def check_runs(machine: Mnm, world: World, runs: int) -> None:
 def test_the_first_step_is_a_reset_that_tells_where_home_is() -> None:
     machine = mnm(Script(rest=lambda: ScriptedBase(0)))
     assert machine.next_action() == RESET and machine.state is MnmPhase.HOMING
-    machine.observe(HOME)
+    machine.observe(RESET, HOME)
     assert machine.state is MnmPhase.BUILDING
     assert machine.home == HOME and machine.hypothesis is None and not machine.under_revision
 
@@ -93,7 +94,7 @@ def test_streams_get_their_quanta_for_ten_thousand_of_them(exponent: int) -> Non
     script = Script(rest=lambda: ScriptedBase(0))
     machine = mnm(script, exponent)
     world = World()
-    machine.observe(HOME)
+    machine.observe(RESET, HOME)
     assert machine.building is not None
     reference = StreamSchedule(exponent)
     previous = None
@@ -108,7 +109,8 @@ def test_streams_get_their_quanta_for_ten_thousand_of_them(exponent: int) -> Non
         before = active.steps
         for _ in range(QUANTUM):
             assert machine.active is active
-            machine.observe(world.step(machine.next_action()))
+            action = machine.next_action()
+            machine.observe(action, world.step(action))
         assert active.steps == before + QUANTUM
         previous = active
     assert len(script.runs) == math.ceil(round(10_001 ** (1 / exponent), 9))
@@ -119,7 +121,7 @@ def test_streams_learn_from_their_own_steps_or_from_all_since_their_start() -> N
     for shared in (False, True):
         script = Script(rest=lambda: Mover(0))
         machine = mnm(script, shared_data=shared)
-        machine.observe(HOME)
+        machine.observe(RESET, HOME)
         run(machine, World(), lambda runs=script.runs: len(runs) == 3)
         first, second, third = script.runs
         assert len(first.seen) == (second.steps if shared else 0)
@@ -159,11 +161,12 @@ def test_a_check_run_is_a_rediscovery_and_one_evaluation_of_each_policy() -> Non
     world = World()
     for _ in range(7):
         assert machine.state is MnmPhase.REDISCOVERY
-        machine.observe(world.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, world.step(action))
     played = []
     while machine.state is MnmPhase.EVALUATION:
         played.append(machine.next_action())
-        machine.observe(world.step(played[-1]))
+        machine.observe(played[-1], world.step(played[-1]))
     assert played == [RESET, 3, RESET, 5]
     assert machine.state is MnmPhase.REDISCOVERY
 

@@ -39,10 +39,8 @@ def test_every_option_can_be_overridden_and_the_result_runs(preset: str, option:
     base, mnm = new_base(resolved, home=0), new_mnm(resolved)
     for step in range(300):
         if not base.finished:
-            base.next_action()
-            base.observe(step % 3)
-        mnm.next_action()
-        mnm.observe(step % 3)
+            base.observe(base.next_action(), step % 3)
+        mnm.observe(mnm.next_action(), step % 3)
 
 
 def test_an_empty_value_leaves_the_preset_as_it_is() -> None:
@@ -58,7 +56,7 @@ def test_a_base_from_another_package_is_named_by_module_and_factory() -> None:
     resolved = settings(PROBLEM, 'onboard', {'base': 'test_presets:my_base'})
     assert isinstance(new_base(resolved, home=0), ScriptedBase)
     mnm = new_mnm(resolved)
-    mnm.observe(0)
+    mnm.observe(mnm.next_action(), 0)
     assert isinstance(mnm.active, ScriptedBase)
 
 

@@ -30,7 +30,8 @@ def base_keeps_it(name: str, seed: int) -> bool:
     problem = Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE)
     base = new_base(settings(problem), scenario.start, seed)
     while not base.finished:
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     targets = [policy.target for policy in base.policies]
     hypothesis = Hypothesis(
         1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
@@ -43,7 +44,8 @@ def mnm_keeps_it(name: str, seed: int) -> bool:
     problem = Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE)
     machine: Mnm = new_mnm(settings(problem), seed)
     while machine.hypothesis is None:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     return judge(simulator.cmp, machine.hypothesis, RADIUS, SLACK).ok
 
 

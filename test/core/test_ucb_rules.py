@@ -109,7 +109,7 @@ def walk(base: UcbExplore, states: list[int]) -> list[int]:
     actions = []
     for state in states:
         actions.append(base.next_action())
-        base.observe(state)
+        base.observe(actions[-1], state)
     return actions
 
 

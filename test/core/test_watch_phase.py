@@ -121,7 +121,7 @@ def run(checking: WatchPhase, world: World, until: Callable[[], bool],
             return step
         action = checking.next_action()
         assert checking.next_action() == action
-        checking.observe(world.step(action))
+        checking.observe(action, world.step(action))
     raise AssertionError(f'not within {limit} steps')
 
 
@@ -220,6 +220,7 @@ def test_a_robot_that_was_moved_spoils_no_episode() -> None:
         run(checking, world, lambda: checking.next_action() == 3)
         checking.interrupt()
         assert checking.next_action() == RESET
-        checking.observe(HOME)
-        checking.observe(world.step(checking.next_action()))
+        checking.observe(RESET, HOME)
+        action = checking.next_action()
+        checking.observe(action, world.step(action))
     assert known(checking) == (HOME, 3, 5)

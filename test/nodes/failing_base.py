@@ -23,14 +23,14 @@ def once(*arguments: Any) -> BaseAlgorithm:
 def _breaking(base: BaseAlgorithm, again: bool) -> BaseAlgorithm:
     observe, left = base.observe, 200
 
-    def breaking(state: int) -> None:
+    def breaking(action: int, state: int) -> None:
         nonlocal left
         global _broken_before
         left -= 1
         if left < 0 and (again or not _broken_before):
             _broken_before = True
             raise ZeroDivisionError('injected')
-        observe(state)
+        observe(action, state)
 
     base.observe = breaking    # type: ignore[method-assign]
     return base

@@ -64,10 +64,10 @@ class CheckRunner:
             return self.base.next_action()
         return RESET if self._here is None else self._attempts.action(self._here)
 
-    def observe(self, state: int) -> None:
+    def observe(self, action: int, state: int) -> None:
         """Take note of the state in which the last action ended."""
         if self.rediscovering:
-            self._rediscover(state)
+            self._rediscover(action, state)
         else:
             self._here = state
             self._evaluate(state)
@@ -83,8 +83,8 @@ class CheckRunner:
         self._evaluation = self.base.evaluation(self._known)
         self._attempts = Attempts(self._home, self._queue[-1], self._evaluation.ends_outside)
 
-    def _rediscover(self, state: int) -> None:
-        self.base.observe(state)
+    def _rediscover(self, action: int, state: int) -> None:
+        self.base.observe(action, state)
         self._steps += 1
         if self.base.finished:
             self.result.found = {policy.target: policy for policy in self.base.policies}
@@ -138,9 +138,9 @@ class WindowPhase(CheckingPhase):
         """Return what the check-run does next."""
         return self.runner.next_action()
 
-    def observe(self, state: int) -> None:
+    def observe(self, action: int, state: int) -> None:
         """Go on with the check-run; at its end decide, and start the next one."""
-        self.runner.observe(state)
+        self.runner.observe(action, state)
         if self.runner.over:
             self.window.append(self.runner.result)
             self._runs += 1
