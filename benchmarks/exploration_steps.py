@@ -43,7 +43,8 @@ from references import (
 )
 from trials import package_version
 
-from mnm_ros.core.presets import BASES, OPTIONS, PRESETS
+from mnm_ros.core.parts import BASES
+from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.simulation.scenario import load, shipped
 
 Task = tuple[str, str, int]

@@ -31,8 +31,9 @@ from references import Configuration, seeds
 from trials import package_version
 
 from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import BASES, PRESETS, new_mnm
+from mnm_ros.core.presets import PRESETS, new_mnm
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator

@@ -17,8 +17,9 @@ import numpy as np
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
 from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import Settings, Value, new_base, new_mnm, settings
+from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
+from mnm_ros.core.settings import Settings, Value
 from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict, judge
 from mnm_ros.simulation.scenario import Scenario, load
 from mnm_ros.simulation.simulator import Simulator

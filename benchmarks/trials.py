@@ -15,8 +15,9 @@ import zlib
 import numpy as np
 
 from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import PRESETS, Settings, Value, new_base, new_mnm, settings
+from mnm_ros.core.presets import PRESETS, new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
+from mnm_ros.core.settings import Settings, Value
 from mnm_ros.simulation.families import FAMILIES, draw
 from mnm_ros.simulation.ground_truth import Verdict, judge, reachable_states
 from mnm_ros.simulation.scenario import Scenario, load, shipped

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Protocol
 
-from mnm_ros.core.evaluation import Evaluation
+import numpy as np
+
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.settings import Settings
 
 
 class BaseAlgorithm(ABC):
@@ -52,10 +53,6 @@ class BaseAlgorithm(ABC):
     def interrupt(self) -> None:
         """Forget where the robot is; what was learnt stays."""
 
-    @abstractmethod
-    def evaluation(self, known: int) -> Evaluation:
-        """Return one fresh policy evaluation for the checks of a hypothesis of that size."""
-
     @property
     @abstractmethod
     def policies(self) -> tuple[Policy, ...]:
@@ -78,12 +75,14 @@ class BaseAlgorithm(ABC):
 class BaseFactory(Protocol):
     """Makes runs of a base algorithm."""
 
-    def __call__(self, problem: Problem, home: int, policies: tuple[Policy, ...],
-                 number: int) -> BaseAlgorithm:
+    def __call__(self, settings: Settings, home: int, rng: np.random.Generator,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         """Return a fresh run.
 
-        problem: with the delta of this run.
-        policies: home first; targets that the run may take as known from the start, as
-            somebody else watches over their policies. A base that cannot starts without.
-        number: of the run, 1, 2, ...; with the seed it makes all its random choices.
+        Args:
+            settings: with the problem of this run, its delta included.
+            home: the state after a RESET.
+            rng: makes all random choices of the run.
+            policies: home first; the run may take their targets as known from the start, as
+                somebody else watches over the policies. A base that cannot starts without.
         """

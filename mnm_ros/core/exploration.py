@@ -10,8 +10,9 @@ from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.mnm import MnmPhase
 from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import Settings, new_mnm
+from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.settings import Settings
 
 
 class Phase(Enum):

@@ -8,12 +8,15 @@ from enum import Enum
 import math
 from typing import Any
 
+import numpy as np
+
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.settings import Settings
 from mnm_ros.core.streams import StreamSchedule
 
 
@@ -44,29 +47,27 @@ def round_delta(delta: float, round_number: int) -> float:
 class Mnm(Phased):
     """The whole meta-algorithm, driven step by step; its first action is RESET.
 
-    problem: with the delta of the whole run.
-    new_base: makes runs of the base algorithm.
-    new_schedule: makes the schedule of the streams of one round.
-    new_checking: makes the checking phase of a round from the output of a stream.
-    shared_data: whether streams learn from each other's steps.
-    check_steps: replaces ``W_r`` if positive.
-    on_event: called with one sentence for people whenever something is decided.
-    resume: what ``to_state`` of such an MNM returned, to go on from there.
+    Args:
+        settings: with the delta of the whole exploration.
+        seed: of all random choices; run number ``n`` of the base gets ``[seed, n]``.
+        new_base: makes runs of the base algorithm.
+        new_schedule: makes the schedule of the streams of one round.
+        new_checking: makes the checking phase of a round from the output of a stream.
+        on_event: called with one sentence for people whenever something is decided.
+        resume: what ``to_state`` of such an MNM returned, to go on from there.
     """
 
     state: MnmPhase
 
-    def __init__(self, problem: Problem, new_base: BaseFactory,
+    def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
                  new_schedule: Callable[[], StreamSchedule], new_checking: CheckingPhaseFactory, *,
-                 shared_data: bool = False, check_steps: int = 0,
                  on_event: Callable[[str], None] = lambda sentence: None,
                  resume: Mapping[str, Any] | None = None) -> None:
-        self._problem = problem
+        self._settings = settings
+        self._seed = seed
         self._new_base = new_base
         self._new_schedule = new_schedule
         self._new_checking = new_checking
-        self._shared_data = shared_data
-        self._check_steps = check_steps
         self.log = ChangeLog(on_event)
         self.round = 0
         self.runs = 0
@@ -157,23 +158,25 @@ class Mnm(Phased):
     def _build(self) -> None:
         self._round_problem = self._problem_of_round()
         self.building = BuildingPhase(
-            lambda: self._base(self._round_problem), self._new_schedule(), self._shared_data)
+            lambda: self._base(self._round_problem), self._new_schedule(),
+            shared=self._settings.stream_data == 'shared')
 
     def _problem_of_round(self) -> Problem:
-        return replace(self._problem,
-                       delta=round_delta(self._problem.delta, self.round))
+        problem = self._settings.problem
+        return replace(problem, delta=round_delta(problem.delta, self.round))
 
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None
         self.runs += 1
-        return self._new_base(problem, self.home, policies, self.runs)
+        return self._new_base(replace(self._settings, problem=problem), self.home,
+                              np.random.default_rng([self._seed, self.runs]), policies)
 
     def _check_policies(self, policies: tuple[Policy, ...],
                         state: Mapping[str, Any] | None = None) -> CheckingPhase:
         assert self.home is not None
         return self._new_checking(
-            Round(self.round, self._round_problem, self.home, self._base, self._check_steps,
-                  self._steps_taken, self.log), policies, state)
+            Round(self.round, self._round_problem, self.home, self._base,
+                  self._settings.check_steps, self._steps_taken, self.log), policies, state)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""

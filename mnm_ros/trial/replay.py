@@ -14,8 +14,9 @@ from typing import Any
 from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.presets import Settings, settings_by_name
+from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.settings import Settings
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 

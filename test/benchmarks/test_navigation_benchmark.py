@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from binomial import binomial_tail
 import navigation
 import pytest
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.simulation.scenario import shipped
 
 RADIUS, SLACK, SEEDS, ATTEMPTS = 4.0, 1.0, 3, 200

@@ -72,10 +72,6 @@ class ScriptedBase(BaseAlgorithm):
         """Count the interruption."""
         self.interruptions += 1
 
-    def evaluation(self, known: int) -> Evaluation:
-        """Return an evaluation by one episode."""
-        return ScriptedEvaluation()
-
     def witness(self, state: int, action: int, next_state: int) -> None:
         """Remember it."""
         self.seen.append((state, action, next_state))

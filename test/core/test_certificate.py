@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.certificate import ConfidenceSets, PessimisticModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.policy import Policy

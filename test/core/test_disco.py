@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 from transitions import MachineError
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.disco import Disco, DiscoPhase
 from mnm_ros.core.policy import Hypothesis

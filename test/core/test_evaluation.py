@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.problem import Problem
 

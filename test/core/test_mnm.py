@@ -6,19 +6,23 @@ from collections.abc import Callable
 from functools import partial
 import math
 
+import numpy as np
 import pytest
-from scripted import HOME, QUANTUM, ScriptedBase
+from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation
 from transitions import MachineError
 
 from mnm_ros.core.as_printed.window_phase import WindowPhase
-from mnm_ros.core.as_printed.window_tests import BinomialChecks, Checks, HoeffdingTests
+from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.settings import Settings, Value
 from mnm_ros.core.streams import StreamSchedule
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
+SEED = 5
 WINDOW = 20
 
 
@@ -41,21 +45,24 @@ class Script:
         self._first = list(runs)
         self._rest = rest
 
-    def __call__(self, problem: Problem, home: int, policies: tuple[Policy, ...],
-                 number: int) -> BaseAlgorithm:
-        assert (home, number) == (HOME, len(self.runs) + 1)
+    def __call__(self, settings: Settings, home: int, rng: np.random.Generator,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+        assert home == HOME
+        number = len(self.runs) + 1
+        assert rng.random() == np.random.default_rng([SEED, number]).random()
         run = self._first.pop(0) if self._first else self._rest()
         self.runs.append(run)
-        self.problems.append(problem)
+        self.problems.append(settings.problem)
         return run
 
 
-def mnm(script: Script, exponent: float = 2,
-        checks: Callable[[Problem, int], Checks] | None = None, **options: object) -> Mnm:
+def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool = False,
+        **options: Value) -> Mnm:
     checking = partial(
-        WindowPhase, new_checks=checks or (lambda p, known: HoeffdingTests(p, known, WINDOW)))
-    return Mnm(PROBLEM, script, lambda: StreamSchedule(exponent), checking,
-               **options)  # type: ignore[arg-type]
+        WindowPhase, new_tests=lambda p, known: HoeffdingTests(p, known, window, printed),
+        new_evaluation=lambda p, known: ScriptedEvaluation())
+    return Mnm(settings(PROBLEM, 'paper', options), SEED, script,
+               lambda: StreamSchedule(exponent), checking)
 
 
 def checking_of(machine: Mnm) -> WindowPhase:
@@ -120,7 +127,7 @@ def test_streams_get_their_quanta_for_ten_thousand_of_them(exponent: int) -> Non
 def test_streams_learn_from_their_own_steps_or_from_all_since_their_start() -> None:
     for shared in (False, True):
         script = Script(rest=lambda: Mover(0))
-        machine = mnm(script, shared_data=shared)
+        machine = mnm(script, stream_data='shared' if shared else 'own')
         machine.observe(RESET, HOME)
         run(machine, World(), lambda runs=script.runs: len(runs) == 3)
         first, second, third = script.runs
@@ -224,7 +231,7 @@ def test_decision_three_a_state_seen_often_enough_is_added(
     machine = hypothesis_of(
         (HOME, 3),
         lambda: ScriptedBase(1, outputs.pop() if outputs else (HOME, 3, 5)),
-        checks=lambda p, known: HoeffdingTests(p, known, WINDOW, printed))
+        printed=printed)
     check_runs(machine, World(), WINDOW)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME, 3)
     check_runs(machine, World(), 1)
@@ -233,34 +240,33 @@ def test_decision_three_a_state_seen_often_enough_is_added(
 
 
 def test_an_added_state_tells_of_a_change_once_it_is_seen_within_the_radius() -> None:
-    machine = hypothesis_of(
-        (HOME, 3), lambda: ScriptedBase(1, (HOME, 3, 5)),
-        checks=lambda p, known: BinomialChecks(p, 4))
-    check_runs(machine, World(), 2)
+    machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(1, (HOME, 3, 5)), window=3)
+    check_runs(machine, World(), 4)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME, 3, 5)
     assert machine.log.noticed == 0
     check_runs(machine, World(), 1)
+    assert (machine.log.noticed, machine.log.relearnt) == (1, 0)
+    check_runs(machine, World(), 2)
     assert (machine.log.noticed, machine.log.relearnt) == (1, 1)
 
 
-def test_a_deleted_state_comes_back_only_with_what_was_found_since() -> None:
+def test_a_deleted_state_comes_back_once_it_is_found_often_enough() -> None:
     found = [(HOME, 3)]
-    machine = hypothesis_of(
-        (HOME, 3), lambda: ScriptedBase(1, found[0]),
-        checks=lambda p, known: BinomialChecks(p, 4))
+    machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(1, found[0]), window=3)
     world = World()
-    check_runs(machine, world, 3)
-    world.closed = {3}
-    check_runs(machine, world, 1)
+    # What a check-run finds is settled as soon as the one before is over.
+    check_runs(machine, world, 2)
     found[0] = (HOME,)
+    check_runs(machine, world, 1)
+    # One failure among three check-runs is above alpha + delta_1.
+    world.closed = {3}
     check_runs(machine, world, 1)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME,)
     assert (machine.log.noticed, machine.log.relearnt) == (1, 0)
-    check_runs(machine, world, 1)
+    check_runs(machine, world, 3)
     assert machine.log.relearnt == 1
-    world.closed = set()
-    found[0] = (HOME, 3)
-    check_runs(machine, world, 1)
+    world.closed, found[0] = set(), (HOME, 3)
+    check_runs(machine, world, 3)
     assert machine.hypothesis.targets == (HOME,)
     check_runs(machine, world, 1)
     assert machine.hypothesis.targets == (HOME, 3) and machine.hypothesis.stamp == (1, 2)

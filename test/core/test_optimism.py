@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 
 from mnm_ros.core.as_printed.split_samples import SplitSamples
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_optimism import KlOptimism, _Model, favourable
 from mnm_ros.core.problem import RESET, Problem

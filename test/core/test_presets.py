@@ -47,8 +47,7 @@ def test_an_empty_value_leaves_the_preset_as_it_is() -> None:
     assert settings(PROBLEM, 'onboard', {'base': '', 'c1': 0.0, 'horizon': 0}) == settings(PROBLEM)
 
 
-def my_base(settings: object, problem: Problem, home: int, generator: object,
-            policies: tuple = ()) -> ScriptedBase:
+def my_base(settings: object, home: int, rng: object, policies: tuple = ()) -> ScriptedBase:
     return ScriptedBase(5)
 
 

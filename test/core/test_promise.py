@@ -6,9 +6,9 @@ limit.
 
 from __future__ import annotations
 
+from binomial import binomial_tail
 import pytest
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import new_base, new_mnm, settings

@@ -11,6 +11,7 @@ from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.evaluation import Decision, Evaluation
 from mnm_ros.core.optimism import Optimism, Plan
+from mnm_ros.core.parts import EVALUATIONS
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import RESET, Problem
@@ -96,8 +97,7 @@ def start(plans: Plans, evaluations: list[Recorder],
 
     counts = Counts()
     base = UcbExplore(PROBLEM, 0, UcbParts(
-        HORIZON, counts, plans, discovery or NoDiscovery(), evaluate, lambda known: None,
-        lambda known: 0))    # type: ignore[arg-type, return-value]
+        HORIZON, counts, plans, discovery or NoDiscovery(), lambda known: 0, evaluate))
     # Ten executions in the past: the next ten double them.
     for _ in range(10):
         base.witness(0, 0, 7)
@@ -207,7 +207,7 @@ def test_the_confidence_is_shared_out_as_documented() -> None:
         assert evaluation._threshold == pytest.approx(  # type: ignore[attr-defined]
             -math.log(share / (number * (number + 1))))
         assert evaluation._reject == PROBLEM.radius  # type: ignore[attr-defined]
-    check = base.evaluation(3)
+    check = EVALUATIONS['betting'](settings(PROBLEM), 3, PROBLEM.delta, True)
     assert check._reject == PROBLEM.limit  # type: ignore[attr-defined]
     assert base._parts.optimism._budget == share  # type: ignore[attr-defined]
     assert base._parts.discovery._budget == share  # type: ignore[attr-defined]

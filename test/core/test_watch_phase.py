@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 import json
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 from scripted import HOME, ScriptedBase, policy
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.detector import Detector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.presets import BASES
+from mnm_ros.core.parts import BASES
 
 _broken_before = False
 
