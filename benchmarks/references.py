@@ -51,7 +51,7 @@ class Configuration:
     limit: int = 4_000_000
 
     @property
-    def share(self) -> float:
+    def delta_1(self) -> float:
         """``delta_1 = 3 delta / (4 pi^2)``, what MNM's first round gives to its base."""
         return round_delta(self.delta, 1)
 
@@ -65,7 +65,7 @@ class Configuration:
 
     def alone(self, actions: int) -> Settings:
         """Return those of the base alone, with ``delta_1``: it pays for the same promise."""
-        problem = replace(self._problem(actions), delta=self.share)
+        problem = replace(self._problem(actions), delta=self.delta_1)
         return settings(problem, self.preset, {'base': self.base})
 
     def _problem(self, actions: int) -> Problem:
@@ -276,5 +276,5 @@ def information_floor(known: int, actions: int, radius: float, delta: float,
     """
     if radius == 1 or not known:
         return known * actions
-    budget = delta if strict else delta / 3 / (known * (known + 1))
-    return known * actions * math.log(budget) / math.log1p(-1 / radius)
+    delta = delta if strict else delta / 3 / (known * (known + 1))
+    return known * actions * math.log(delta) / math.log1p(-1 / radius)

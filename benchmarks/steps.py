@@ -16,14 +16,14 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 
 TASKS = (('corridor', 3.0), ('grid_3x3', 4.0))
-SLACK, CONFIDENCE = 1.0, 0.1
+EPSILON, DELTA = 1.0, 0.1
 
 
 def run(scenario_name: str, radius: float, preset: str, seed: int) -> tuple[int, int, Verdict]:
     """Return the steps, the number of known states and the verdict of the ground truth."""
     scenario = load(scenario_name)
     simulator = Simulator(scenario, seed)
-    problem = Problem(len(scenario.actions), radius, SLACK, CONFIDENCE)
+    problem = Problem(len(scenario.actions), radius, EPSILON, DELTA)
     base = new_base(settings(problem, preset), scenario.start, seed)
     while not base.finished:
         action = base.next_action()
@@ -31,7 +31,7 @@ def run(scenario_name: str, radius: float, preset: str, seed: int) -> tuple[int,
     targets = [policy.target for policy in base.policies]
     hypothesis = Hypothesis(
         1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
-    return simulator.steps, len(targets), judge(simulator.cmp, hypothesis, radius, SLACK)
+    return simulator.steps, len(targets), judge(simulator.cmp, hypothesis, radius, EPSILON)
 
 
 def main() -> None:

@@ -16,16 +16,17 @@ class BaseAlgorithm(ABC):
     """One run of an autonomous-exploration algorithm in a stationary CMP.
 
     Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
-    state has a policy then, and each policy needs at most ``(1 + eps) L`` expected steps.
+    state has a policy then, and each policy needs at most ``(1 + epsilon) L`` expected steps.
     It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after
     its creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
+
+    Attributes:
+        quantum: steps of one quantum outside policy evaluation, at least 1.
+        episode_over: whether the last step ended an episode of policy evaluation.
     """
 
     quantum: int
-    """Steps of one quantum outside policy evaluation, at least 1."""
-
     episode_over: bool = False
-    """Whether the last step ended an episode of policy evaluation."""
 
     @property
     @abstractmethod
@@ -69,7 +70,7 @@ class BaseAlgorithm(ABC):
         return {}
 
     def witness(self, state: int, action: int, next_state: int) -> None:
-        """Take note of a transition that somebody else caused; nothing by default."""
+        """Learn from a step, no RESET, that another run made in the same CMP; optional."""
 
 
 class BaseFactory(Protocol):

@@ -3,8 +3,8 @@
 After J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric, *Improved sample complexity for incremental
 autonomous exploration in MDPs*, NeurIPS 2020: every action of every known state is sampled to
 a target accuracy, then a candidate becomes known if the model certifies a policy for it. No
-policy is tried out. What differs from the paper is in ``docs/disco.md``, with the argument why
-the promise holds.
+policy is tried out. What differs from the paper, and why the promise holds, is in
+``docs/disco.md``.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import Problem
 
 GROWTH = 1.25
-"""By how much the samples of a pair grow when a candidate can be neither taken nor ruled out."""
+"""By how much the samples of a pair grow when a candidate is neither accepted nor ruled out."""
 
 ALLOWANCE = 3
 """How much longer than the step bound of a preset a run may take; the longest seen took 1.7."""
 
 RELEVANT = 0.5
-"""Pairs with this share of the largest weight get more samples."""
+"""Pairs with at least this fraction of the largest weight get more samples."""
 
 PATIENCE = 25
-"""How often one tries to rule out a candidate that could be taken but seems out of reach: this
-often if it seems to be at the limit, proportionally less often nearer to the radius."""
+"""How often a candidate that could be accepted but seems beyond the radius is given more samples,
+to rule it out: this often if it seems to be at the limit, proportionally less often nearer to
+the radius."""
 
 
 class DiscoPhase(Enum):
@@ -54,10 +55,10 @@ DISCO_TRANSITIONS = (
 
 
 class Sampling(OnTheWayDiscovery):
-    """State discovery on the way in which some pairs are to have more samples than the quota."""
+    """State discovery on the way in which some pairs get more samples than the quota."""
 
-    def __init__(self, problem: Problem, budget: float, counts: Counts) -> None:
-        super().__init__(problem, budget, counts)
+    def __init__(self, problem: Problem, delta: float, counts: Counts) -> None:
+        super().__init__(problem, delta, counts)
         self._targets: dict[Pair, int] = {}
 
     def want_more(self, pairs: Iterable[Pair]) -> None:
@@ -76,11 +77,7 @@ class Sampling(OnTheWayDiscovery):
 
 @dataclass(frozen=True)
 class DiscoParts(BaseParts):
-    """The parts of Disco for one problem.
-
-    Attributes:
-        sets: over the same counts.
-    """
+    """The parts of Disco for one problem; ``sets`` are over the same counts."""
 
     discovery: Sampling
     sets: ConfidenceSets
@@ -122,9 +119,10 @@ class Disco(IncrementalBase):
     def _judge(self, plan: Plan) -> tuple[Pair, ...]:
         """Accept the candidate, or return the pairs on which the decision depends.
 
-        First comes the policy that is best in the worst case. Where it would not pass even if
-        the counts were the truth, a better way may look bad by chance: then the optimistic
-        policy counts; so it does where a candidate seems out of reach, to rule it out.
+        The policy that is best in the worst case comes first. If it would hardly pass even if
+        the counts were the truth, a better way may look bad by chance, so that the optimistic
+        policy is judged instead. That is also done to rule out a candidate that could be
+        accepted but seems beyond the radius.
         """
         problem, target, known = self._problem, plan.target, tuple(self._known)
         model = PessimisticModel(self._parts.counts, self._parts.sets, known, problem.actions,

@@ -40,7 +40,10 @@ MNM_TRANSITIONS = (
 
 
 def round_delta(delta: float, round_number: int) -> float:
-    """Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``."""
+    """Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``.
+
+    Source: Gajane et al. 2019.
+    """
     return 3 * delta / (4 * math.pi ** 2 * round_number ** 2)
 
 
@@ -55,6 +58,14 @@ class Mnm(Phased):
         new_checking: makes the checking phase of a round from the output of a stream.
         on_event: called with one sentence for people whenever something is decided.
         resume: what ``to_state`` of such an MNM returned, to go on from there.
+
+    Attributes:
+        log: what was decided, and how many changes were noticed and relearnt.
+        round: number of the round, 0 before the first RESET.
+        runs: runs of the base algorithm so far.
+        home: the state after the first RESET; None before.
+        hypothesis: the one published; None before the first.
+        building, checking: the phase under way; None for the other one.
     """
 
     state: MnmPhase
@@ -110,6 +121,7 @@ class Mnm(Phased):
         assert self.hypothesis is not None
         self._round_problem = self._problem_of_round()
         self.checking = self._check_policies(self.hypothesis.policies, state['checking'])
+        # From here on the same tuple stands for the same revision, see _check.
         self.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
         return MnmPhase.REDISCOVERY if self.checking.rediscovering else MnmPhase.EVALUATION
 
@@ -145,7 +157,7 @@ class Mnm(Phased):
             self._begin_round()
 
     def interrupt(self) -> None:
-        """The robot may be anywhere: the next action is RESET."""
+        """Make RESET the next action, as the robot may be anywhere."""
         driver = self.checking or self.building
         if driver is not None:
             driver.interrupt()
@@ -197,6 +209,7 @@ class Mnm(Phased):
         """Make a step of the checking phase and publish what it has revised."""
         assert self.hypothesis is not None
         checking.observe(action, state)
+        # A phase that has revised its policies has another tuple, equal or not.
         if checking.policies is not self.hypothesis.policies:
             self._publish(self.hypothesis.revision + 1)
         if checking.refuted:

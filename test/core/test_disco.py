@@ -19,7 +19,7 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import Scenario, Setting, load, shipped
 from mnm_ros.simulation.simulator import Simulator
 
-CONFIDENCE = 0.1
+DELTA = 0.1
 # By chance a true promise fails its test once in a thousand.
 SIGNIFICANCE = 1e-3
 GRID, CORRIDOR = load('grid_3x3'), load('corridor')
@@ -67,11 +67,11 @@ def test_it_ends_on_random_cmps_and_keeps_the_promise(
     for seed in range(runs):
         scenario = random_scenario(np.random.default_rng(seed), sure)
         simulator = Simulator(scenario, seed)
-        base = disco(Problem(len(scenario.actions), radius, epsilon, CONFIDENCE), seed=seed)
+        base = disco(Problem(len(scenario.actions), radius, epsilon, DELTA), seed=seed)
         finish(base, simulator, 200_000)
         if not judge(simulator.cmp, hypothesis(base), radius, epsilon).ok:
             broken.append(seed)
-    assert binomial_tail(runs, CONFIDENCE, len(broken)) > SIGNIFICANCE, broken
+    assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
 
 
 @pytest.mark.parametrize('name', shipped())
@@ -80,17 +80,17 @@ def test_the_promise_is_kept_on_the_shipped_scenarios(name: str) -> None:
     for seed in range(runs):
         scenario = load(name)
         simulator = Simulator(scenario, seed)
-        base = disco(Problem(len(scenario.actions), 4.0, 1.0, CONFIDENCE), scenario.start, seed)
+        base = disco(Problem(len(scenario.actions), 4.0, 1.0, DELTA), scenario.start, seed)
         steps = finish(base, simulator, 20_000)
         assert steps < base.step_bound(len(base.policies)), seed
         if not judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok:
             broken.append(seed)
-    assert binomial_tail(runs, CONFIDENCE, len(broken)) > SIGNIFICANCE, broken
+    assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
 
 
 def trace(seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
     """Return actions and states of a run; the robot is carried off before some steps."""
-    base = disco(Problem(4, 4.0, 1.0, CONFIDENCE), seed=seed)
+    base = disco(Problem(4, 4.0, 1.0, DELTA), seed=seed)
     simulator = Simulator(GRID, seed)
     steps = []
     for number in range(20_000):
@@ -120,7 +120,7 @@ def test_a_robot_moved_at_any_time_spoils_nothing() -> None:
 
 def test_it_learns_from_what_it_witnesses() -> None:
     """All that another run did is worth as much as if it had been its own doing."""
-    problem = Problem(4, 4.0, 1.0, CONFIDENCE)
+    problem = Problem(4, 4.0, 1.0, DELTA)
     driver, listener = disco(problem), disco(problem)
     simulator, here = Simulator(GRID, 2), GRID.start
     action = driver.next_action()
@@ -138,7 +138,7 @@ def test_it_learns_from_what_it_witnesses() -> None:
 
 
 def test_it_starts_from_policies_that_are_known_already() -> None:
-    problem = Problem(4, 4.0, 1.0, CONFIDENCE)
+    problem = Problem(4, 4.0, 1.0, DELTA)
     first = disco(problem)
     finish(first, Simulator(GRID, 0), 20_000)
     second = new_base(settings(problem, 'onboard', {'base': 'disco'}), 0)
@@ -152,7 +152,7 @@ def test_it_starts_from_policies_that_are_known_already() -> None:
 
 
 def test_the_phases_follow_their_table() -> None:
-    base = disco(Problem(2, 3.0, 1.0, CONFIDENCE))
+    base = disco(Problem(2, 3.0, 1.0, DELTA))
     assert isinstance(base, Disco)
     simulator = Simulator(CORRIDOR, 0)
     phases = set()
@@ -171,7 +171,7 @@ def test_a_state_that_is_out_of_reach_is_ruled_out() -> None:
     cmp = TableCmp(0, 1, {(0, 0): ((1, 1.0),), (1, 0): ((2, 0.05), (1, 0.95))})
     scenario = Scenario('hopeless', ('on',), 0, (Setting(cmp, None),), Path())
     for seed in range(5):
-        base = disco(Problem(1, 3.0, 1.0, CONFIDENCE), seed=seed)
+        base = disco(Problem(1, 3.0, 1.0, DELTA), seed=seed)
         finish(base, Simulator(scenario, seed), 5_000)
         assert [policy.target for policy in base.policies] == [0, 1], seed
 
@@ -180,7 +180,7 @@ def test_a_state_that_is_out_of_reach_is_ruled_out() -> None:
 def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     scenario = load(name)
     simulator = Simulator(scenario, 0)
-    problem = Problem(len(scenario.actions), 4.0, 1.0, CONFIDENCE)
+    problem = Problem(len(scenario.actions), 4.0, 1.0, DELTA)
     machine = new_mnm(settings(problem, 'onboard', {'base': 'disco'}))
     while machine.hypothesis is None and simulator.steps < 60_000:
         action = machine.next_action()
@@ -199,7 +199,7 @@ def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     ('onboard', {'evaluation': 'monte_carlo', 'checks': 'hoeffding', 'stream_data': 'own'}),
     ('paper', {'optimism': 'kl'}), ('paper', {'optimism': 'kl', 'accuracy_divisor': 2.0})])
 def test_it_runs_with_the_other_parts(preset: str, options: dict[str, Value]) -> None:
-    base = disco(Problem(2, 3.0, 1.0, CONFIDENCE), preset=preset, **options)
+    base = disco(Problem(2, 3.0, 1.0, DELTA), preset=preset, **options)
     simulator = Simulator(CORRIDOR, 0)
     finish(base, simulator, 20_000)
     assert judge(simulator.cmp, hypothesis(base), 3.0, 1.0).ok

@@ -143,6 +143,34 @@ class Mover(ScriptedBase):
         return 1
 
 
+class Asked(Mover):
+    """Remembers what it was asked for and what it was told."""
+
+    def __init__(self, life: int, targets: tuple[int, ...]) -> None:
+        super().__init__(life, targets)
+        self.asked: list[int] = []
+        self.told: list[int] = []
+
+    def next_action(self) -> int:
+        self.asked.append(super().next_action())
+        return self.asked[-1]
+
+    def observe(self, action: int, state: int) -> None:
+        super().observe(action, state)
+        self.told.append(action)
+
+
+def test_a_run_is_asked_once_for_each_step_and_told_what_was_played() -> None:
+    script = Script(rest=lambda: Asked(3 * QUANTUM, (HOME, 3)))
+    machine = mnm(script)
+    run(machine, World(), lambda: machine.hypothesis is not None)
+    check_runs(machine, World(), 2)
+    assert len(script.runs) > 3
+    for base in script.runs:
+        assert isinstance(base, Asked)
+        assert base.told == base.asked == [1] * base.steps
+
+
 def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> None:
     script = Script(ScriptedBase(2 * QUANTUM + 1, (HOME, 3, 5)), rest=lambda: ScriptedBase(0))
     machine = mnm(script)

@@ -17,7 +17,7 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
 
-RADIUS, SLACK, CONFIDENCE = 4.0, 1.0, 0.1
+RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
 # The bounds are cautious: far fewer runs than one in ten break the promise.
 RATE = 0.01
 # By chance a true promise fails this test once in a thousand scenarios.
@@ -27,7 +27,7 @@ SIGNIFICANCE = 1e-3
 def base_keeps_it(name: str, seed: int) -> bool:
     scenario = load(name)
     simulator = Simulator(scenario, seed)
-    problem = Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE)
+    problem = Problem(len(scenario.actions), RADIUS, EPSILON, DELTA)
     base = new_base(settings(problem), scenario.start, seed)
     while not base.finished:
         action = base.next_action()
@@ -35,18 +35,18 @@ def base_keeps_it(name: str, seed: int) -> bool:
     targets = [policy.target for policy in base.policies]
     hypothesis = Hypothesis(
         1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
-    return judge(simulator.cmp, hypothesis, RADIUS, SLACK).ok
+    return judge(simulator.cmp, hypothesis, RADIUS, EPSILON).ok
 
 
 def mnm_keeps_it(name: str, seed: int) -> bool:
     scenario = load(name)
     simulator = Simulator(scenario, seed)
-    problem = Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE)
+    problem = Problem(len(scenario.actions), RADIUS, EPSILON, DELTA)
     machine: Mnm = new_mnm(settings(problem), seed)
     while machine.hypothesis is None:
         action = machine.next_action()
         machine.observe(action, simulator.step(action))
-    return judge(simulator.cmp, machine.hypothesis, RADIUS, SLACK).ok
+    return judge(simulator.cmp, machine.hypothesis, RADIUS, EPSILON).ok
 
 
 @pytest.mark.parametrize('name', shipped())

@@ -198,16 +198,16 @@ def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None
     assert base.candidates == (9,)
 
 
-def test_the_confidence_is_shared_out_as_documented() -> None:
+def test_the_delta_is_shared_out_as_documented() -> None:
     base = new_base(settings(PROBLEM), home=0)
     assert isinstance(base, UcbExplore)
-    share = PROBLEM.delta / 3
+    third = PROBLEM.delta / 3
     for number in (1, 2, 7):
         evaluation = base._parts.evaluate(3, number)
         assert evaluation._threshold == pytest.approx(  # type: ignore[attr-defined]
-            -math.log(share / (number * (number + 1))))
+            -math.log(third / (number * (number + 1))))
         assert evaluation._reject == PROBLEM.radius  # type: ignore[attr-defined]
     check = EVALUATIONS['betting'](settings(PROBLEM), 3, PROBLEM.delta, True)
     assert check._reject == PROBLEM.limit  # type: ignore[attr-defined]
-    assert base._parts.optimism._budget == share  # type: ignore[attr-defined]
-    assert base._parts.discovery._budget == share  # type: ignore[attr-defined]
+    assert base._parts.optimism._delta == third  # type: ignore[attr-defined]
+    assert base._parts.discovery._delta == third  # type: ignore[attr-defined]
