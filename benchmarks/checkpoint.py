@@ -31,8 +31,8 @@ def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> 
     store = Store(folder, 'explorer', {}, transition_log=True) if folder else None
     whole, kept = np.empty(steps), np.zeros(steps)
     if store is not None:
-        store.begin(0, None)
-        store.follow(exploration)
+        store.begin_generation(0, None)
+        store.attach(exploration)
         keep = exploration.on_input
         assert keep is not None
 
@@ -44,7 +44,8 @@ def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> 
         exploration.on_input = timed
     for step in range(steps):
         begun = time.perf_counter()
-        exploration.observe(simulator.step(exploration.next_action()))
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
         whole[step] = time.perf_counter() - begun
     if store is not None:
         store.close()

@@ -270,8 +270,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f'preset {configuration.preset}, base {configuration.base}, L = '
           f'{configuration.radius:g}, epsilon = {configuration.epsilon:g}, delta = '
           f'{configuration.delta:g}, delta_1 = {configuration.delta_1:.6f}, '
-          f'{configuration.tail:,} steps after the last change\nscaled: paper with {OVERRIDES}, limit '
-          f'{configuration.limit:,} steps\n'
+          f'{configuration.tail:,} steps after the last change\nscaled: paper with {OVERRIDES}, '
+          f'limit {configuration.limit:,} steps\n'
           'x oracle: of the means; worst: of one seed; wrong: settings at whose end the '
           'hypothesis was not good enough')
     met = all([print_exploration(results, name) for name in changing])

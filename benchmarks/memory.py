@@ -41,7 +41,8 @@ def explore(scenario_name: str, preset: str, seed: int, steps: int) -> list[floa
     print(f'{"steps":>12} {"MB":>8} {"round":>6} {"known":>6} {"us/step":>8}')
     while exploration.steps < steps:
         while exploration.steps < mark:
-            exploration.observe(simulator.step(exploration.next_action()))
+            action = exploration.next_action()
+            exploration.observe(action, simulator.step(action))
         figures.append(resident())
         known = exploration.hypothesis.targets if exploration.hypothesis else ()
         pace = (time.perf_counter() - began) / mark * 1e6

@@ -16,10 +16,10 @@ import numpy as np
 
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.options import Settings, Value
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.core.settings import Settings, Value
 from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict, judge
 from mnm_ros.simulation.scenario import Scenario, load
 from mnm_ros.simulation.simulator import Simulator
@@ -165,9 +165,7 @@ def run_once(name: str, seed: int, configuration: Configuration) -> Trial:
 
 def _judge(scenario: Scenario, setting: int, base: BaseAlgorithm,
            configuration: Configuration) -> Verdict:
-    targets = [policy.target for policy in base.policies]
-    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, tuple(
-        policy.on(targets) for policy in base.policies))
+    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
     return judge(scenario.settings[setting].cmp, hypothesis, configuration.radius,
                  configuration.epsilon)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from statistics import mean
 
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import Verdict, judge
@@ -28,10 +28,8 @@ def run(scenario_name: str, radius: float, preset: str, seed: int) -> tuple[int,
     while not base.finished:
         action = base.next_action()
         base.observe(action, simulator.step(action))
-    targets = [policy.target for policy in base.policies]
-    hypothesis = Hypothesis(
-        1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
-    return simulator.steps, len(targets), judge(simulator.cmp, hypothesis, radius, EPSILON)
+    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
+    return simulator.steps, len(hypothesis.targets), judge(simulator.cmp, hypothesis, radius, EPSILON)
 
 
 def main() -> None:

@@ -15,10 +15,10 @@ import zlib
 
 import numpy as np
 
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.options import Settings, Value
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import PRESETS, new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.core.settings import Settings, Value
 from mnm_ros.simulation.families import FAMILIES, draw
 from mnm_ros.simulation.ground_truth import Verdict, judge, reachable_states
 from mnm_ros.simulation.scenario import Scenario, load, shipped
@@ -165,9 +165,7 @@ def _run_base(simulator: Simulator, resolved: Settings, seed: int,
         action = base.next_action()
         base.observe(action, simulator.step(action))
     if base.finished:
-        targets = [policy.target for policy in base.policies]
-        hypothesis = Hypothesis(1, 0, base.policies[0].horizon, tuple(
-            policy.on(targets) for policy in base.policies))
+        hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
         _take_first(outcome, simulator, resolved.problem, hypothesis)
 
 

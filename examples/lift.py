@@ -31,8 +31,8 @@ class Lift(RobotSide):
     def go_to(self, goal):
         self.goal = min(max(goal, 0), TOP)
         if self.goal == self.floor:
-            return self.floor    # there already: the answer is due at once
-        self.motor.reset()       # None: it takes time, arrived() is called in the end
+            return self.floor    # it is there already, so the answer is due at once
+        self.motor.reset()       # returns None: it takes time, arrived() follows
 
     def reach_next_floor(self):
         self.floor += 1 if self.goal > self.floor else -1

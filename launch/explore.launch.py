@@ -15,7 +15,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 import yaml
 
-from mnm_ros.launching import FLAG, declared, node, values
+from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, node, values
 from mnm_ros.simulation import scenario
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
@@ -24,19 +24,16 @@ AS_CONFIGURED = '(empty: as in params_file)'
 TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
 
 ARGUMENTS = {
-    'sim': ('true', 'Start the simulated robot too'),
+    'sim': ('true', 'Start the simulated robot, too'),
     'navigator': ('false', 'Start the navigator, too'),
     'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
                      f'(empty: as in params_file, otherwise {SCENARIO})'),
     'params_file': (str(CONFIG), 'Parameters of all nodes'),
     'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
-    'seed': ('', f'Of every random choice {AS_CONFIGURED}'),
+    'seed': ('', f'Seed of every random choice {AS_CONFIGURED}'),
     'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
     'use_sim_time': ('', f'Take the time from /clock {AS_CONFIGURED}'),
-    'namespace': ('', 'Of all nodes and their topics, one for each robot'),
-    'use_respawn': ('false', 'Start a node that has ended again, after 2 s, instead of ending '
-                             'the others too'),
-    'log_level': ('info', 'Of all nodes: debug, info, warn, error or fatal'),
+    **NODE_ARGUMENTS,
 }
 
 
@@ -70,7 +67,7 @@ def _nodes(context: LaunchContext) -> list[Node]:
                 '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
         return [made('explorer', explorer, enclave=enclave), *navigator]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
-    # As an argument in JSON: in a parameter file of launch, ROS reads a name like n as false.
+    # In JSON, and not as a parameter of launch: there, ROS would read a name like n as false.
     actions = () if named else (
         '-p', 'actions:=' + json.dumps(scenario.load(chosen).actions, ensure_ascii=False))
     return [made('explorer', explorer, *actions, enclave=enclave),
@@ -92,7 +89,7 @@ class _Configured:
         return values[-1] if values else None
 
     def _entries(self, tree: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the parameters of each entry after a regular expression for its nodes."""
+        """Yield each entry: a regular expression for the names of its nodes, and parameters."""
         wildcards = {'*': '/[^/]+', '**': '(/[^/]+)*'}
         for key, value in tree.items():
             if key == 'ros__parameters':

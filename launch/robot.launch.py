@@ -9,7 +9,7 @@ from launch.action import Action
 from launch.actions import IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from mnm_ros.launching import FLAG, declared, node, values
+from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, node, values
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
 
@@ -17,22 +17,19 @@ EXPLORE = Path(__file__).with_name('explore.launch.py')
 CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
 
 ARGUMENTS = {
-    'sim': ('true', 'Start the simulated robot too'),
+    'sim': ('true', 'Start the simulated robot, too'),
     'navigator': ('false', 'Start the navigator, too'),
-    'world': ('two_room_flat', 'What diff_drive_sim simulates, a file or the name of one in '
+    'world': ('two_room_flat', 'What diff_drive_sim simulates: a file, or the name of one in '
                                'config/worlds; grid and home follow from it'),
     'real_time_factor': ('0.0', 'Simulated seconds per second; 0.0 for as fast as can be'),
     'params_file': (str(CONFIG), 'Parameters of all nodes'),
     'preset': ('', 'Parts and constants of the algorithm (empty: as in params_file)'),
-    'seed': ('', 'Of every random choice of the explorer (empty: as in params_file)'),
+    'seed': ('', 'Seed of every random choice of the explorer (empty: as in params_file)'),
     'autostart': ('', 'Explore without waiting for a lifecycle manager (empty: as in '
                       'params_file)'),
     'clock': ('true', 'Let the simulated robot publish /clock, and take the time from there; '
                       'false where there are several robots'),
-    'namespace': ('', 'Of all nodes and their topics, one for each robot'),
-    'use_respawn': ('false', 'Start a node that has ended again, after 2 s, instead of ending '
-                             'the others too'),
-    'log_level': ('info', 'Of all nodes: debug, info, warn, error or fatal'),
+    **NODE_ARGUMENTS,
 }
 
 

@@ -1,6 +1,6 @@
-"""Several robots side by side, each in a namespace of its own.
+"""Several robots side by side, each in a namespace of its own. For example::
 
-ros2 launch mnm_ros robots.launch.py robots:="robot_1 robot_2" each:=robot.launch.py
+    ros2 launch mnm_ros robots.launch.py robots:="robot_1 robot_2" each:=robot.launch.py
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from launch.action import Action
 from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from mnm_ros.launching import declared, values
+from mnm_ros.launching import NODE_ARGUMENTS, declared, values
 
 FOLDER = Path(__file__).parent
 EACH = ('explore.launch.py', 'robot.launch.py')
@@ -20,12 +20,11 @@ EACH = ('explore.launch.py', 'robot.launch.py')
 ARGUMENTS = {
     'robots': ('robot_1 robot_2', 'The namespaces, separated by spaces'),
     'each': (EACH[0], f'What is launched for each robot: {" or ".join(EACH)}'),
-    'sim': ('true', 'Start simulated robots too'),
+    'sim': ('true', 'Start simulated robots, too'),
     'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
                         'the launch file for each robot)'),
-    'use_respawn': ('false', 'Start a node that has ended again, after 2 s, instead of ending '
-                             'all others too'),
-    'log_level': ('info', 'Of all nodes: debug, info, warn, error or fatal'),
+    'use_respawn': NODE_ARGUMENTS['use_respawn'],
+    'log_level': NODE_ARGUMENTS['log_level'],
 }
 
 

@@ -1,6 +1,7 @@
 """A trial on a robot: an explorer that keeps everything in ``trial_dir``, and a bag.
 
-``explore.launch.py`` starts it; the robot side is started apart, unless it is ``sim``.
+The explorer is started by ``explore.launch.py``. The robot side has to be started apart, unless
+``sim`` asks for a simulated one.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, Op
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 import yaml
 
-from mnm_ros.launching import FLAG, declared, values
+from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, values
 from mnm_ros.trial.report import STARTS
 
 EXPLORE = Path(__file__).with_name('explore.launch.py')
 RECORDED = ('action', 'state', 'known_states', 'phase', 'status')
-"""Small topics; policies and all steps are in the transition log anyway."""
+"""Small topics; policies and all steps follow from the transition log anyway."""
 
 ARGUMENTS = {
     'params_file': ('', 'Parameters of the explorer, with the actions of the robot (required)'),
-    'trial_dir': ('', 'Folder to keep the trial in; one that is there is gone on with (empty: '
+    'trial_dir': ('', 'Folder to keep the trial in; a trial that is in it is continued (empty: '
                       'mnm_trials/ and the time, in the home folder)'),
-    'record_bag': ('auto', 'Record small topics as a bag: true, false or auto, if ros2 bag is '
-                           'there'),
-    'sim': ('false', 'Start a simulated robot too, to try this out'),
+    'record_bag': ('auto', 'Record small topics as a bag: true, false, or auto: if ros2 bag is '
+                           'installed'),
+    'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
-    'namespace': ('', 'Of the explorer and the robot side'),
+    'namespace': ('', 'Namespace of the explorer and the robot side'),
     'use_respawn': ('true', 'Start the explorer again if it ends; it goes on where it was'),
-    'log_level': ('info', 'Of the nodes: debug, info, warn, error or fatal'),
+    'log_level': NODE_ARGUMENTS['log_level'],
 }
 
 
@@ -68,7 +69,7 @@ def _trial(context: LaunchContext) -> list[Action]:
 
 
 def _kept(params_file: str, folder: Path) -> str:
-    """Return the parameters with those that make the explorer keep everything in the folder."""
+    """Return a parameter file that also makes the explorer keep everything in the folder."""
     tree: dict[str, Any] = {}
     if params_file:
         text = Path(params_file).expanduser().read_text(encoding='utf-8')
@@ -77,12 +78,12 @@ def _kept(params_file: str, folder: Path) -> str:
     _without(tree, kept)
     entry = tree['/**/explorer'] = tree.get('/**/explorer') or {}
     entry['ros__parameters'] = {**(entry.get('ros__parameters') or {}), **kept}
-    # Quoted, or else ROS would read a name like n as false.
+    # Strings are quoted: ROS would read a name like n as false.
     return yaml.dump(tree, Dumper=_Quoting, sort_keys=False)
 
 
 class _Loading(yaml.SafeLoader):
-    """Takes numbers such as 1e-2 for numbers, as ROS does."""
+    """Reads 1e-2 and the like as numbers, as ROS does."""
 
 
 _Loading.add_implicit_resolver(
@@ -99,7 +100,7 @@ _Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar(
 
 
 def _without(tree: dict[str, Any], names: dict[str, Any]) -> None:
-    """Remove parameters from every entry: which of several entries holds is not for us to say."""
+    """Remove parameters from all entries, any of which might overrule the values of the trial."""
     for key, value in tree.items():
         if key == 'ros__parameters':
             for name in names:
@@ -119,7 +120,7 @@ def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
         return [LogInfo(msg='no bag is recorded: ros2 bag is not installed')]
     before = f'/{namespace.strip("/")}/'.replace('//', '/')
     return [ExecuteProcess(
-        # As a regular expression: topics themselves are given in another way by each distribution.
+        # Only the option --regex is the same in all distributions.
         cmd=['ros2', 'bag', 'record', '--output', str(path), '--regex',
              f'^({before}({"|".join(RECORDED)})|/diagnostics)$'],
         output='log')]

@@ -1,19 +1,28 @@
 """Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
-``mnm_ros.PolicySet`` decodes what the explorer publishes; it is the only name here that needs
-ROS, and it is imported when it is first used.
+What a user imports, when it is first used: ``PolicySet`` decodes what the explorer publishes,
+``RobotSide`` is the base class of robots; these two need ROS. ``Exploration``, ``Problem``,
+``settings`` and ``play`` are the algorithm without ROS (``mnm_ros.core`` has more).
 """
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__all__ = ['PolicySet']
+if TYPE_CHECKING:
+    from mnm_ros.core import Exploration, Problem, play, settings
+    from mnm_ros.nodes.robot_side import RobotSide
+    from mnm_ros.wire import PolicySet
+
+__all__ = ['Exploration', 'PolicySet', 'Problem', 'RobotSide', 'play', 'settings']
 __version__ = '0.1.0'
+
+_HOMES = {'PolicySet': 'wire', 'RobotSide': 'nodes.robot_side'}
 
 
 def __getattr__(name: str) -> Any:
-    if name == 'PolicySet':
-        from mnm_ros.wire import PolicySet
-        return PolicySet
+    if name in __all__:
+        module = importlib.import_module(f'mnm_ros.{_HOMES.get(name, "core")}')
+        return getattr(module, name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Pose(NamedTuple):
-    """Where a robot is: m, m, and rad counter-clockwise from the x axis, in [-pi, pi]."""
+    """The place of a robot: x, y in m; yaw in [-pi, pi] rad, counter-clockwise from x."""
 
     x: float
     y: float
     yaw: float
 
     def moved(self, distance: float, turn: float) -> Pose:
-        """Return the pose after an arc of length ``distance`` along which the heading turns."""
+        """Return the pose after an arc: ``distance`` in m, on which the yaw grows by ``turn``."""
         half = turn / 2
         chord = distance * (math.sin(half) / half if half else 1.0)
         return Pose(
@@ -23,5 +23,5 @@ class Pose(NamedTuple):
 
 
 def wrapped(angle: float) -> float:
-    """Return the angle in [-pi, pi] that means the same, in rad."""
+    """Return the same angle in rad, in [-pi, pi]."""
     return math.remainder(angle, math.tau)

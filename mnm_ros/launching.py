@@ -14,10 +14,18 @@ from launch_ros.actions import Node
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
 
+NODE_ARGUMENTS = {
+    'namespace': ('', 'Namespace of all nodes and their topics, another one for each robot'),
+    'use_respawn': ('false', 'Start a node again, 2 s after it has ended, instead of ending all '
+                             'others'),
+    'log_level': ('info', 'Log level of all nodes: debug, info, warn, error or fatal'),
+}
+"""Default and description of the launch arguments that ``node`` uses."""
+
 
 def declared(arguments: Mapping[str, tuple[str, str]],
              choices: Mapping[str, Iterable[str]]) -> list[DeclareLaunchArgument]:
-    """Declare arguments given as default and description by name."""
+    """Return declarations of arguments, given as default and description by name."""
     return [DeclareLaunchArgument(
         name, default_value=default, description=description,
         choices=[*choices[name]] if name in choices else None)
@@ -31,9 +39,14 @@ def values(context: LaunchContext, names: Iterable[str]) -> dict[str, str]:
 
 def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *more: str,
          enclave: str = '') -> Node:
-    """Return a node of the package in its security enclave; when it ends, so does the launch.
+    """Return a node of the package; unless it is respawned, the launch ends with it.
 
-    argument: ``namespace``, ``log_level`` and ``use_respawn`` are used. more: ROS arguments.
+    Args:
+        executable: also the name of the node.
+        argument: the values of NODE_ARGUMENTS, and perhaps others.
+        parameters: files and values, the later ones on top.
+        more: ROS arguments.
+        enclave: its security enclave, that of the executable's name if empty.
     """
     respawn = argument['use_respawn'] == 'true'
     return Node(
@@ -46,5 +59,5 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
 
 
 def _end(context: LaunchContext) -> list[Action]:
-    """End the launch with the first process that ends; a second Shutdown would be an error."""
+    """End the launch, unless it is ending already: a second Shutdown would be an error."""
     return [] if context.is_shutdown else [Shutdown(reason='a node has ended')]

@@ -7,8 +7,8 @@ All messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a he
 - policies: head ``[round, revision, horizon, id_0 .. id_(n-1)]``,
   ``dim = [target: n, step: h, state: n]``, row-major; ``h`` is 1 or ``horizon``.
 
-Decoding is strict: whatever does not fit raises WireError, which says what is wrong and what
-was expected.
+Decoding is strict: a message with any other layout raises WireError, which says what was found
+and what was expected.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LATCHED = QoSProfile(
 
 LATCHED_BY_MANY = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""For hearing the values of several publishers."""
+"""For values of several publishers: a late subscriber gets the current one of each."""
 
 STEP = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
@@ -41,7 +41,7 @@ HEARTBEAT = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE,
     deadline=Duration(seconds=2), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
     liveliness_lease_duration=Duration(seconds=2))
-"""For ``heartbeat``: whoever asks for the same is told of a node that hangs or has died."""
+"""For ``heartbeat``: a subscriber with the same profile is notified if the node hangs or dies."""
 
 
 class WireError(ValueError):
@@ -83,7 +83,7 @@ class PolicySet(Hypothesis):
 
     @classmethod
     def of(cls, hypothesis: Hypothesis) -> PolicySet:
-        """Return ``hypothesis`` as something that can be sent."""
+        """Return a hypothesis as one that can be encoded."""
         return cls(hypothesis.round, hypothesis.revision, hypothesis.horizon, hypothesis.policies)
 
     @classmethod
@@ -140,7 +140,7 @@ def _encode(
 
 
 def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[int, ...]:
-    """Return the sizes of the dimensions once labels and strides are as they should be."""
+    """Return the sizes of the dimensions; WireError if labels or strides are wrong."""
     dimensions = message.layout.dim
     found = [dimension.label for dimension in dimensions]
     if found != list(labels):

@@ -1,4 +1,4 @@
-"""Keeps the nodes of every test run to themselves, and names the tests that were left out."""
+"""Keeps the nodes of every test run to themselves, selects tests, and names those left out."""
 
 from __future__ import annotations
 
@@ -13,9 +13,25 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
+WITH_NODES = ('console', 'contract', 'launch', 'nodes')
+"""Folders whose tests start nodes, other processes, or both."""
+
+SLOW = {
+    'test_certificate.py': ['test_a_bound_is_below_the_truth_with_no_more_than_its_probability'],
+    'test_disco.py': ['test_the_promise_is_kept_on_the_shipped_scenarios'],
+    'test_probe.py': ['test_predictions_in_worlds_never_fitted_to'],
+    'test_promise.py': ['test_the_promise_is_kept'],
+    'test_watch_phase.py': [
+        'test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_level_says'],
+}
+"""Tests that count how often something happens in many runs, and take seconds for it."""
+
 
 def _isolate() -> None:
-    """Give this process and its children a ROS domain of their own, on this machine only."""
+    """Give this process and its children a ROS domain of their own, on this machine only.
+
+    With pytest-xdist, every worker is a process that passes here.
+    """
     from mnm_ros.console import environment
     for name in ('ROS_DOMAIN_ID', 'FASTDDS_BUILTIN_TRANSPORTS', 'ROS_LOCALHOST_ONLY',
                  'ROS_AUTOMATIC_DISCOVERY_RANGE'):
@@ -39,21 +55,46 @@ _find_package()
 _isolate()
 _hear_sigint()
 
+collect_ignore: list[str] = []    # read by pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        '--quick', action='store_true',
+        help='only tests that need no nodes, without the slow statistical ones')
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption('quick'):
+        collect_ignore.extend(WITH_NODES)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption('quick'):
+        return
+    for item in items:
+        path, name = item.nodeid.split('::')[:2]
+        if name.partition('[')[0] in SLOW.get(Path(path).name, ()):
+            item.add_marker(pytest.mark.skip(reason='slow'))
+
 
 def _left_out(config: pytest.Config) -> Iterator[str]:
+    if config.getoption('quick'):
+        yield f'{", ".join(f"test/{folder}" for folder in WITH_NODES)} (not quick)'
     reporter = config.pluginmanager.get_plugin('terminalreporter')
     skipped = Counter()
     for report in reporter.stats.get('skipped', ()) if reporter else ():
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else 'skipped'
         skipped[report.nodeid.split('::')[0], reason.removeprefix('Skipped: ')] += 1
-    for (path, reason), times in skipped.items():
+    for (path, reason), times in sorted(skipped.items()):
         yield f'{path}{f" x{times}" if times > 1 else ""} ({reason})'
-    if 'MNM_LEFT_OUT' in os.environ:
+    if os.environ.get('MNM_LEFT_OUT'):
         yield os.environ['MNM_LEFT_OUT']
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
+    """Print the last line; a worker of pytest-xdist reports to the process that prints it."""
     left_out = ', '.join(_left_out(config))
-    if left_out:
+    if left_out and not hasattr(config, 'workerinput'):
         print(f'left out: {left_out}')

@@ -1,22 +1,227 @@
-"""The core, the driving and the simulation work without ROS."""
+"""Every module knows its room: which room may import which, and which do without ROS."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 
-_ROS = ('rclpy', 'std_msgs', 'std_srvs', 'rcl_interfaces', 'geometry_msgs', 'nav_msgs')
+ROOT = Path(__file__).resolve().parents[1]
+
+ROOMS = {
+    # without ROS
+    'geometry': '',
+    'core': 'core/as_printed',
+    'core/as_printed': 'core',
+    'protocol': 'core',
+    'checkpoint': 'core',
+    'driving': 'geometry',
+    'simulation': 'core driving geometry',
+    'trial': 'core protocol checkpoint simulation',
+    'security': '',
+    # with ROS
+    'wire': 'core',
+    '__init__': 'core wire nodes',
+    'parameters': 'core driving trial',
+    'launching': '',
+    'contract': 'core protocol wire',
+    'console': 'core simulation wire parameters',
+    'nodes/common': 'protocol wire parameters',
+    'nodes/exploring': '__init__ core protocol checkpoint wire parameters nodes/common',
+    'nodes/mobile': 'geometry driving simulation wire parameters nodes/common',
+    'nodes': 'geometry core protocol driving simulation trial wire parameters'
+             ' nodes/common nodes/exploring nodes/mobile',
+}
+"""What the modules of a room may import of the package, beside modules of the same room.
+
+A room is a folder of the package, without the rooms within it, or a module beside the folders.
+"""
+
+WITHOUT_ROS = (
+    'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving', 'simulation',
+    'trial', 'security')
+
+SHARED = 'mnm_ros.nodes.robot_side'
+"""The only module in the room of the executables that is none, and may be imported there."""
+
+_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
+
+
+class Import(NamedTuple):
+    """That a module imports another; ``line`` is for the reader."""
+
+    module: str
+    imported: str
+    line: int
+
+    def __str__(self) -> str:
+        return f'{self.module}, line {self.line}: imports {self.imported}'
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """Return the path of every module of the package in a folder, by its full name."""
+    return {
+        '.'.join(path.relative_to(root).with_suffix('').parts).removesuffix('.__init__'): path
+        for path in sorted((root / 'mnm_ros').rglob('*.py'))}
+
+
+def imports(root: Path) -> list[Import]:
+    """Return every import statement of the package in a folder, wherever it stands.
+
+    Those in functions and those for the type checker alone count, too.
+    """
+    known = modules(root)
+    return [
+        Import(module, imported, line)
+        for module, path in known.items()
+        for imported, line in _imported(module, path, known)]
+
+
+def _imported(module: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
+    package = module if path.name == '__init__.py' else module.rpartition('.')[0]
+    for statement in ast.walk(ast.parse(path.read_text(encoding='utf-8'), str(path))):
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                yield alias.name, statement.lineno
+        elif isinstance(statement, ast.ImportFrom):
+            source = statement.module or ''
+            if statement.level:
+                above = package.split('.')[:len(package.split('.')) - statement.level + 1]
+                source = '.'.join(filter(None, (*above, source)))
+            for alias in statement.names:
+                name = f'{source}.{alias.name}'
+                yield name if name in known else source, statement.lineno
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module of the package: the innermost that it is in."""
+    parts = module.split('.')[1:] or ['__init__']
+    within = ['/'.join(parts[:count]) for count in range(len(parts), 0, -1)]
+    return next((room for room in within if room in ROOMS), within[-1])
+
+
+def violations(root: Path) -> list[str]:
+    """Return every import that the plan of the house forbids, and why."""
+    return [f'{found} ({reason})' for found in imports(root) if (reason := _reason(found))]
+
+
+def _reason(found: Import) -> str:
+    """Return why an import is forbidden; empty if it is not."""
+    here = room_of(found.module)
+    if here not in ROOMS:
+        return f'{here} is no room: name it in ROOMS'
+    top = found.imported.partition('.')[0]
+    if top != 'mnm_ros':
+        return f'no ROS in {here}' if here in WITHOUT_ROS and _ROS.match(top) else ''
+    there = room_of(found.imported)
+    if there != here:
+        return '' if there in ROOMS[here].split() else f'{here} may not import {there}'
+    if here == 'nodes' and found.imported != SHARED:
+        return 'an executable may not be imported'
+    return ''
+
+
+def circle(root: Path) -> list[str]:
+    """Return modules that import each other in a circle, the first again at the end, or none."""
+    graph: dict[str, set[str]] = {}
+    for found in imports(root):
+        graph.setdefault(found.module, set()).add(found.imported)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
+
+
+def test_every_room_imports_what_it_may() -> None:
+    found = violations(ROOT)
+    assert not found, '\n'.join(found)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert not (found := circle(ROOT)), ' -> '.join(found)
+
+
+def test_the_table_holds_every_room_and_keeps_the_rules() -> None:
+    assert {room_of(module) for module in modules(ROOT)} == set(ROOMS)
+    table = {room: set(may.split()) for room, may in ROOMS.items()}
+    assert set().union(*table.values()) <= set(ROOMS)
+    assert not set().union(*(table[room] for room in WITHOUT_ROS)) - set(WITHOUT_ROS)
+    assert table['core'] | table['core/as_printed'] == {'core', 'core/as_printed'}
+    assert table['protocol'] == table['checkpoint'] == {'core'}
+    assert not [room for room in table if room.startswith('nodes/') and 'nodes' in table[room]]
+
+
+def test_all_but_one_of_the_modules_beside_the_executables_are_executables() -> None:
+    beside = {module for module in modules(ROOT) if room_of(module) == 'nodes'}
+    assert beside - {SHARED, 'mnm_ros.nodes'} == {
+        f'mnm_ros.nodes.{path.name}' for path in (ROOT / 'executables').iterdir()}
+
+
+@pytest.mark.parametrize('module, code, complaint', [
+    ('core/counts', 'import mnm_ros.wire', 'line 1: imports mnm_ros.wire (core may not'),
+    ('core/counts', 'from mnm_ros import wire', 'imports mnm_ros.wire (core may not'),
+    ('core/counts', 'from .. import wire', 'imports mnm_ros.wire (core may not'),
+    ('core/counts', 'from ..wire import STEP', 'imports mnm_ros.wire (core may not'),
+    ('core/counts', 'from mnm_ros import __version__', 'mnm_ros (core may not import __init__)'),
+    ('core/as_printed/window', 'from mnm_ros.protocol import clients', '(core/as_printed may not'),
+    ('protocol/clients', 'if TYPE_CHECKING:\n    from mnm_ros.parameters import Parameters',
+     'line 2: imports mnm_ros.parameters (protocol may not import parameters)'),
+    ('driving/drive', 'def drive():\n    import geometry_msgs.msg as messages',
+     'line 2: imports geometry_msgs.msg (no ROS in driving)'),
+    ('checkpoint/store', 'from rclpy.node import Node', '(no ROS in checkpoint)'),
+    ('geometry', 'from rcl_interfaces.srv import SetParameters', '(no ROS in geometry)'),
+    ('nodes/common/spin', 'from mnm_ros.nodes import robot_side', '(nodes/common may not import'),
+    ('nodes/common/spin', 'import mnm_ros.nodes.mobile.poses', 'not import nodes/mobile)'),
+    ('nodes/cmp_sim', 'from mnm_ros.nodes.explorer import main', '(an executable may not be'),
+    ('attic/chest', 'import mnm_ros.core', '(attic is no room: name it in ROOMS)'),
+])
+def test_a_bad_import_is_found(tmp_path: Path, module: str, code: str, complaint: str) -> None:
+    build(tmp_path, {module: code})
+    found, = violations(tmp_path)
+    assert complaint in found and found.startswith(f'mnm_ros.{module.replace("/", ".")}, line')
+
+
+def test_good_imports_are_not(tmp_path: Path) -> None:
+    build(tmp_path, {
+        'nodes/cmp_sim': 'import rclpy\nfrom mnm_ros.nodes.robot_side import RobotSide',
+        'core/counts': 'from mnm_ros.core.problem import Problem',
+        'trial/replay': 'import relaunch, numpy.random'})
+    assert violations(tmp_path) == circle(tmp_path) == []
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    build(tmp_path, {
+        'core/one': 'from mnm_ros.core import two',
+        'core/two': 'def later():\n    from mnm_ros.core.three import anything',
+        'core/three': 'if TYPE_CHECKING:\n    from .one import anything'})
+    found = circle(tmp_path)
+    assert found[0] == found[-1] and set(found) == {
+        f'mnm_ros.core.{name}' for name in ('one', 'two', 'three')}
+
+
+def build(root: Path, code: dict[str, str]) -> None:
+    """Write a package of a few modules, and of those that they import."""
+    for module in ('__init__', 'wire', 'core/__init__', 'parameters/__init__', 'nodes/robot_side',
+                   'nodes/explorer', 'nodes/mobile/poses', 'protocol/clients', *code):
+        path = root / 'mnm_ros' / f'{module}.py'
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code.get(module, ''))
+
 
 _SCRIPT = """
-import importlib, pkgutil, sys
+import importlib, pkgutil, re, sys
 
 class NoRos:
     def find_spec(self, name, path=None, target=None):
-        if name.split('.')[0] in {ros}:
+        if re.match({ros!r}, name.split('.')[0]):
             raise ImportError('imports ROS: ' + name)
 
 sys.meta_path.insert(0, NoRos())
@@ -26,11 +231,11 @@ for module in pkgutil.walk_packages(getattr(package, '__path__', []), package.__
 """
 
 
-@pytest.mark.parametrize(
-    'package', ['mnm_ros', 'mnm_ros.core', 'mnm_ros.driving', 'mnm_ros.simulation',
-                'mnm_ros.protocol', 'mnm_ros.checkpoint', 'mnm_ros.trial'])
-def test_no_ros(package: str) -> None:
-    script = _SCRIPT.format(ros=_ROS, package=package)
+@pytest.mark.parametrize('room', ['__init__', *WITHOUT_ROS])
+def test_no_ros_is_needed(room: str) -> None:
+    """Neither is it needed by what these modules import in turn."""
+    package = f'mnm_ros.{room.replace("/", ".")}'.removesuffix('.__init__')
+    script = _SCRIPT.format(ros=_ROS.pattern, package=package)
     if package == 'mnm_ros':
         script = script.split('for module')[0]
     done = subprocess.run(
@@ -39,7 +244,6 @@ def test_no_ros(package: str) -> None:
 
 
 def test_what_humble_does_not_have_is_imported_with_a_fallback() -> None:
-    root = Path(__file__).resolve().parents[1]
-    assert [path.name for folder in ('mnm_ros', 'test') for path in (root / folder).rglob('*.py')
+    assert [path.name for folder in ('mnm_ros', 'test') for path in (ROOT / folder).rglob('*.py')
             if re.search(r'^from rclpy\.(event_handler|experimental)', path.read_text(
                 encoding='utf-8'), re.MULTILINE)] == []

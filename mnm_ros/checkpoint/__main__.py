@@ -10,7 +10,7 @@ from mnm_ros.checkpoint.input_log import Refused, Saved
 
 
 def describe(path: Path) -> str:
-    """Return what a file holds, for people. Raises Refused."""
+    """Return what a file holds, one line for each thing; Refused if it cannot be read."""
     saved = Saved(path)
     lines = [f'{name}: {json.dumps(value)}' for name, value in saved.identity.items()]
     point = saved.point

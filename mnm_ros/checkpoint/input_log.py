@@ -1,7 +1,7 @@
-"""One file of inputs that lead an exploration from a resume point to where it was.
+"""One file: a resume point of an exploration, and the inputs that lead on from there.
 
-The file is an SQLite database, so that a torn last write is found and dropped by a proven
-journal, and any SQLite browser, pandas or R opens it:
+The file is an SQLite database: its proven journal finds and drops a write that was cut off, and
+any SQLite browser, pandas or R opens it. Its tables:
 
 - ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
   as JSON with a SHA-256; an empty point is the very beginning.
@@ -9,7 +9,7 @@ journal, and any SQLite browser, pandas or R opens it:
   1 relocated, 2 interrupted) and ``state`` as given to ``Exploration``; the ``action`` that led
   there (-1 is RESET); and ``chain``, a CRC-32 over this row and all before it.
 
-The core is deterministic: the same inputs lead to the same place, bit for bit.
+The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
 
 from __future__ import annotations
@@ -35,15 +35,18 @@ CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, state IN
 """
 
 Entry = tuple[Input, int, int]
-"""Kind, state and action."""
+"""Kind, state and action of an input."""
 
 
 class Refused(ValueError):
-    """A file cannot be gone on from; the text says why and names it."""
+    """A file cannot be used; the text names it and says why."""
 
 
 class InputLog:
-    """A file that is open for appending; made by ``create`` or ``reopen``."""
+    """A file that is open for appending, made by ``create`` or ``reopen``.
+
+    Both raise OSError or sqlite3.Error if the disk fails, and so does ``append``.
+    """
 
     def __init__(self, path: Path, number: int, chain: int) -> None:
         self.path = path
@@ -56,9 +59,12 @@ class InputLog:
     @classmethod
     def create(cls, path: Path, identity: Mapping[str, Any], point: Mapping[str, Any] | None,
                number: int = 0) -> InputLog:
-        """Write a new file whole or not at all: a new name, flush, rename, flush the folder.
+        """Write a new file, whole or not at all: as a draft, which is flushed and renamed.
 
-        number: of the inputs before the point. Raises OSError or sqlite3.Error.
+        Args:
+            identity: what the exploration is asked for.
+            point: the resume point; None is the very beginning.
+            number: of the inputs before the resume point.
         """
         draft = path.with_name(path.name + '.draft')
         remove(draft)
@@ -80,14 +86,14 @@ class InputLog:
 
     @classmethod
     def reopen(cls, saved: Saved) -> InputLog:
-        """Go on with a file that was read."""
+        """Open a file that was read, without the inputs that ``saved`` does not have."""
         log = cls(saved.path, saved.number, saved.chain)
         with log._database:
             log._database.execute('DELETE FROM inputs WHERE number > ?', (saved.number,))
         return log
 
     def append(self, inputs: Iterable[Entry]) -> None:
-        """Add inputs, all or none of them; they are on the disk when this returns."""
+        """Write inputs, all of them or none; they are on the disk when this returns."""
         number, chain, rows = self._number, self._chain, []
         for kind, state, action in inputs:
             number += 1
@@ -103,9 +109,21 @@ class InputLog:
 
 
 class Saved:
-    """What a file holds. Raises Refused if it is damaged or for something else.
+    """What a file holds.
 
-    identity: what the exploration at hand was asked for; None to take any.
+    Args:
+        path: the file.
+        identity: what the exploration at hand is asked for; None to take any.
+
+    Attributes:
+        identity: what the exploration in the file was asked for.
+        point: its resume point; None is the very beginning.
+        number: of all its inputs, those before the resume point included.
+        inputs: those since the resume point.
+        chain: the checksum over them.
+
+    Raises:
+        Refused: if the file is damaged, or for something else than ``identity``.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any] | None = None) -> None:
@@ -129,9 +147,9 @@ class Saved:
                 raise
             raise Refused(f'{path} is damaged: {error!r}') from None
         if identity is not None:
-            self._compare(json.loads(json.dumps(identity)))
+            self._check_identity(json.loads(json.dumps(identity)))
         self.chain = 0
-        self.inputs = [self._checked(*row) for row in rows]
+        self.inputs = [self._check_row(*row) for row in rows]
 
     def replay(self, exploration: Exploration) -> None:
         """Give all inputs to an exploration made from ``point``; Refused if it acts otherwise."""
@@ -140,10 +158,10 @@ class Saved:
                 raise Refused(
                     f'{self.path} tells of action {action} at step {exploration.steps}, expected '
                     f'{exploration.next_action()}; by version {self.identity.get("version")}')
-            exploration.take(kind, state)
+            exploration.take(kind, state, action)
 
     def forget_after(self, number: int) -> None:
-        """Drop the inputs after ``number``; Refused if they begin later or end before."""
+        """Drop the inputs after ``number``; Refused if the file begins later or ends earlier."""
         first = self.number - len(self.inputs)
         if not first <= number <= self.number:
             raise Refused(f'{self.path} has inputs {first + 1} to {self.number}, '
@@ -154,13 +172,13 @@ class Saved:
             self.number += 1
             self.chain = _link(self.chain, self.number, kind.value, state, action)
 
-    def _compare(self, wanted: Mapping[str, Any]) -> None:
+    def _check_identity(self, wanted: Mapping[str, Any]) -> None:
         for name in (*wanted, *self.identity):
             if self.identity.get(name) != wanted.get(name):
                 raise Refused(f'{self.path} is for {name} {self.identity.get(name)!r}, '
                               f'expected {wanted.get(name)!r}')
 
-    def _checked(self, number: int, kind: int, state: int, action: int, chain: int) -> Entry:
+    def _check_row(self, number: int, kind: int, state: int, action: int, chain: int) -> Entry:
         self.chain = _link(self.chain, number, kind, state, action)
         if number != self.number + 1 or chain != self.chain:
             raise Refused(f'{self.path} is damaged: input {number} does not fit its checksum')
@@ -169,7 +187,7 @@ class Saved:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a file and its companions so that they are never overwritten; return the name."""
+    """Rename a file and its companions, to keep them from being overwritten; return the path."""
     number = 1
     while (aside := path.with_name(f'{path.name}.aside.{number}')).exists():
         number += 1
@@ -181,7 +199,7 @@ def set_aside(path: Path) -> Path:
 
 
 def flush_folder(folder: Path) -> None:
-    """See to it that renamed and removed files stay so."""
+    """Flush a folder, so that files renamed or removed there stay so after a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -200,9 +218,9 @@ def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int
         raise FileNotFoundError('no such file')
     database = sqlite3.connect(path)
     try:
-        verdict = database.execute('PRAGMA quick_check').fetchone()[0]
-        if verdict != 'ok':
-            raise sqlite3.DatabaseError(verdict)
+        finding = database.execute('PRAGMA quick_check').fetchone()[0]
+        if finding != 'ok':
+            raise sqlite3.DatabaseError(finding)
         meta = dict(database.execute('SELECT key, value FROM meta').fetchall())
         rows = database.execute(
             'SELECT number, kind, state, action, chain FROM inputs ORDER BY number').fetchall()

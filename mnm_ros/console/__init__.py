@@ -1,1 +1,1 @@
-"""Watch an exploration of a simulated CMP live in a terminal (`scripts/explore`)."""
+"""Watch the exploration of a simulated CMP or robot live in a terminal (`scripts/explore`)."""

@@ -15,14 +15,14 @@ def main() -> int:
     options = arguments.parse(sys.argv[1:])
     environment.prepare(os.environ)
     with Interrupt() as interrupt:
-        # Not before the arguments are known to be good: importing ROS takes a while.
+        # Importing ROS takes a while, so bad arguments are refused before.
         from mnm_ros.console.live_run import LiveRun
         try:
             return LiveRun(options, interrupt, sys.stdout).run()
         except OSError as error:
             if error.errno not in (errno.EPIPE, errno.EIO):
                 raise
-            # Nobody reads the output any more; keep the interpreter from flushing it again.
+            # Nobody reads the output any more, so the interpreter must not flush it at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0 if options.goal is None else 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 import json
 import math
 from pathlib import Path
@@ -29,19 +30,21 @@ exit status:
 Set ROS_DOMAIN_ID to the value shown to look on with other ROS programs on this machine.
 """
 
-
 OWN_OPTIONS = (
     'actions', 'delta', 'epsilon', 'preset', 'radius', 'scenario', 'seed', 'world')
+"""Parameters that have arguments of their own."""
 
 
 @dataclass(frozen=True)
 class Options:
     """What to run and when to stop.
 
-    scenario: what is true; of a world, what it amounts to.
-    world: what diff_drive_sim simulates; None: cmp_sim simulates the scenario.
-    timeout: seconds.
-    parameters: pairs of a node and ``name:=value`` for it.
+    Attributes:
+        scenario: the truth, be it simulated by cmp_sim or equivalent to the world.
+        world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
+        goal: when to stop; None to watch on.
+        timeout: in s; None for no limit.
+        parameters: pairs of a node and ``name:=value`` for it.
     """
 
     scenario: scenarios.Scenario
@@ -54,7 +57,7 @@ class Options:
     parameters: tuple[tuple[str, str], ...]
 
     def commands(self) -> dict[str, list[str]]:
-        """Return the arguments of each node: ``-m module --ros-args ...``, by node name."""
+        """Return the arguments of each node, ``-m module --ros-args ...``, by its name."""
         seed = f'seed:={self.seed}'
         shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.epsilon!r}', seed]
         actions = json.dumps(self.scenario.actions, ensure_ascii=False)
@@ -70,15 +73,15 @@ class Options:
                 'grid_driver': [f'{name}:={json.dumps(value)}' for name, value
                                 in driver_parameters(self.world).items()],
                 'explorer': [*explorer, 'step_timeout:=60.0']}
-        return {node: _node_arguments(node, [*settings, *self._given_to(node)])
-                for node, settings in own.items()}
-
-    def _given_to(self, node: str) -> list[str]:
-        return [assignment for name, assignment in self.parameters if name == node]
+        for node, assignment in self.parameters:
+            own[node].append(assignment)
+        return {node: ['-m', f'mnm_ros.nodes.{node}', '--ros-args', *(
+                    word for assignment in assignments for word in ('-p', assignment))]
+                for node, assignments in own.items()}
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Read the command line; bad arguments end the program with exit status 2."""
+    """Return the options; bad arguments end the program with exit status 2."""
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
@@ -93,7 +96,7 @@ def parse(arguments: Sequence[str]) -> Options:
 
 
 def _subject(path_or_name: str) -> tuple[scenarios.Scenario, worlds.World | None]:
-    """Return a scenario, or a world and what it amounts to."""
+    """Return the scenario, and the world from which it is derived, if any."""
     path = Path(path_or_name).expanduser()
     is_world = path_or_name in worlds.shipped() or (
         path.is_file() and 'rows' in (read(path).mapping('a world or a scenario')))
@@ -116,9 +119,10 @@ def _parser() -> argparse.ArgumentParser:
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
     until.add_argument(
-        '--changes', type=_changes, metavar='N',
+        '--changes', type=partial(_whole, 1), metavar='N',
         help='end after N changes have been noticed and relearnt, with a verdict')
-    parser.add_argument('--seed', type=_seed, default=0, metavar='N', help='default: %(default)s')
+    parser.add_argument(
+        '--seed', type=partial(_whole, 0), default=0, metavar='N', help='default: %(default)s')
     parser.add_argument(
         '--preset', choices=tuple(PRESETS), default='onboard', help='default: %(default)s')
     parser.add_argument(
@@ -149,15 +153,7 @@ def _goal(given: argparse.Namespace, scenario: scenarios.Scenario) -> Goal | Non
     return Goal(given.changes)
 
 
-def _seed(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _changes(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _whole(text: str, minimum: int) -> int:
+def _whole(minimum: int, text: str) -> int:
     if not text.isdecimal() or int(text) < minimum:
         raise argparse.ArgumentTypeError(
             f'{text!r}, expected a whole number of at least {minimum}')
@@ -176,7 +172,7 @@ def _seconds(text: str) -> float:
 
 def _parameter(text: str, mobile: bool) -> tuple[str, str]:
     """Return the node that has the parameter, and ``name:=value``."""
-    # Not for every start: this imports ROS.
+    # This imports ROS, which only the option -p needs.
     from mnm_ros import parameters
     where, assigned, value = text.partition(':=')
     node, _, name = where.rpartition(':')
@@ -194,8 +190,3 @@ def _parameter(text: str, mobile: bool) -> tuple[str, str]:
             f'argument -p: {name} is a parameter of several nodes, expected '
             + ' or '.join(f'{candidate}:{name}' for candidate in nodes))
     return nodes[0], f'{name}:={value}'
-
-
-def _node_arguments(node: str, parameters: Sequence[str]) -> list[str]:
-    flags = [word for parameter in parameters for word in ('-p', parameter)]
-    return ['-m', f'mnm_ros.nodes.{node}', '--ros-args', *flags]

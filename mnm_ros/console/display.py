@@ -1,4 +1,4 @@
-"""Where the text goes: redrawn in place in a terminal, else one line after the other."""
+"""The output: a screen that is redrawn in a terminal, and else lines one after the other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 import shutil
 import time
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from mnm_ros.console import render
 from mnm_ros.console.grid import Picture
@@ -16,25 +16,16 @@ PROGRESS_S = 5.0
 HIDE_CURSOR, SHOW_CURSOR, ERASE_LINE, ERASE_BELOW = '\x1b[?25l', '\x1b[?25h', '\x1b[K', '\x1b[J'
 
 
-class Display(Protocol):
-    """Shows snapshots until it is closed."""
-
-    def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
-        """Show the snapshot, ``seconds`` after the nodes' start."""
-
-    def close(self) -> None:
-        """Leave the output ready for ordinary lines; may be called twice."""
-
-
-def choose(out: TextIO, frame: render.Frame, environment: Mapping[str, str]) -> Display:
-    """Return the display that fits the output; NO_COLOR (no-color.org) is respected."""
+def choose(
+        out: TextIO, frame: render.Frame, environment: Mapping[str, str]) -> Screen | Lines:
+    """Return the display for an output; NO_COLOR (no-color.org) switches off its colours."""
     if out.isatty() and environment.get('TERM', 'dumb') != 'dumb':
         return Screen(out, replace(frame, color=not environment.get('NO_COLOR')))
     return Lines(out, frame)
 
 
 class Screen:
-    """Draws over its last picture; scrolls nothing away."""
+    """Draws each picture over the last one."""
 
     def __init__(self, out: TextIO, frame: render.Frame) -> None:
         self._out = out
@@ -43,7 +34,7 @@ class Screen:
         self._open = False
 
     def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
-        """Draw the snapshot in the size that the terminal has now."""
+        """Draw the snapshot, ``seconds`` after the start, in the present size of the terminal."""
         width, height = shutil.get_terminal_size()
         frame = replace(self._frame, width=width, height=height - 1)
         lines = render.screen(snapshot, frame, seconds, grid)
@@ -55,7 +46,7 @@ class Screen:
         self._open = True
 
     def close(self) -> None:
-        """Show the cursor again below the picture."""
+        """Show the cursor again below the picture; a second call does nothing."""
         if self._open:
             self._open = False
             self._out.write(SHOW_CURSOR + '\n')
@@ -63,7 +54,7 @@ class Screen:
 
 
 class Lines:
-    """Writes a timestamped line for each change, and one now and then for progress."""
+    """Writes a line with the time for each change, and now and then one for the progress."""
 
     def __init__(self, out: TextIO, frame: render.Frame) -> None:
         self._out = out
@@ -73,7 +64,7 @@ class Lines:
         self._write(f'{frame.title}; {frame.hint}')
 
     def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
-        """Write what has changed since the last call."""
+        """Write the changes since the last call."""
         for line in render.changed(self._before, snapshot, self._settings):
             self._write(line)
         self._before = snapshot

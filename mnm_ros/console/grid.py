@@ -1,4 +1,4 @@
-"""The picture behind a grid scenario or a world."""
+"""Pictures of grid scenarios and worlds."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
 
 Picture = tuple[tuple[tuple[str, int], ...], ...]
-"""Rows from the top of what is in a cell, ``S``, ``#``, ``.`` or a door, and its state."""
+"""Rows from the top, of pairs of the letter of a cell (``S#.`` or a door) and its state."""
 
 
 def pictures(scenario: Scenario, world: World | None) -> tuple[Picture, ...]:
-    """Return the picture of each setting, empty where it is no grid."""
+    """Return the picture of each setting, which is empty for a setting that is no grid."""
     if world is not None:
         return (_picture(_rows(world), range(world.size[1] - 1, -1, -1)),) * len(world.settings)
-    # Loaded as a scenario before: nothing is checked here.
+    # The file has been checked before, when it was loaded as a scenario.
     settings = yaml.safe_load(scenario.path.read_text(encoding='utf-8'))['settings']
     return tuple(_picture(rows, range(len(rows))) for rows in (
         setting.get('grid', {}).get('rows', ()) for setting in settings))

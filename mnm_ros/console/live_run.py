@@ -1,16 +1,16 @@
-"""Start the nodes, watch them, and end them again."""
+"""Start the nodes, watch them and stop them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import os
 from pathlib import Path
 import sys
 import tempfile
 import time
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from mnm_ros.console import display, render, summary
 from mnm_ros.console.arguments import Options
@@ -18,22 +18,22 @@ from mnm_ros.console.grid import pictures
 from mnm_ros.console.observer import Listener
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.console.snapshot import Goal, Snapshot
+from mnm_ros.core.exploration import Phase
 
-TICK_S = 0.25
-SETTLE_S = 0.3
-REPORT_S = 1.5
+TICK_S = 0.25      # between two pictures
+SETTLE_S = 0.3     # in which all topics of one moment have arrived
+REPORT_S = 1.5     # in which the next report of the explorer arrives
 
 
-@dataclass(frozen=True)
-class Ending:
-    """What ended the watching: the closing lines and the exit status."""
+class Ending(NamedTuple):
+    """How a run ends: with these last lines and this exit status."""
 
     lines: Sequence[str]
     status: int
 
 
 class LiveRun:
-    """One run of all nodes and what is shown of it."""
+    """One run of all nodes, shown while it goes on."""
 
     def __init__(self, options: Options, interrupt: Interrupt, out: TextIO) -> None:
         self._options = options
@@ -45,23 +45,21 @@ class LiveRun:
         self._started = 0.0
 
     def run(self) -> int:
-        """Watch until the goal, a signal, the timeout or a node's end; return the exit status."""
+        """Watch until the goal, a signal, the timeout or the end of a node; return the status."""
         with ExitStack() as stack:
             logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='mnm_ros_')))
             self._listener = stack.enter_context(Listener())
-            self._display = display.choose(self._out, self._frame(), os.environ)
+            scenario = self._options.scenario
+            self._display = display.choose(self._out, render.Frame(
+                scenario.name, len(scenario.settings),
+                f'Ctrl-C ends all nodes; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
+                os.environ)
             stack.callback(self._display.close)
             stack.callback(self._stop)
             self._start(logs)
             ending = self._watch()
         print('\n'.join(ending.lines), file=self._out, flush=True)
         return ending.status
-
-    def _frame(self) -> render.Frame:
-        scenario = self._options.scenario
-        return render.Frame(
-            scenario.name, len(scenario.settings),
-            f'Ctrl-C ends all nodes; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}')
 
     def _start(self, logs: Path) -> None:
         self._started = time.monotonic()
@@ -90,7 +88,7 @@ class LiveRun:
                 return ending
 
     def _move_doors(self, snapshot: Snapshot) -> None:
-        """Put the next setting of a world in force once all there is has been learnt."""
+        """Put the next setting of a world in force once the present one has been learnt."""
         goal, setting = self._options.goal, snapshot.true_setting
         if self._options.world is None or setting is None or setting == self._changed_from:
             return
@@ -109,7 +107,7 @@ class LiveRun:
                                *(f'  {line}' for line in child.tail())], 1)
         if goal is not None and goal.reached(snapshot):
             return self._reached()
-        if goal is not None and snapshot.phase in ('fault', 'done'):
+        if goal is not None and snapshot.phase in (Phase.FAULT, Phase.DONE):
             return Ending([f'The explorer stopped before the goal: {snapshot.status}'], 1)
         if timeout is not None and self._elapsed() > timeout:
             awaited = goal.awaited(snapshot) if goal else 'Ctrl-C'
@@ -123,8 +121,8 @@ class LiveRun:
 
     def _reached(self) -> Ending:
         seconds = self._elapsed()
-        # The topics of one moment arrive one after the other: take them in before judging,
-        # and judge before the next setting can come.
+        # The topics of one moment arrive one after the other. All are taken in before the
+        # verdict, which comes before the next setting can be in force.
         judged = self._listener.listen(SETTLE_S)
         found = summary.verdict(judged, self._options.scenario, self._options.problem)
         latest = self._next_report(judged)

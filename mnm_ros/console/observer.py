@@ -1,4 +1,4 @@
-"""An ordinary node that listens to what everybody else may listen to."""
+"""An ordinary node that listens to the public topics of the other nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
 from mnm_ros import wire
-from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.console.snapshot import Snapshot, phase_of
 
 
 class Observer(Node):
@@ -24,7 +24,7 @@ class Observer(Node):
     def __init__(self) -> None:
         super().__init__('console')
         self.snapshot = Snapshot()
-        self._latest(String, 'phase', lambda m: {'phase': m.data})
+        self._latest(String, 'phase', lambda m: {'phase': phase_of(m.data)})
         self._latest(String, 'status', lambda m: {'status': m.data})
         self._latest(Int64MultiArray, 'known_states',
                      lambda m: {'known': wire.decode_known_states(m)[1]})
@@ -43,7 +43,8 @@ class Observer(Node):
         self.create_subscription(kind, topic, update, wire.LATCHED)
 
     def _on_exploration_steps(self, message: Int64) -> None:
-        # Shown with the next report: it comes more often, and would seem to overtake the steps.
+        # It comes more often than the reports and is shown with the next one, so that it never
+        # exceeds the steps.
         self._exploration_steps = message.data
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
@@ -56,10 +57,10 @@ class Observer(Node):
 
 
 class Listener:
-    """Runs an ``Observer`` in a ROS context of its own; a context manager."""
+    """A context manager that runs an ``Observer``."""
 
     def __enter__(self) -> Listener:
-        # The caller counts signals itself: rclpy's handlers would end the context first.
+        # The caller handles signals itself, while rclpy's handlers would end the context.
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         self._node = Observer()
         self._executor = SingleThreadedExecutor()
@@ -76,7 +77,7 @@ class Listener:
         self._node.change.call_async(Trigger.Request())
 
     def listen(self, seconds: float) -> Snapshot:
-        """Take in messages for so long and return what is known then."""
+        """Take in messages for so many seconds and return the snapshot."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)

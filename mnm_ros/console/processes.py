@@ -1,4 +1,4 @@
-"""Child processes that are started together and never outlive their parent's session."""
+"""Child processes that are started and stopped together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POLL_S = 0.02
 
 
 class Interrupt:
-    """Counts SIGINT, SIGTERM and SIGHUP instead of acting on them, while entered."""
+    """A context manager in which SIGINT, SIGTERM and SIGHUP do nothing but count."""
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -39,7 +39,7 @@ class Interrupt:
 
 
 class Child:
-    """One running command, the leader of its own process group."""
+    """A running command, which leads a process group of its own."""
 
     def __init__(
             self, name: str, command: Sequence[str], log: Path, env: Mapping[str, str]) -> None:
@@ -52,17 +52,17 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id, which is the id of its process group too."""
+        """The id of the process and of its group."""
         return self._process.pid
 
     @property
     def status(self) -> int | None:
-        """The exit status, negative after a signal; None while it runs."""
+        """The exit status, which is negative after a signal; None while the process runs."""
         return self._process.poll()
 
     @property
     def ending(self) -> str:
-        """How it ended, in words."""
+        """In words, how it has ended."""
         status = self.status
         if status is None:
             return 'still runs'
@@ -71,7 +71,7 @@ class Child:
         return f'ended with exit status {status}'
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the whole group, if the child still runs."""
+        """Send a signal to the whole group if the process still runs."""
         if self.status is None:
             os.killpg(self.pid, number)
 
@@ -89,10 +89,11 @@ class Child:
 def stop(
         children: Sequence[Child], grace: tuple[float, float] = (5.0, 2.0),
         hurry: Callable[[], bool] = lambda: False) -> None:
-    """End all children: SIGINT, after a deadline SIGTERM, then SIGKILL; wait for each.
+    """Stop all children, by SIGINT, then SIGTERM, then SIGKILL, and wait for each.
 
-    grace: seconds to wait after SIGINT and after SIGTERM.
-    hurry: asked while waiting; True goes to SIGKILL at once.
+    Args:
+        grace: the time in s after SIGINT and after SIGTERM before the next signal.
+        hurry: returns whether to wait no longer.
     """
     for number, seconds in zip((signal.SIGINT, signal.SIGTERM), grace, strict=True):
         for child in children:

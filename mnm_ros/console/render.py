@@ -1,4 +1,4 @@
-"""From a snapshot to text: pure functions, no terminal and no clock."""
+"""Text from snapshots, by pure functions without a terminal or a clock."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ LINE = 160
 
 @dataclass(frozen=True)
 class Frame:
-    """What surrounds a snapshot: fixed for a whole run.
+    """What surrounds the snapshots of a run.
 
-    title: name of the scenario.
-    settings: how many it has.
-    hint: shown below everything else.
-    width, height: of the terminal, in characters.
-    color: whether to use ANSI styles.
+    Attributes:
+        title: the name of the scenario.
+        settings: the number of its settings.
+        hint: shown below everything else.
+        width, height: of the terminal in characters.
+        color: whether to use ANSI styles.
     """
 
     title: str
@@ -32,12 +33,12 @@ class Frame:
 
 
 def screen(
-        snapshot: Snapshot, frame: Frame, seconds: float,
-        grid: Picture = ()) -> list[str]:
-    """Return the lines of the live view, none wider or more than the frame has.
+        snapshot: Snapshot, frame: Frame, seconds: float, grid: Picture = ()) -> list[str]:
+    """Return the lines of the live view, which fit into the frame.
 
-    seconds: since the nodes' start.
-    grid: the picture of the setting in force.
+    Args:
+        seconds: since the start of the nodes.
+        grid: the picture of the setting in force.
     """
     room = frame.width - 1
     clock = duration(seconds)
@@ -54,11 +55,11 @@ def screen(
 
 def _rows(snapshot: Snapshot, frame: Frame) -> list[tuple[str, str]]:
     return [
-        ('phase', snapshot.phase or 'starting'),
+        ('phase', snapshot.phase_name or 'starting'),
         ('status', snapshot.status or '-'),
         ('round', _round(snapshot)),
         ('known', known(snapshot)),
-        ('candidates', whole(snapshot.count('frontier'))),
+        ('candidates', whole(snapshot.count('candidates'))),
         ('steps', f'{whole(snapshot.count("steps"))}{_rate(snapshot)}'),
         ('changes', f'{whole(snapshot.count("changes_noticed"))} noticed, '
                     f'{whole(snapshot.count("changes_relearnt"))} relearnt'),
@@ -68,10 +69,8 @@ def _rows(snapshot: Snapshot, frame: Frame) -> list[tuple[str, str]]:
 
 
 def _round(snapshot: Snapshot) -> str:
-    text = whole(snapshot.count('round'))
-    if snapshot.hypothesis is None:
-        return f'{text}, no hypothesis yet'
-    return f'{text}, hypothesis {stamp(snapshot)}'
+    hypothesis = f'hypothesis {stamp(snapshot)}' if snapshot.hypothesis else 'no hypothesis yet'
+    return f'{whole(snapshot.count("round"))}, {hypothesis}'
 
 
 def _rate(snapshot: Snapshot) -> str:
@@ -80,37 +79,35 @@ def _rate(snapshot: Snapshot) -> str:
 
 
 def stamp(snapshot: Snapshot) -> str:
-    """Return round and revision of the hypothesis as ``2.1``, or ``-``."""
-    if snapshot.hypothesis is None:
-        return '-'
-    return '{}.{}'.format(*snapshot.hypothesis.stamp)
+    """Return the round and revision of the hypothesis as ``2.1``, or ``-``."""
+    hypothesis = snapshot.hypothesis
+    return '-' if hypothesis is None else '{}.{}'.format(*hypothesis.stamp)
 
 
 def known(snapshot: Snapshot) -> str:
-    """Return how many states are known and which; before the first hypothesis, a dash."""
-    if not snapshot.known:
-        return '-'
-    return f'{len(snapshot.known)}: {" ".join(map(str, snapshot.known))}'
+    """Return how many states are known and which, or ``-``."""
+    states = snapshot.known
+    return f'{len(states)}: {" ".join(map(str, states))}' if states else '-'
 
 
 def setting(index: int | None, settings: int) -> str:
-    """Return the setting in force with the number of settings."""
+    """Return the index of the setting in force and the range of the indices, or ``-``."""
     return '-' if index is None else f'{index} (of 0..{settings - 1})'
 
 
 def whole(value: int | None) -> str:
-    """Return a count with thousands separated, or ``-``."""
+    """Return a count with separated thousands, or ``-``."""
     return '-' if value is None else f'{value:,}'
 
 
 def duration(seconds: float) -> str:
-    """Return ``h:mm:ss``."""
+    """Return a time span as ``h:mm:ss``."""
     minutes, rest = divmod(int(seconds), 60)
     return f'{minutes // 60}:{minutes % 60:02}:{rest:02}'
 
 
 def clip(text: str, width: int) -> str:
-    """Return one line of at most ``width`` characters; what is cut off shows as dots."""
+    """Return one line of at most ``width`` characters, which ends with dots if it is cut."""
     line = ' '.join(text.split())
     if len(line) <= width:
         return line
@@ -118,7 +115,7 @@ def clip(text: str, width: int) -> str:
 
 
 def paint(text: str, code: str, frame: Frame) -> str:
-    """Return the text in an ANSI style, or as it is in a frame without colour."""
+    """Return the text in an ANSI style if the frame has colour."""
     return f'\x1b[{code}m{text}\x1b[0m' if frame.color and text else text
 
 
@@ -141,10 +138,10 @@ def _cell(cell: str, is_known: bool, frame: Frame) -> str:
 
 
 def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
-    """Return one line for each thing that is different and worth telling."""
+    """Return a line for each change of the phase, round, states, status and setting."""
     lines = []
     if after.phase_group != before.phase_group:
-        lines.append(f'phase {after.phase}')
+        lines.append(f'phase {after.phase_name}')
     if after.count('round') not in (None, before.count('round')):
         lines.append(f'round {after.count("round")}')
     if after.known != before.known:
@@ -157,9 +154,9 @@ def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
 
 
 def progress(snapshot: Snapshot) -> str:
-    """Return one line that says how far it is."""
-    line = (f'{snapshot.phase or "starting"}, {len(snapshot.known)} known, '
-            f'{whole(snapshot.count("frontier"))} candidates, '
+    """Return one line that says how far the exploration is."""
+    line = (f'{snapshot.phase_name or "starting"}, {len(snapshot.known)} known, '
+            f'{whole(snapshot.count("candidates"))} candidates, '
             f'{whole(snapshot.count("steps"))} steps{_rate(snapshot)}')
     if snapshot.exploration_steps is None:    # only cmp_sim counts them
         return line

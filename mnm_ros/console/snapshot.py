@@ -1,23 +1,34 @@
-"""What the nodes have published so far, as one immutable value."""
+"""The latest messages of the nodes as one immutable value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mnm_ros.core.exploration import Phase
 from mnm_ros.core.policy import Hypothesis
+
+
+def phase_of(text: str) -> Phase | str:
+    """Return the phase that has the published name, or the name if there is none."""
+    try:
+        return Phase(text)
+    except ValueError:
+        return text
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The latest message of every topic; None and empty where nothing has come yet.
+    """The latest message of every topic; None or empty before the first one.
 
-    report: the explorer's diagnostics, key to text.
-    reports: how many diagnostics have come.
-    exploration_steps: as they were when the last report came.
+    Attributes:
+        phase: of the explorer; text for a phase that is not known here.
+        report: the diagnostics of the explorer, text by key.
+        reports: the number of diagnostics so far.
+        exploration_steps: as they were at the last report.
     """
 
-    phase: str | None = None
+    phase: Phase | str | None = None
     status: str | None = None
     hypothesis: Hypothesis | None = None
     known: tuple[int, ...] = ()
@@ -27,36 +38,41 @@ class Snapshot:
     exploration_steps: int | None = None
 
     @property
-    def phase_group(self) -> str | None:
+    def phase_name(self) -> str:
+        """The phase as published; '' before the first message."""
+        return str(self.phase.value) if isinstance(self.phase, Phase) else self.phase or ''
+
+    @property
+    def phase_group(self) -> str:
         """The phase without its detail: ``building`` for ``building/evaluation``."""
-        return None if self.phase is None else self.phase.partition('/')[0]
+        return self.phase_name.partition('/')[0]
 
     def number(self, key: str) -> float | None:
-        """Return a number of the report; None if it is missing or not a number."""
+        """Return a number of the report; None if it is missing or no number."""
         try:
             return float(self.report[key])
         except (KeyError, ValueError):
             return None
 
     def count(self, key: str) -> int | None:
-        """Return a number of the report as an integer; None as in ``number``."""
+        """Return a number of the report as an integer; None if it is missing or no number."""
         value = self.number(key)
         return None if value is None else int(value)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """When to stop: with the first hypothesis, and once so many changes are relearnt."""
+    """When to stop: after the first hypothesis, and once so many changes are relearnt."""
 
     changes: int = 0
 
     def reached(self, snapshot: Snapshot) -> bool:
-        """Tell whether there is a hypothesis and enough changes have been relearnt."""
+        """Return whether there is a hypothesis and enough changes have been relearnt."""
         relearnt = snapshot.count('changes_relearnt') or 0
         return snapshot.hypothesis is not None and relearnt >= self.changes
 
     def awaited(self, snapshot: Snapshot) -> str:
-        """Say in a few words what is still missing."""
+        """Return in a few words what is still missing."""
         if snapshot.phase is None:
             return 'the first message of the explorer'
         if snapshot.hypothesis is None:

@@ -1,4 +1,4 @@
-"""The last hypothesis against the truth."""
+"""The verdict on the last hypothesis, by the truth, and the last lines of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mnm_ros.simulation.scenario import Scenario
 
 
 def verdict(snapshot: Snapshot, scenario: Scenario, problem: Problem) -> Verdict:
-    """Judge the hypothesis by the setting that was in force with it."""
+    """Compare the hypothesis with the setting in force."""
     cmp = scenario.settings[snapshot.true_setting or 0].cmp
     return judge(cmp, snapshot.hypothesis, problem.radius, problem.epsilon)
 
@@ -18,7 +18,7 @@ def verdict(snapshot: Snapshot, scenario: Scenario, problem: Problem) -> Verdict
 def summary(
         snapshot: Snapshot, scenario: Scenario, problem: Problem, found: Verdict,
         seconds: float) -> list[str]:
-    """Return the closing lines; ``seconds`` from the nodes' start to the goal."""
+    """Return the last lines; ``seconds`` is the time from the start of the nodes to the goal."""
     limit = f'limit {problem.limit:g} expected steps'
     over = [f'state {state}: {tau:.2f}' for state, tau in found.over_limit]
     rows = [

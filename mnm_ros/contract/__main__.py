@@ -1,7 +1,7 @@
 """Test a robot side that is running against the step protocol.
 
-The tests give orders to the real robot: every action, several times, and RESET. Clear the way.
-The exit status is 0 if all are passed. Arguments that are not known here go to pytest.
+The tests command the real robot: every action, several times, and RESET. Clear the way.
+The exit status is 0 if all tests pass. Arguments that are unknown here go to pytest.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ except ImportError:
 
 from mnm_ros.contract.robot import Robot
 
-CHECKS = Path(__file__).with_name('checks.py')
+CLAUSES = Path(__file__).with_name('clauses.py')
 
 
 def plugin(options: argparse.Namespace) -> ModuleType:
-    """Return what gives the tests the robot side, and the terminal a line for each test."""
+    """Return a plugin that gives the tests the robot side and prints a line for each test."""
     @pytest.fixture(scope='session')
     def robot() -> Iterator[Robot]:
         robot = Robot(options.namespace, options.actions, options.step_timeout, options.quiet)
@@ -43,7 +43,7 @@ def plugin(options: argparse.Namespace) -> ModuleType:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(report: Any) -> tuple[str, str, str]:
-        """Say nothing in pytest's own way."""
+        """Keep pytest from printing results in its own way."""
         return report.outcome if report.when == 'call' or not report.passed else '', '', ''
 
     def pytest_runtest_logreport(report: Any) -> None:
@@ -80,10 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not getattr(options, name) > 0:
             parser.error(f'--{name.replace("_", "-")} is {getattr(options, name)}, expected more '
                          'than 0')
-    # No settings and no conftest.py of whichever folder this is called in.
+    # Neither settings nor a conftest.py of the current folder take part.
     return int(pytest.main(
-        ['-c', os.devnull, '--rootdir', str(CHECKS.parent), '--noconftest', '-qq', '--no-header',
-         '--no-summary', '--tb=no', '-p', 'no:cacheprovider', '-s', *rest, str(CHECKS)],
+        ['-c', os.devnull, '--rootdir', str(CLAUSES.parent), '--noconftest', '-qq', '--no-header',
+         '--no-summary', '--tb=no', '-p', 'no:cacheprovider', '-s', *rest, str(CLAUSES)],
         plugins=[plugin(options)]))
 
 

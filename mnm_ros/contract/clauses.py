@@ -1,6 +1,6 @@
-"""The contract of the step protocol, a test for each clause.
+"""The contract of the step protocol, with a test for each clause.
 
-Every test begins with a RESET, and says in one sentence what was seen and what was expected.
+Every test begins with a RESET. If it fails, one sentence says what was seen and expected.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from std_srvs.srv import SetBool, Trigger
 from mnm_ros.contract.robot import Robot, Sender, expect
 from mnm_ros.core.problem import RESET
 
-WALKS = 5        # from home and back
-SLOW = 0.2       # s, from which on a second execution is told by the time it takes
+WALKS = 5        # of random actions
+SLOW = 0.2       # s of a step, from which on its time tells whether it is executed again
 
 
 def test_reset_is_answered(robot: Robot) -> None:
@@ -65,7 +65,7 @@ def test_a_repeated_order_is_answered_again(robot: Robot) -> None:
 
 
 def test_a_repeated_order_is_not_executed_again(robot: Robot) -> None:
-    """Seen from outside: by where later steps lead, or else by the time it takes."""
+    """It can be told by the states to which later steps lead, or else by the time."""
     walk = [action for action in robot.actions for _ in range(2)]
     once, first, second = [robot.walk(walk) for _ in range(2)], [], []
     robot.home()
@@ -114,13 +114,13 @@ def test_any_other_seq_is_executed(robot: Robot) -> None:
 
 
 def test_two_senders(robot: Robot) -> None:
-    """An explorer that is started again is another sender, with other numbers."""
+    """An explorer that was started again is another sender with other numbers."""
     robot.home()
     other = Sender('contract_other', robot.namespace)
     try:
         expect(not other.find(), f'for a second sender {other.missing()}')
-        expect(not other.heard, f'who joined later heard {other.heard} before any order, expected '
-               'nothing')
+        expect(not other.heard, f'a second sender received {other.heard} before any order, '
+               'expected nothing')
         seqs = count(10**6)
         for action in (RESET, *robot.actions):
             robot.step(action)
@@ -134,11 +134,9 @@ def test_two_senders(robot: Robot) -> None:
 
 def test_malformed_orders_are_ignored(robot: Robot) -> None:
     home = robot.home()
-    before = len(robot.heard)
     for numbers, offset in (((), 0), ((1,), 0), ((1, 0, 0), 0), ((1, 0), 5)):
         robot.publish(*numbers, offset=offset)
-    robot.listen(robot.quiet)
-    heard = [list(numbers) for numbers, _ in robot.heard[before:]]
+    heard = robot.listen(robot.quiet)
     expect(not heard, f'malformed orders were answered with {heard}, expected nothing')
     state = robot.home()
     expect(state == home, f'RESET after malformed orders led to state {state}, expected {home}')
@@ -157,7 +155,7 @@ def test_unknown_actions_are_ignored(robot: Robot) -> None:
 
 
 def test_return_home(robot: Robot) -> None:
-    """For people, and for ``reset_mode: service``."""
+    """The service is for people, and for ``reset_mode: service``."""
     home = robot.home()
     if not robot.offers(Trigger, 'return_home'):
         pytest.skip('the service return_home is not offered')
@@ -178,16 +176,15 @@ def test_return_home(robot: Robot) -> None:
 
 
 def test_stop(robot: Robot) -> None:
-    """The step under way does not count, and nothing is executed until it is free again."""
+    """The step under way does not count, and nothing is executed until the robot is freed."""
     robot.home()
     if not robot.offers(SetBool, 'stop'):
         pytest.skip('the service stop is not offered')
     under_way = robot.order(robot.actions[0])
     stopped = robot.call(SetBool, 'stop', SetBool.Request(data=True))
-    before, in_time = len(robot.heard), robot.answers(under_way)
+    in_time = robot.answers(under_way)
     seq = robot.order(robot.actions[0])
-    robot.listen(2 * robot.quiet)
-    heard = [list(numbers) for numbers, _ in robot.heard[before:]]
+    heard = robot.listen(2 * robot.quiet)
     freed = robot.call(SetBool, 'stop', SetBool.Request(data=False))
     robot.listen(robot.quiet)
     late = robot.answers(seq)

@@ -1,4 +1,4 @@
-"""A robot side as the tests of the contract see it: orders go in, messages come out."""
+"""A robot side as the tests of the contract see it: actions go in, messages come out."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.protocol.clients import REPORT
 
-_FIND = 15.0      # s, to see the robot side; discovery is slow on a busy machine
-_SETTLE = 0.5     # s, from seeing somebody until he can be heard, as a rule
-_AGAIN = 1.0      # s, after which an order that may not have been heard is sent again
+_FIND = 15.0      # s to find the robot side; discovery is slow on a busy machine
+_SETTLE = 0.5     # s from the discovery of an endpoint until its messages arrive, as a rule
+_AGAIN = 1.0      # s after which an order that may have been lost is sent again
 
 
 def expect(condition: object, sentence: str) -> None:
@@ -31,9 +31,10 @@ def expect(condition: object, sentence: str) -> None:
 
 
 class Sender:
-    """A node that gives orders and hears all that the robot side says.
+    """A node that gives orders and receives all messages of the robot side.
 
-    heard: the numbers of each ``state`` message and the time it came, in seconds.
+    Attributes:
+        heard: the numbers in each ``state`` message and the time of its arrival in s.
     """
 
     def __init__(self, name: str, namespace: str) -> None:
@@ -48,7 +49,7 @@ class Sender:
         self.heard: list[tuple[tuple[int, ...], float]] = []
 
     def missing(self) -> str:
-        """Return who is not there, or ''."""
+        """Return which endpoint is missing, or ''."""
         if not self._orders.get_subscription_count():
             return f'nobody subscribes {self._orders.topic_name} (reliable, volatile)'
         if not self.node.count_publishers(self._states.topic_name):
@@ -56,21 +57,20 @@ class Sender:
         return ''
 
     def find(self) -> str:
-        """Wait for the robot side; return who is missing after a while, or ''."""
-        self.wait(lambda: not self.missing(), _FIND)
-        missing = self.missing()
-        if not missing:
-            self.listen(_SETTLE)
-        return missing
+        """Wait for the robot side; return which endpoint is still missing, or ''."""
+        if not self.wait(lambda: not self.missing(), _FIND):
+            return self.missing()
+        self.listen(_SETTLE)
+        return ''
 
     def publish(self, *numbers: int, offset: int = 0) -> None:
-        """Publish an ``action`` message, right or wrong."""
+        """Publish an ``action`` message, be it well-formed or not."""
         message = Int64MultiArray(data=array('q', numbers))
         message.layout.data_offset = offset
         self._orders.publish(message)
 
     def wait(self, condition: Callable[[], object], deadline: float) -> bool:
-        """Spin until the condition is true; return whether it has come true in time."""
+        """Spin until the condition is true; return whether it was within ``deadline`` s."""
         end = time.monotonic() + deadline
         while not condition():
             if time.monotonic() > end:
@@ -79,13 +79,13 @@ class Sender:
         return True
 
     def listen(self, seconds: float) -> list[list[int]]:
-        """Return all that the robot side says in that time."""
+        """Return the numbers in all messages that arrive in that time."""
         before = len(self.heard)
         self.wait(lambda: False, seconds)
         return [list(numbers) for numbers, _ in self.heard[before:]]
 
     def insist(self, seq: int, action: int, deadline: float) -> bool:
-        """Order an action, again and again, until it is answered; return whether it is."""
+        """Repeat an order until it is answered; return whether it was within ``deadline`` s."""
         end = time.monotonic() + deadline
         while time.monotonic() < end:
             self.publish(seq, action)
@@ -95,7 +95,7 @@ class Sender:
         return False
 
     def close(self) -> None:
-        """Leave."""
+        """End the node."""
         self._executor.shutdown()
         self.node.destroy_node()
         self._context.try_shutdown()
@@ -107,15 +107,18 @@ class Sender:
 class Robot(Sender):
     """The robot side, given orders one after the other.
 
-    actions: how many, without RESET. timeout: s, within which an order has to be answered.
-    quiet: s, to listen for what must not come.
+    Args:
+        actions: the number of actions without RESET.
+        timeout: s within which an order must be answered.
+        quiet: s to listen for messages that must not come.
 
-    seconds: that each order took.
+    Attributes:
+        seconds: the time that each order took.
     """
 
     def __init__(self, namespace: str, actions: int, timeout: float, quiet: float) -> None:
-        super().__init__('contract', '/' + namespace.strip('/'))
         self.namespace = '/' + namespace.strip('/')
+        super().__init__('contract', self.namespace)
         self.actions = range(actions)
         self.timeout = timeout
         self.quiet = quiet
@@ -123,28 +126,28 @@ class Robot(Sender):
         self._seqs = count(time.time_ns())
 
     def find(self) -> str:
-        """Wait for the robot side, and until both hear each other."""
+        """Wait until messages arrive in both directions; return what is missing, or ''."""
         missing = super().find()
         seq, end = next(self._seqs), time.monotonic() + max(_FIND, self.timeout)
         while not missing and not self.heard and time.monotonic() < end:
             self.publish(seq, RESET)
             self.wait(lambda: self.heard, _AGAIN)
         self.listen(self.quiet)
-        self._seqs = count(time.time_ns())    # far from what was said so far
+        self._seqs = count(time.time_ns())    # beyond every seq used so far
         return missing
 
     def order(self, action: int) -> int:
-        """Order an action under a seq of its own, and return that."""
+        """Order an action with a new seq and return the seq."""
         seq = next(self._seqs)
         self.publish(seq, action)
         return seq
 
     def answers(self, seq: int) -> list[int]:
-        """Return the states in all answers to ``seq`` so far."""
+        """Return the states in all answers to ``seq``."""
         return [numbers[1] for numbers, _ in self.heard if len(numbers) == 2 and numbers[0] == seq]
 
     def answer(self, seq: int, action: int, times: int = 1, begun: float | None = None) -> int:
-        """Wait until ``seq`` has been answered so many times; return the state in the last one."""
+        """Wait until ``seq`` was answered ``times`` times; return the state in the last answer."""
         begun = time.monotonic() if begun is None else begun
         before = len(self.heard)
         self.wait(lambda: len(self.answers(seq)) >= times or self.missing(), self.timeout)
@@ -161,22 +164,22 @@ class Robot(Sender):
         return states[-1]
 
     def step(self, action: int) -> tuple[int, int]:
-        """Order an action and wait; return its seq and the state it ended in."""
+        """Order an action and wait for the answer; return its seq and its state."""
         begun = time.monotonic()
         seq = self.order(action)
         return seq, self.answer(seq, action, begun=begun)
 
     def home(self) -> int:
-        """RESET, and return the state."""
+        """Order RESET, wait for the answer and return its state."""
         return self.step(RESET)[1]
 
     def walk(self, actions: Sequence[int]) -> list[int]:
-        """RESET and play the actions; return the states."""
+        """Order RESET and then the actions; return the states that these led to."""
         self.home()
         return [self.step(action)[1] for action in actions]
 
     def offers(self, kind: type, service: str) -> bool:
-        """Return whether somebody offers the service."""
+        """Return whether the service is offered."""
         client = self.node.create_client(kind, service)
         found = self.wait(client.service_is_ready, 2 * _SETTLE)
         self.node.destroy_client(client)
@@ -186,7 +189,7 @@ class Robot(Sender):
         """Call a service and return its response."""
         client = self.node.create_client(kind, service)
         self.wait(client.service_is_ready, self.timeout)
-        self.listen(0.5)    # until the service knows the client, a response may be lost
+        self.listen(0.5)    # the response may be lost until the service has found the client
         future = client.call_async(request)
         expect(self.wait(future.done, self.timeout),
                f'a call of {service} had no response within {self.timeout:g} s')
@@ -194,6 +197,6 @@ class Robot(Sender):
         return future.result()
 
     def reports(self, since: int) -> list[int]:
-        """Return the states reported without having been asked, after so many messages."""
+        """Return the states in unsolicited reports, without the first ``since`` messages."""
         return [numbers[1] for numbers, _ in self.heard[since:]
                 if len(numbers) == 2 and numbers[0] == REPORT]

@@ -1,1 +1,46 @@
-"""The algorithm, without ROS: driven one step at a time, never blocking."""
+"""The algorithm, without ROS: driven one step at a time, never blocking.
+
+    from mnm_ros.core import Exploration, Problem, play, settings
+
+    problem = Problem(actions=4, radius=4.0, epsilon=1.0, delta=0.1)
+    exploration = Exploration(settings(problem), seed=1)
+    play(exploration, robot, steps=20_000)     # robot(action) returns a state; -1 is RESET
+    exploration.hypothesis.policies            # one policy for each known state
+    exploration.counts, exploration.events     # what was observed, and decided when
+
+``play`` calls ``next_action`` and ``observe`` in turn; call them yourself where one step is to
+be made at a time. The names below are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mnm_ros.core.base import BaseAlgorithm as BaseAlgorithm
+    from mnm_ros.core.exploration import Event as Event
+    from mnm_ros.core.exploration import Exploration as Exploration
+    from mnm_ros.core.exploration import Phase as Phase
+    from mnm_ros.core.policy import Hypothesis as Hypothesis
+    from mnm_ros.core.policy import Policy as Policy
+    from mnm_ros.core.presets import OPTIONS as OPTIONS
+    from mnm_ros.core.presets import PRESETS as PRESETS
+    from mnm_ros.core.presets import new_base as new_base
+    from mnm_ros.core.presets import settings as settings
+    from mnm_ros.core.problem import RESET as RESET
+    from mnm_ros.core.problem import Problem as Problem
+    from mnm_ros.core.step_task import play as play
+
+_MODULES = {
+    'BaseAlgorithm': 'base', 'Event': 'exploration', 'Exploration': 'exploration',
+    'Phase': 'exploration', 'Hypothesis': 'policy', 'Policy': 'policy', 'OPTIONS': 'presets',
+    'PRESETS': 'presets', 'new_base': 'presets', 'settings': 'presets', 'RESET': 'problem',
+    'Problem': 'problem', 'play': 'step_task'}
+__all__ = [*_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(importlib.import_module(f'mnm_ros.core.{_MODULES[name]}'), name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

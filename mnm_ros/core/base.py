@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
+from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.settings import Settings
 
 
 class BaseAlgorithm(ABC):

@@ -58,7 +58,6 @@ class Round:
     Attributes:
         number: of the round, ``r``.
         problem: with the delta ``delta_r`` of the round.
-        home: the state after a RESET.
         new_base: makes a fresh base run from a problem and the policies that it may take as
             known.
         check_steps: replaces ``W_r`` if positive.
@@ -68,7 +67,6 @@ class Round:
 
     number: int
     problem: Problem
-    home: int
     new_base: Callable[[Problem, tuple[Policy, ...]], BaseAlgorithm]
     check_steps: int
     steps_taken: int
@@ -125,10 +123,3 @@ class CheckingPhaseFactory(Protocol):
     def __call__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None) -> CheckingPhase:
         """Return a phase for a new hypothesis, or the one that ``to_state`` was called on."""
-
-
-def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
-    """Return the policies, all over the states that they lead to."""
-    policies = tuple(policies)
-    targets = tuple(policy.target for policy in policies)
-    return tuple(policy.on(targets) for policy in policies)

@@ -9,9 +9,15 @@ from mnm_ros.core.problem import RESET
 class Episode:
     """An attempt under way; it begins at home, before the first action.
 
-    ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
-        states, as a published policy is executed. If not, the RESET played there is one of
-        its steps, as in the printed UcbExplore.
+    Args:
+        policy: what is attempted.
+        ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
+            states, as a published policy is executed. If not, the RESET played there is one
+            of its steps, as in the printed UcbExplore.
+
+    Attributes:
+        length: steps so far.
+        over: whether it has ended; failed: whether it has ended without arriving.
     """
 
     def __init__(self, policy: Policy, ends_outside: bool) -> None:
@@ -36,32 +42,35 @@ class Episode:
 
 
 class Attempts:
-    """One attempt after the other with the same policy, each from home.
+    """Makes one attempt after the other with the same policy, each from home.
 
-    ends_outside: as for ``Episode``.
+    Between two attempts the robot goes home; whether it has arrived is judged by ``Homing``,
+    so a step that is observed while no attempt is under way has led home.
+
+    Args:
+        policy: what is attempted.
+        ends_outside: as for ``Episode``.
     """
 
-    def __init__(self, home: int, policy: Policy, ends_outside: bool) -> None:
+    def __init__(self, policy: Policy, ends_outside: bool) -> None:
         self.policy = policy
-        self._home = home
         self._ends_outside = ends_outside
         self._episode: Episode | None = None
 
     @property
     def under_way(self) -> bool:
-        """Whether an attempt has begun; if not, the way home is next."""
+        """Whether an attempt has begun; if not, the next action is RESET."""
         return self._episode is not None
 
     def action(self, here: int) -> int:
-        """Return the next action in ``here``: RESET until the robot is at home."""
+        """Return the next action in ``here``: RESET unless an attempt is under way."""
         return RESET if self._episode is None else self._episode.action(here)
 
     def observe(self, state: int) -> Episode | None:
-        """Take note of the state after the action; return the attempt that is over by it."""
+        """Take note of the state after the action; return the attempt that it has ended."""
         episode = self._episode
         if episode is None:
-            if state == self._home:
-                self._episode = Episode(self.policy, self._ends_outside)
+            self._episode = Episode(self.policy, self._ends_outside)
             return None
         episode.observe(state)
         if not episode.over:

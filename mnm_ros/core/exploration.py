@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Union
 
 from mnm_ros.core.counts import Counts, Pair
+from mnm_ros.core.homing import Homing
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.mnm import MnmPhase
+from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.problem import RESET
-from mnm_ros.core.settings import Settings
+from mnm_ros.core.step_task import OVER, RunState, StepTask
 
 
 class Phase(Enum):
-    """What the operator sees; a run under way shows the phase of MNM instead."""
+    """What the explorer is doing, as published on ``phase``."""
 
     WAITING_FOR_ROBOT = 'waiting_for_robot'
-    RUNNING = 'running'
+    BUILDING_DISCOVERY = 'building/discovery'
+    BUILDING_EVALUATION = 'building/evaluation'
+    CHECKING_REDISCOVERY = 'checking/rediscovery'
+    CHECKING_EVALUATION = 'checking/evaluation'
     PAUSED = 'paused'
     FAULT = 'fault'
     DONE = 'done'
@@ -34,51 +41,66 @@ class Input(Enum):
 
 
 EXPLORATION_TRANSITIONS = (
-    ('robot_answered', Phase.WAITING_FOR_ROBOT, Phase.RUNNING),
-    ('robot_lost', Phase.RUNNING, Phase.WAITING_FOR_ROBOT),
-    ('pause', Phase.WAITING_FOR_ROBOT, Phase.PAUSED),
-    ('pause', Phase.RUNNING, Phase.PAUSED),
-    ('resume', Phase.PAUSED, Phase.WAITING_FOR_ROBOT),
-    ('fail', Phase.WAITING_FOR_ROBOT, Phase.FAULT),
-    ('fail', Phase.RUNNING, Phase.FAULT),
-    ('fail', Phase.PAUSED, Phase.FAULT),
-    ('recover', Phase.FAULT, Phase.WAITING_FOR_ROBOT),
-    ('finish', Phase.WAITING_FOR_ROBOT, Phase.DONE),
-    ('finish', Phase.RUNNING, Phase.DONE),
-    ('finish', Phase.PAUSED, Phase.DONE),
+    ('robot_answered', RunState.WAITING_FOR_ROBOT, RunState.RUNNING),
+    ('robot_lost', RunState.RUNNING, RunState.WAITING_FOR_ROBOT),
+    ('pause', RunState.WAITING_FOR_ROBOT, RunState.PAUSED),
+    ('pause', RunState.RUNNING, RunState.PAUSED),
+    ('resume', RunState.PAUSED, RunState.WAITING_FOR_ROBOT),
+    ('fail', RunState.WAITING_FOR_ROBOT, RunState.FAULT),
+    ('fail', RunState.RUNNING, RunState.FAULT),
+    ('fail', RunState.PAUSED, RunState.FAULT),
+    ('recover', RunState.FAULT, RunState.WAITING_FOR_ROBOT),
+    ('finish', RunState.WAITING_FOR_ROBOT, RunState.DONE),
+    ('finish', RunState.RUNNING, RunState.DONE),
+    ('finish', RunState.PAUSED, RunState.DONE),
 )
 
 
-class Exploration(Phased):
+@dataclass(frozen=True)
+class Event:
+    """A decision: after how many steps it was taken, and a sentence for people."""
+
+    step: int
+    text: str
+
+
+class Exploration(Phased, StepTask):
     """An exploration from the first RESET on, driven one step at a time.
 
-    settings: the problem and the parts. seed: of every random choice.
-    resume: what ``to_state`` of such an exploration returned, to go on from there with a RESET.
+    Args:
+        settings: the problem, and the parts that solve it.
+        seed: of every random choice.
+        resume: what ``to_state`` of such an exploration returned, to go on from there with a
+            RESET; None to begin.
 
-    reset_misses, misses_in_a_row: how often RESET has ended elsewhere than at home, in all and
-        since it last led home.
-    recoverable: whether a fault is the robot's, so that ``recover`` leads back.
-    on_input: called after each input with its kind, the state (0 where there is none) and the
-        action that led there (RESET where there is none).
+    Attributes:
+        steps: all that were observed, RESETs included.
+        events: the last decisions, oldest first; at most 1,000.
+        recoverable: whether a fault is the robot's, so that ``recover`` leads back.
+        on_input: called after each input with its kind, the state (0 where there is none) and
+            the action that led there (RESET where there is none).
+        on_hypothesis: called with what is known when that has changed.
     """
 
-    state: Phase
+    state: RunState
     on_input: Callable[[Input, int, int], None] | None = None
+    on_hypothesis: Callable[[Hypothesis | None], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None) -> None:
         state = resume or {'counts': (), 'news': 'waiting for the robot to come home',
                            'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
         self._mnm = new_mnm(settings, seed, self._decided, state['mnm'])
+        self.homing = Homing(self._mnm.home)
         self._counts = Counts.from_state(state['counts'])
-        self._here: int | None = state['here']
+        self.last_state: int | None = state['here']
         self._news: str = state['news']
-        self._reason = ''
+        self._reason = ''    # why it stopped
         self._last_change: str = state['last_change']
+        self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = state['steps']
-        self.reset_misses = self.misses_in_a_row = 0
         self.recoverable = True
-        self._start_machine(EXPLORATION_TRANSITIONS, Phase.WAITING_FOR_ROBOT)
+        self._start_machine(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
 
     @property
     def resumable(self) -> bool:
@@ -88,19 +110,19 @@ class Exploration(Phased):
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which it can go on; only if ``resumable``."""
         return {'mnm': self._mnm.to_state(), 'counts': self._counts.to_state(),
-                'here': self._here, 'news': self._news, 'last_change': self._last_change,
+                'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps}
 
     @property
-    def phase(self) -> str:
-        """The phase as published."""
-        if self.state is not Phase.RUNNING:
-            return str(self.state.value)
-        active = self._mnm.active
+    def phase(self) -> Phase:
+        """What it is doing, as published."""
+        if self.state is not RunState.RUNNING:
+            return Phase(self.state.value)
         if self._mnm.state in (MnmPhase.HOMING, MnmPhase.BUILDING):
+            active = self._mnm.active
             evaluating = active is not None and active.evaluating
-            return 'building/evaluation' if evaluating else 'building/discovery'
-        return str(self._mnm.state.value)
+            return Phase.BUILDING_EVALUATION if evaluating else Phase.BUILDING_DISCOVERY
+        return Phase(self._mnm.state.value)
 
     @property
     def status(self) -> str:
@@ -124,13 +146,8 @@ class Exploration(Phased):
 
     @property
     def home(self) -> int | None:
-        """The state after the first RESET."""
-        return self._mnm.home
-
-    @property
-    def last_state(self) -> int | None:
-        """Where the robot was last seen; None if it may be anywhere."""
-        return self._here
+        """The state after the first RESET; None before."""
+        return self.homing.home
 
     @property
     def counts(self) -> Mapping[Pair, Mapping[int, int]]:
@@ -148,84 +165,83 @@ class Exploration(Phased):
         return self._mnm.log.relearnt
 
     def next_action(self) -> int:
-        """Return the action to execute; the same until ``observe`` is called."""
+        """Return the action to play; the same until ``observe`` is called."""
         return self._mnm.next_action()
 
-    def observe(self, state: int) -> None:
-        """Count the transition by the last ``next_action`` to ``state``.
+    def observe(self, action: int, state: int) -> None:
+        """Count the transition by ``action``, which was ``next_action``, to ``state``.
 
         A RESET that misses home is no step of the algorithm: the next action is RESET again.
+        Whoever was waited for has answered.
         """
-        self.take(Input.OBSERVED, state)
+        self.robot_answers()
+        self.take(Input.OBSERVED, state, action)
 
     def relocate(self, state: int) -> None:
-        """The robot was moved to ``state``: nothing is counted, the next action is RESET."""
+        """Take note that the robot was moved to ``state``: the next action is RESET."""
         self.take(Input.RELOCATED, state)
 
-    def take(self, kind: Input, state: int = 0) -> None:
+    def take(self, kind: Input, state: int = 0, action: int = RESET) -> None:
         """Take an input as it was given to ``on_input``."""
-        action = RESET
         if kind is Input.OBSERVED:
-            action = self._mnm.next_action()
-            if self._here is not None:
-                self._counts.add(self._here, action, state)
-            self._here = state
+            if self.last_state is not None:
+                self._counts.add(self.last_state, action, state)
+            self.last_state = state
             self.steps += 1
-            if self._misses_home(action, state):
-                self.reset_misses += 1
-                self.misses_in_a_row += 1
-            else:
-                self.misses_in_a_row = 0
+            if not self.homing.missed(action, state):
+                before = self._mnm.hypothesis
                 self._mnm.observe(action, state)
+                if self.on_hypothesis is not None and self._mnm.hypothesis is not before:
+                    self.on_hypothesis(self._mnm.hypothesis)
         else:
-            self._here = state if kind is Input.RELOCATED else None
+            self.last_state = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
         if self.on_input is not None:
             self.on_input(kind, state, action)
 
     def lose_place(self) -> None:
-        """The robot may be anywhere: nothing is counted, the next action is RESET."""
+        """Take note that the robot may be anywhere: the next action is RESET."""
         self.take(Input.INTERRUPTED)
 
     def pause(self, reason: str) -> None:
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
-        if self.state in (Phase.WAITING_FOR_ROBOT, Phase.RUNNING):
+        if self.state in (RunState.WAITING_FOR_ROBOT, RunState.RUNNING):
             self._stop('pause', f'paused: {reason}')
 
     def resume(self) -> None:
         """Go on after ``pause``; the robot may be anywhere by now, so with a RESET."""
-        if self.state is Phase.PAUSED:
+        if self.state is RunState.PAUSED:
             self._stop('resume', 'resumed, waiting for the robot')
             self.lose_place()
 
     def robot_lost(self, reason: str) -> None:
         """The robot does not answer: nothing is learnt until it does."""
-        if self.state is Phase.RUNNING:
+        if self.state is RunState.RUNNING:
             self.trigger('robot_lost')
-        if self.state is Phase.WAITING_FOR_ROBOT:
+        if self.state is RunState.WAITING_FOR_ROBOT:
             self._reason = f'waiting for the robot: {reason}'
 
     def robot_answers(self) -> None:
         """The robot answers (again)."""
-        if self.state is Phase.WAITING_FOR_ROBOT:
+        if self.state is RunState.WAITING_FOR_ROBOT:
             self._stop('robot_answered', '')
 
     def fail(self, reason: str, recoverable: bool = True) -> None:
         """Stop because of a fault; what was learnt stays published."""
-        if self.state not in (Phase.FAULT, Phase.DONE):
+        if self.state not in OVER:
             self.recoverable = recoverable
             self._stop('fail', f'fault: {reason}')
 
     def recover(self) -> None:
         """Go on with a RESET after a fault; no effect if the fault is the exploration's own."""
-        if self.state is Phase.FAULT and self.recoverable:
+        if self.state is RunState.FAULT and self.recoverable:
             self._stop('recover', 'recovered, waiting for the robot')
-            self.misses_in_a_row = 0
+            self.homing.misses_in_a_row = 0
             self.lose_place()
 
     def finish(self, reason: str) -> None:
         """Stop for good; what was learnt stays published."""
-        if self.state not in (Phase.FAULT, Phase.DONE):
+        if self.state not in OVER:
             self._stop('finish', f'done: {reason}')
 
     def diagnostics(self) -> dict[str, Union[str, int, float]]:
@@ -234,13 +250,13 @@ class Exploration(Phased):
         building, checking = mnm.building, mnm.checking
         return {
             'round': mnm.round,
-            'phase': self.phase,
+            'phase': self.phase.value,
             'quantum': building.schedule.quanta if building else 0,
             'streams': len(building.streams) if building else 0,
             'known': len(self.hypothesis.policies) if self.hypothesis else 0,
-            'frontier': len(self.candidates),
+            'candidates': len(self.candidates),
             'steps': self.steps,
-            'reset_misses': self.reset_misses,
+            'reset_misses': self.homing.misses,
             'check_steps': checking.check_steps if checking else 0,
             'check_window': 0, 'failures': '', 'failure_threshold': 0.0,
             **(checking.figures() if checking else {}),
@@ -249,13 +265,11 @@ class Exploration(Phased):
             'changes_relearnt': self.changes_relearnt,
         }
 
-    def _misses_home(self, action: int, state: int) -> bool:
-        return action == RESET and self.home not in (None, state)
-
     def _stop(self, trigger: str, reason: str) -> None:
         self.trigger(trigger)
         self._reason = reason
 
     def _decided(self, sentence: str) -> None:
         self._news = sentence
+        self.events.append(Event(self.steps, sentence))
         self._last_change = f'step {self.steps}: {sentence}'

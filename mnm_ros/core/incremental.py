@@ -54,7 +54,6 @@ class IncrementalBase(Phased, BaseAlgorithm):
         self.quantum = parts.horizon
         self._problem = problem
         self._parts = parts
-        self._home = home
         self._known = {policy.target: policy for policy in policies or (
             Policy(home, parts.horizon, (home,), ((RESET,),)),)}
         self._candidates: dict[int, None] = {}

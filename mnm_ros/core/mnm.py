@@ -14,9 +14,9 @@ from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.machine import Phased
+from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET, Problem
-from mnm_ros.core.settings import Settings
 from mnm_ros.core.streams import StreamSchedule
 
 
@@ -185,10 +185,9 @@ class Mnm(Phased):
 
     def _check_policies(self, policies: tuple[Policy, ...],
                         state: Mapping[str, Any] | None = None) -> CheckingPhase:
-        assert self.home is not None
         return self._new_checking(
-            Round(self.round, self._round_problem, self.home, self._base,
-                  self._settings.check_steps, self._steps_taken, self.log), policies, state)
+            Round(self.round, self._round_problem, self._base, self._settings.check_steps,
+                  self._steps_taken, self.log), policies, state)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""

@@ -30,8 +30,8 @@ from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
 from mnm_ros.core.evaluation import BettingEvaluation, Evaluation
 from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.optimism import Optimism
+from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.settings import Settings
 from mnm_ros.core.ucb_explore import UcbExplore, UcbParts
 from mnm_ros.core.watch_phase import WatchPhase
 

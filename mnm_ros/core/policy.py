@@ -76,6 +76,13 @@ class Policy:
         return other.on(self.states) == self and self.on(other.states) == other
 
 
+def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
+    """Return the policies, all over the states that they lead to."""
+    policies = tuple(policies)
+    targets = tuple(policy.target for policy in policies)
+    return tuple(policy.on(targets) for policy in policies)
+
+
 @dataclass(frozen=True)
 class Hypothesis:
     """What is known: one policy per known state, all over the same states.

@@ -111,7 +111,7 @@ class UcbExplore(IncrementalBase):
             return
         self._rounds += 1
         self._evaluation = self._parts.evaluate(len(self._known), self._rounds)
-        self._attempts = Attempts(self._home, plan.policy, self._evaluation.ends_outside)
+        self._attempts = Attempts(plan.policy, self._evaluation.ends_outside)
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
         """Make a step of the round.

@@ -25,10 +25,10 @@ from dataclasses import replace
 import math
 from typing import Any, Union
 
-from mnm_ros.core.checking_phase import CheckingPhase, Round, over_own_targets
+from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.detector import Detector
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.policy import Policy, over_own_targets
 from mnm_ros.core.problem import RESET
 
 _MARGIN = 4
@@ -61,7 +61,7 @@ class WatchPhase(CheckingPhase):
         self._doublings = 0
         self._here: int | None = None
         self._turns = deque(self.policies[1:])
-        self._attempts = Attempts(round_.home, self.policies[0], ends_outside=True)
+        self._attempts = Attempts(self.policies[0], ends_outside=True)
         if state is not None:
             self._load(state)
         self._rediscover_again()
@@ -254,7 +254,7 @@ class WatchPhase(CheckingPhase):
                 while self._detectors[self._turns[0].target].proven:
                     self._turns.rotate(-1)
             self.rediscovering = False
-            self._attempts = Attempts(self._round.home, self._turns[0], ends_outside=True)
+            self._attempts = Attempts(self._turns[0], ends_outside=True)
         else:
             self._begin_quantum()
 

@@ -1,1 +1,1 @@
-"""How a mobile robot becomes a CMP: cells, ways and the way to drive; imports no ROS."""
+"""How a mobile robot becomes a CMP: cells, routes and driving, without ROS."""

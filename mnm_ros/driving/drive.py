@@ -1,23 +1,24 @@
-"""Driving to a point in the plane, closed on poses; time is passed in, in seconds."""
+"""Driving to a pose by feedback on the robot's poses; time is passed in, in seconds."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 import math
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from mnm_ros.geometry import Pose, wrapped
 
-_GAIN = 3.0        # 1/s, of the last bit of a way or a turn
-_ALIGNED = 0.1     # rad, near enough to the direction of the target to start driving
-_ASTRAY = 0.5      # rad, so far from it that it stops and turns again
-_LONGEST = 0.2     # s between two poses in which it accelerates; more could be a gap
-_PROGRESS = 0.1    # of the full speed: slower than that on average is blocked
+_GAIN = 3.0        # 1/s, speed per remaining distance or angle, close to the end
+_ALIGNED = 0.1     # rad from the direction of the target, within which it starts to drive
+_ASTRAY = 0.5      # rad from that direction, beyond which it stops and turns again
+_LONGEST = 0.2     # s between two poses that count for acceleration; more may be a gap
+_PROGRESS = 0.1    # of the full speed; a robot that is slower on average is blocked
 
 
 class Outcome(Enum):
-    """How an attempt to get somewhere has ended."""
+    """How a leg, or a maneuver of several legs, has ended."""
 
     REACHED = 'reached'
     TIMEOUT = 'timeout'
@@ -26,7 +27,7 @@ class Outcome(Enum):
 
 
 class Velocity(NamedTuple):
-    """Forward speed in m/s and turning speed in rad/s."""
+    """A forward speed in m/s and a turning speed in rad/s."""
 
     forward: float
     turn: float
@@ -34,37 +35,40 @@ class Velocity(NamedTuple):
 
 STILL = Velocity(0.0, 0.0)
 
+_Phase = Callable[[Pose], tuple[Velocity, float]]
+"""From a pose to the velocity wanted and the time that the phase still takes at full speed."""
+
 
 class Leg(NamedTuple):
-    """Where to go next: m, m, and rad unless the heading does not matter.
+    """Where to drive next.
 
-    timeout: s. backwards: None is whichever needs less turning. retreat: away from an obstacle,
-    so that a bump does not end it.
+    Attributes:
+        x, y: the target in m.
+        yaw: the heading there in rad; None if it does not matter.
+        timeout: in s.
+        backwards: whether to drive backwards; None for whichever needs less turning.
+        retreat: whether it leads away from an obstacle, so that a bump does not end it.
     """
 
     x: float
     y: float
-    yaw: Optional[float]
+    yaw: float | None
     timeout: float
-    backwards: Optional[bool] = False
+    backwards: bool | None = False
     retreat: bool = False
 
     def distance(self, pose: Pose) -> float:
-        """Return the distance from a pose in m."""
+        """Return the distance of a pose from the target in m."""
         return math.dist((self.x, self.y), (pose.x, pose.y))
 
     def misalignment(self, pose: Pose) -> float:
-        """Return the turn from the heading of a pose in rad, 0 if it does not matter."""
+        """Return the turn that a pose still needs in rad; 0 if the heading does not matter."""
         return 0.0 if self.yaw is None else wrapped(self.yaw - pose.yaw)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How to drive.
-
-    speed: m/s. turn: rad/s. acceleration: m/s^2. turn_acceleration: rad/s^2.
-    tolerance: m. heading_tolerance: rad. patience: s without progress that mean blocked.
-    """
+    """Limits in m, s and rad; without progress for ``blocked_after`` s the robot is blocked."""
 
     speed: float
     turn: float
@@ -72,27 +76,28 @@ class Limits:
     turn_acceleration: float
     tolerance: float
     heading_tolerance: float
-    patience: float
+    blocked_after: float
 
 
 class Stopwatch:
-    """Measures by the stamps of messages, which may jump back."""
+    """Measures time by the stamps of messages, which may jump back."""
 
     def __init__(self, now: float) -> None:
         self.elapsed = 0.0
         self._last = now
 
     def lap(self, now: float) -> float:
-        """Return the time since the last call in s; a jump back does not count."""
+        """Return the s since the last call; a jump back counts as 0."""
         step, self._last = max(0.0, now - self._last), now
         self.elapsed += step
         return step
 
 
 class Drive:
-    """Turns towards a target, drives there, turns as asked, and comes to rest.
+    """Turns towards the target of a leg, drives there, turns as asked, and comes to rest.
 
-    outcome: None while it is under way.
+    Attributes:
+        outcome: None while it is under way.
     """
 
     def __init__(self, limits: Limits, leg: Leg, now: float, pose: Pose) -> None:
@@ -104,18 +109,18 @@ class Drive:
         self._backwards = leg.backwards
         if self._backwards is None:
             self._backwards = abs(self._off_course(pose)) > math.pi / 2
-        self._phase = self._turning
+        self._phase: _Phase = self._turning
         self._best, self._best_time = math.inf, 0.0
 
     def step(self, now: float, pose: Pose) -> Velocity:
-        """Return the velocity from now on; zero once it is over."""
+        """Return the velocity from ``now`` on, which is zero once it is over."""
         if self.outcome:
             return STILL
         step = self._watch.lap(now)
         wanted, remaining = self._phase(pose)
         if self._watch.elapsed >= self._leg.timeout:
             self.outcome = Outcome.TIMEOUT
-        elif self._stuck(remaining):
+        elif self._blocked(remaining):
             self.outcome = Outcome.BLOCKED
         else:
             self._velocity = self._towards(wanted, min(step, _LONGEST))
@@ -124,7 +129,7 @@ class Drive:
         return STILL if self.outcome else self._velocity
 
     def bump(self) -> None:
-        """End it, unless it leads away from an obstacle anyway."""
+        """Take note of a bump, which ends the leg unless that is a retreat."""
         if not self._leg.retreat:
             self.outcome = self.outcome or Outcome.BUMPED
 
@@ -154,13 +159,13 @@ class Drive:
             return STILL, 0.0
         return self._turn(error)
 
-    def _enter(self, phase, pose: Pose) -> tuple[Velocity, float]:
+    def _enter(self, phase: _Phase, pose: Pose) -> tuple[Velocity, float]:
         self._phase = phase
         self._best, self._best_time = math.inf, self._watch.elapsed
         return phase(pose)
 
     def _off_course(self, pose: Pose) -> float:
-        """Return the turn to the direction of the target in rad."""
+        """Return the turn that the direction of the target needs in rad."""
         course = math.atan2(self._leg.y - pose.y, self._leg.x - pose.x)
         return wrapped(course - pose.yaw + (math.pi if self._backwards else 0.0))
 
@@ -169,12 +174,12 @@ class Drive:
                     _GAIN * abs(error))
         return (Velocity(0.0, math.copysign(speed, error)), abs(error) / self._limits.turn)
 
-    def _stuck(self, remaining: float) -> bool:
-        """Whether the rest, in s at full speed, has hardly become less for too long."""
-        patience, now = self._limits.patience, self._watch.elapsed
-        if remaining <= 0 or remaining < self._best - _PROGRESS * patience:
+    def _blocked(self, remaining: float) -> bool:
+        """Whether ``remaining``, in s at full speed, has hardly decreased for too long."""
+        blocked_after, now = self._limits.blocked_after, self._watch.elapsed
+        if remaining <= 0 or remaining < self._best - _PROGRESS * blocked_after:
             self._best, self._best_time = remaining, now
-        return now - self._best_time >= patience
+        return now - self._best_time >= blocked_after
 
     def _towards(self, wanted: Velocity, step: float) -> Velocity:
         return Velocity(

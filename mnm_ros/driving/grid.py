@@ -1,4 +1,4 @@
-"""A pose as a state: the cells of a grid, with or without a heading."""
+"""Poses as states: the cells of a grid, with or without a heading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OUTSIDE = -2
 """The state of every pose outside of the grid."""
 
 QUARTER = math.pi / 2
-OCCUPIED = 50    # of 100; a map cell below it, but not unknown (-1), is free
+OCCUPIED = 50    # of 100; a known cell of a map is free if its value is less
 
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
 
@@ -21,10 +21,12 @@ _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
 class Grid:
     """Square cells, counted from the lower left corner along x, then along y.
 
-    The state is ``cell = row * columns + column``, or ``cell * 4 + heading`` with the heading 0
-    for east (along x), 1 north (along y), 2 west and 3 south; or OUTSIDE.
+    A state is a cell, ``row * columns + column``, or ``cell * 4 + heading`` with the headings
+    0 east (along x), 1 north (along y), 2 west and 3 south, or OUTSIDE.
 
-    origin_x, origin_y: m, the lower left corner. cell_size: m.
+    Attributes:
+        origin_x, origin_y: the lower left corner in m.
+        cell_size: the side of a cell in m.
     """
 
     origin_x: float
@@ -35,7 +37,7 @@ class Grid:
     with_heading: bool = False
 
     def cell_at(self, x: float, y: float) -> int | None:
-        """Return the cell that contains a point, None outside of the grid."""
+        """Return the cell that contains a point; None outside of the grid."""
         column = math.floor((x - self.origin_x) / self.cell_size)
         row = math.floor((y - self.origin_y) / self.cell_size)
         return self._cell(column, row)
@@ -49,13 +51,13 @@ class Grid:
                 self.origin_y + (row + 0.5) * self.cell_size)
 
     def neighbour(self, cell: int, heading: int) -> int | None:
-        """Return the next cell in the direction of the heading, None at the edge of the grid."""
+        """Return the next cell in the direction of a heading; None at the edge of the grid."""
         row, column = divmod(cell, self.columns)
         right, up = _STEPS[heading]
         return self._cell(column + right, row + up)
 
     def state(self, cell: int | None, heading: int) -> int:
-        """Return the state of a robot in a cell; None is outside of the grid."""
+        """Return the state for a cell (None: outside of the grid) and a heading."""
         if cell is None:
             return OUTSIDE
         return cell * 4 + heading if self.with_heading else cell
@@ -65,7 +67,7 @@ class Grid:
         return self.state(self.cell_at(pose.x, pose.y), heading_of(pose.yaw))
 
     def distance_beyond(self, cell: int, x: float, y: float) -> float:
-        """Return how far a point is beyond the borders of a cell, in m; negative inside."""
+        """Return how far a point is beyond the border of a cell in m; negative inside."""
         centre_x, centre_y = self.centre(cell)
         return max(abs(x - centre_x), abs(y - centre_y)) - self.cell_size / 2
 
@@ -75,16 +77,19 @@ class Grid:
 
 
 def heading_of(yaw: float) -> int:
-    """Return the heading 0 .. 3 nearest to an angle in rad."""
+    """Return the heading 0 .. 3 that is nearest to an angle in rad."""
     return round(yaw / QUARTER) % 4
 
 
 class Place:
-    """The state of a robot whose pose is noisy: it changes only well beyond a border.
+    """The state of a robot with noisy poses: it changes only well beyond a border.
 
-    margin: fraction of a cell, or of a quarter turn, that the pose has to be beyond it.
+    Args:
+        margin: how far beyond, as a fraction of a cell or of a quarter turn.
 
-    cell: None outside of the grid. heading: 0 .. 3.
+    Attributes:
+        cell: None outside of the grid.
+        heading: 0 .. 3.
     """
 
     def __init__(self, grid: Grid, margin: float) -> None:
@@ -96,7 +101,7 @@ class Place:
 
     @property
     def state(self) -> int:
-        """State of the last pose."""
+        """The state of the last pose."""
         return self._grid.state(self.cell, self.heading)
 
     def update(self, pose: Pose) -> int:
@@ -119,9 +124,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Map:
-    """An occupancy map: rows of ``width`` values 0 .. 100, or -1 for unknown, from the origin.
+    """An occupancy map: ``height`` rows of ``width`` values 0 .. 100, or -1 for unknown.
 
-    resolution: m, size of a map cell. origin: pose of the lower left corner.
+    Attributes:
+        resolution: the side of a cell of the map in m.
+        origin: the pose of the lower left corner, where the values begin.
     """
 
     resolution: float

@@ -1,4 +1,4 @@
-"""What a robot does about an action: one leg after the other until it is over."""
+"""How a robot executes an action: as a maneuver, one leg after the other."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from mnm_ros.driving.route import Edge, Ways
 from mnm_ros.geometry import Pose, wrapped
 
 MOVES = {
-    'compass': ('east', 'north', 'west', 'south'),      # to the neighbouring cell
-    'relative': ('forward', 'left', 'right', 'back')}   # a cell on or back, a quarter turn
+    'compass': ('east', 'north', 'west', 'south'),      # to the next cell in that direction
+    'relative': ('forward', 'left', 'right', 'back')}   # to the next cell, or a quarter turn
 """The names of the actions."""
 
 
 class Maneuver(ABC):
     """An action under way.
 
-    outcome: how it has ended. problem: why the way home has not led home.
+    Attributes:
+        outcome: how the maneuver has ended.
+        problem: why a way home has not led home.
     """
 
     outcome = Outcome.REACHED
@@ -28,26 +30,27 @@ class Maneuver(ABC):
     def next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
         """Return the next leg, or None if the maneuver is over.
 
-        ended: how the last leg has ended; None at the beginning. cell, pose: where the robot is
-        now; None is outside of the grid.
+        Args:
+            ended: how the last leg has ended; None at the beginning.
+            cell, pose: where the robot is now; the cell is None outside of the grid.
         """
 
 
 class Move(Maneuver):
-    """One action other than RESET: a cell on, or a quarter turn; and back again if that fails.
+    """An action other than RESET: to the next cell, or a quarter turn; if it fails, back again.
 
-    cell, heading: where it begins. timeout: s.
+    Args:
+        action: a name in ``MOVES``.
+        cell, heading: where it begins.
+        timeout: of each leg in s.
     """
 
-    def __init__(
-            self, ways: Ways, action: str, cell: int | None, heading: int,
-            timeout: float) -> None:
+    def __init__(self, ways: Ways, action: str, cell: int | None, heading: int,
+                 timeout: float) -> None:
         self._ways = ways
         self._timeout = timeout
-        self._start = cell
-        self._heading = heading    # at the start
-        self._facing = heading     # at the end
-        self._there = cell
+        self._start, self._heading = cell, heading
+        self._there, self._facing = cell, heading    # at the end
         self._backwards = action == 'back'
         self._retreating = False
         if action in ('left', 'right'):
@@ -59,12 +62,12 @@ class Move(Maneuver):
             self._there = ways.neighbour(cell, direction)
 
     def next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
-        """Return the next leg, or None if the action is over."""
+        """Return the next leg, or None if the maneuver is over."""
         if ended is None and self._there is not None:
             return self._leg(self._there, self._facing)
         if self._retreating:
             return None
-        self.outcome = ended or Outcome.BLOCKED    # nothing is driven into what is not free
+        self.outcome = ended or Outcome.BLOCKED    # without a leg if the next cell is not free
         if self._there is None or self._start is None:
             return None
         if self.outcome is Outcome.REACHED:
@@ -82,87 +85,85 @@ class Move(Maneuver):
 
 
 class WayHome(Maneuver):
-    """RESET: cell by cell over free ways, or in one go, with retries.
+    """RESET: cell by cell over free cells, or in one leg, with retries.
 
-    home: its pose. retries: legs that may fail. timeout: s for a leg.
-    in_one_go: somebody else knows the way.
+    Args:
+        retries: how many legs may fail.
+        timeout: of each leg in s.
+        in_one_go: whether the mover finds the way by itself, in one leg.
 
-    Raises ValueError if home is outside of the grid.
+    Raises:
+        ValueError: if home is outside of the grid.
     """
 
-    def __init__(
-            self, ways: Ways, home: Pose, retries: int, timeout: float, in_one_go: bool) -> None:
+    def __init__(self, ways: Ways, home: Pose, retries: int, timeout: float,
+                 in_one_go: bool) -> None:
         self._ways = ways
         self._home = home
         home_cell = ways.grid.cell_at(home.x, home.y)
         if home_cell is None:
             raise ValueError(f'home is {home}, expected a pose on the grid')
         self._home_cell = home_cell
-        self._left = retries
+        self._retries = retries
         self._timeout = timeout
         self._in_one_go = in_one_go
         self._blocked: set[Edge] = set()
         self._from: int | None = None
         self._to: int | None = None    # None: to the home pose itself
-        self._refuge: Leg | None = None
+        self._retreat: Leg | None = None
         self._retreating = False
 
     def next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
         """Return the next leg, or None if the robot is at home or has given up."""
         if self._retreating or ended is None:
             self._retreating = False
-            return self._set_out(cell, pose)
-        at_home = self._to is None and cell == self._home_cell and self._turned_home(pose)
-        if ended is Outcome.REACHED and (at_home or self._to is not None):
-            return None if at_home else self._pass_on(cell, pose)
-        return self._fail(ended, cell, pose)
-
-    def _turned_home(self, pose: Pose) -> bool:
-        """Whether the heading is that of home, or does not matter."""
-        return (not self._ways.grid.with_heading
+            return self._go_on(cell, pose)
+        if ended is not Outcome.REACHED:
+            return self._fail(ended, cell, pose)
+        if self._to is None:
+            at_home = cell == self._home_cell and (
+                not self._ways.grid.with_heading
                 or heading_of(pose.yaw) == heading_of(self._home.yaw))
-
-    def _pass_on(self, cell: int | None, pose: Pose) -> Leg | None:
-        if self._from is not None and self._to is not None:
+            return None if at_home else self._fail(ended, cell, pose)
+        if self._from is not None:
             self._ways.succeeded(self._from, self._to)
-        return self._set_out(cell, pose)
+        return self._go_on(cell, pose)
 
     def _fail(self, ended: Outcome, cell: int | None, pose: Pose) -> Leg | None:
+        """Take note of a leg that has failed; return the next leg, or None to give up."""
         what = 'on the way home'
         if self._to is not None:
             self._blocked.add((self._from, self._to))
             what = f'from {_named(self._from)} to cell {self._to}'
-        if self._from is not None and self._to is not None:
-            self._ways.failed(self._from, self._to)
-        if not self._left:
+            if self._from is not None:
+                self._ways.failed(self._from, self._to)
+        if not self._retries:
             self.outcome = ended
             self.problem = (
                 'home was missed' if ended is Outcome.REACHED else f'{ended.value} {what}')
             return None
-        self._left -= 1
+        self._retries -= 1
         if ended in (Outcome.BUMPED, Outcome.BLOCKED) and not self._in_one_go:
             self._retreating = True
-            return self._refuge
-        return self._set_out(cell, pose)
+            return self._retreat
+        return self._go_on(cell, pose)
 
-    def _set_out(self, cell: int | None, pose: Pose) -> Leg | None:
+    def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:
+        """Return the leg to the next cell on the way, or to the home pose itself."""
         self._from, self._to = cell, None
         if not self._in_one_go and cell != self._home_cell:
-            self._to = self._next_cell(cell, pose)
+            self._to = (
+                self._ways.entry(pose.x, pose.y, self._blocked) if cell is None
+                else self._ways.next_cell(cell, self._home_cell, self._blocked))
             if self._to is None:
                 self.outcome = Outcome.BLOCKED
                 self.problem = f'no free way leads home from {_named(cell)}'
                 return None
-        refuge = (pose.x, pose.y) if cell is None else self._ways.grid.centre(cell)
-        self._refuge = Leg(*refuge, None, self._timeout, None, retreat=True)
+        start = (pose.x, pose.y) if cell is None else self._ways.grid.centre(cell)
+        self._retreat = Leg(*start, None, self._timeout, None, retreat=True)
         if self._to is None:
             return Leg(*self._home, self._timeout)
         return Leg(*self._ways.grid.centre(self._to), None, self._timeout)
-
-    def _next_cell(self, cell: int | None, pose: Pose) -> int | None:
-        if cell is None:
-            return self._ways.entry(pose.x, pose.y, self._blocked)
-        return self._ways.next_cell(cell, self._home_cell, self._blocked)
 
 
 def _named(cell: int | None) -> str:

@@ -1,21 +1,22 @@
-"""Shortest ways over cells that are free, or over moves that have succeeded before."""
+"""Shortest routes over cells that are free, or over moves that have succeeded before."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 import math
-from typing import Optional
 
 from mnm_ros.driving.grid import Grid
 
-Edge = tuple[Optional[int], int]    # from a cell, or from outside, to a cell
+Edge = tuple[int | None, int]
+"""A move from a cell, or from outside of the grid (None), to a cell."""
 
 
 class Ways:
-    """What is known about moves between the cells of a grid.
+    """What is known about the moves between the cells of a grid.
 
-    free: the cells that are free on a map; None without a map.
+    Attributes:
+        free: the cells that are free on a map; None without a map.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -25,29 +26,30 @@ class Ways:
         self._doubtful: set[Edge] = set()
 
     def neighbour(self, cell: int, heading: int) -> int | None:
-        """Return the next cell in a direction, None if it is off the grid or occupied."""
+        """Return the next cell in a direction; None if it is off the grid or occupied."""
         there = self.grid.neighbour(cell, heading)
         return there if there is not None and self._may_enter(there) else None
 
     def succeeded(self, cell: int, there: int) -> None:
-        """Remember a move that has led from one cell to another."""
+        """Remember that a move, and hence the one back, is possible."""
         edges = {(cell, there), (there, cell)}
         self._proven |= edges
         self._doubtful -= edges
 
     def failed(self, cell: int, there: int) -> None:
-        """Remember a move that has led nowhere now."""
+        """Remember that a move has failed when it was last tried."""
         edges = {(cell, there), (there, cell)}
         self._proven -= edges
         self._doubtful |= edges
 
     def next_cell(self, cell: int, goal: int, blocked: Collection[Edge]) -> int | None:
-        """Return the first cell on a shortest way to the goal, None if there is no way.
+        """Return the first cell of a shortest route to the goal; None if there is no route.
 
-        Trusted first are, without a map, moves that have succeeded before; then all but those
-        that failed when they were last tried; then all.
+        Without a map, the first choice is a route over moves that have succeeded before. The
+        second is one without moves that failed when they were last tried, the third any route.
 
-        blocked: moves to avoid.
+        Args:
+            blocked: the moves to avoid.
         """
         trusts: list[Callable[[Edge], bool]] = [
             lambda move: move not in self._doubtful, lambda move: True]
@@ -61,7 +63,7 @@ class Ways:
         return None
 
     def entry(self, x: float, y: float, blocked: Collection[Edge]) -> int | None:
-        """Return the cell nearest to a point outside of the grid that may be entered."""
+        """Return the cell nearest to a point outside of the grid that may be entered, if any."""
         cells = [cell for cell in range(self.grid.columns * self.grid.rows)
                  if self._may_enter(cell) and (None, cell) not in blocked]
         return min(cells, default=None, key=lambda cell: math.dist(
@@ -79,7 +81,7 @@ class Ways:
 
 def shortest(
         start: int, goal: int, around: Callable[[int], Iterable[int]]) -> list[int] | None:
-    """Return the cells of a shortest way after the start, by breadth first; None if none."""
+    """Return the cells of a shortest route after the start, or None; breadth-first search."""
     before: dict[int, int] = {start: start}
     queue = deque([start])
     while queue and goal not in before:

@@ -1,4 +1,4 @@
-"""A simulated CMP as the robot, with faults to inject and the ground truth."""
+"""A simulated CMP as the robot, with injected faults and the ground truth."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class CmpSim(RobotSide):
         self.action_names = scenario.actions
         self._simulator = Simulator(scenario, seed)
         self._faults = Random(f'faults {seed}')
-        self._late: list[tuple[float, int, int]] = []    # heap of due time, seq, state
-        self._late_timer = self.create_timer(1.0, self._send_late, clock=self.steady_clock)
-        self._late_timer.cancel()
+        self._delayed: list[tuple[float, int, int]] = []    # heap of due time, seq, state
+        self._delay_timer = self.create_timer(1.0, self._send_due, clock=self.steady_clock)
+        self._delay_timer.cancel()
 
         self._hypothesis: Hypothesis | None = None
         self._truth = ExplorationSteps(
@@ -72,7 +72,7 @@ class CmpSim(RobotSide):
         return self.execute(RESET)
 
     def send_state(self, seq: int, state: int) -> None:
-        """Publish an answer, unless a fault loses, doubles or delays it; reports pass."""
+        """Publish an answer, which a fault may lose, double or delay; reports are spared."""
         if seq == REPORT:
             super().send_state(seq, state)
             return
@@ -81,13 +81,13 @@ class CmpSim(RobotSide):
         for _ in range(2 if self._happens('duplicate_state') else 1):
             delay = self._delay()
             if delay:
-                heappush(self._late, (time.monotonic() + delay, seq, state))
+                heappush(self._delayed, (time.monotonic() + delay, seq, state))
                 self._schedule()
             else:
                 super().send_state(seq, state)
 
     def close(self) -> None:
-        """Say what has been played, and keep it if asked to."""
+        """Log how much has been played, and write the counts if ``record`` is set."""
         steps = self._simulator.steps
         self.get_logger().info(f'{steps} steps, {self._truth.total} exploration steps')
         write_record(self, self._given['record'], self._simulator.counts)
@@ -108,16 +108,16 @@ class CmpSim(RobotSide):
         return delay
 
     def _schedule(self) -> None:
-        self._late_timer.cancel()
-        if self._late:
-            wait = self._late[0][0] - time.monotonic()
-            self._late_timer.timer_period_ns = max(1000, int(wait * 1e9))
-            self._late_timer.reset()
+        self._delay_timer.cancel()
+        if self._delayed:
+            wait = self._delayed[0][0] - time.monotonic()
+            self._delay_timer.timer_period_ns = max(1000, int(wait * 1e9))
+            self._delay_timer.reset()
 
-    def _send_late(self) -> None:
+    def _send_due(self) -> None:
         now = time.monotonic()
-        while self._late and self._late[0][0] <= now:
-            _, seq, state = heappop(self._late)
+        while self._delayed and self._delayed[0][0] <= now:
+            _, seq, state = heappop(self._delayed)
             super().send_state(seq, state)
         self._schedule()
 

@@ -26,12 +26,12 @@ from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.lockstep import Lockstep
 from mnm_ros.simulation.world import ScenarioError, load
 
-_MARKER_PERIOD = 0.1    # s, at least between two pictures
-_LONGEST = 3600.0       # s, between two ticks
+_MARKER_PERIOD = 0.1       # s, at least between two messages
+_LONGEST_TICK = 3600.0     # s, between two ticks, at most
 
 
 class DiffDriveSim(Node):
-    """Drives as ``cmd_vel`` says and tells where the robot is, each tick of simulated time."""
+    """Drives as ``cmd_vel`` says and publishes poses, at each tick of simulated time."""
 
     def __init__(self) -> None:
         super().__init__('diff_drive_sim')
@@ -39,42 +39,42 @@ class DiffDriveSim(Node):
         self._robot = _robot(given)
         self._tick_ns = round(given['tick'] * 1e9)
         self._make_publishers(given)
-        self._said: tuple[object, object] = (None, None)    # bump and doors
+        self._published: tuple[object, object] = (None, None)    # bump and doors
         self._drawn: object = None
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         factor = given['real_time_factor']
         self._lockstep = None if factor else Lockstep(time.monotonic())
-        period = min(given['tick'] / factor, _LONGEST) if factor else _LONGEST
+        period = min(given['tick'] / factor, _LONGEST_TICK) if factor else _LONGEST_TICK
         self._timer = self.create_timer(period, self._on_time, clock=steady)
         self.create_timer(_MARKER_PERIOD, self._draw, clock=steady)
         self._stamped = given['stamped']
         self.create_subscription(
             TwistStamped if self._stamped else Twist, 'cmd_vel', self._on_command, 10)
         self.create_service(Trigger, 'change', self._on_change)
-        self._say()
+        self._publish_changes()
         self._draw()
         self._schedule()
 
     def close(self) -> None:
-        """Say how long the simulation was."""
+        """Log how long the simulation was."""
         self.get_logger().info(
             f'{self._robot.ticks} ticks, {self._robot.ticks * self._tick_ns / 1e9:g} s')
 
     def _make_publishers(self, given: Parameters) -> None:
         self._clock_message = ClockMessage()
         self._odom = Odometry(child_frame_id='base_link')
-        self._fix = PoseWithCovarianceStamped()
+        self._located = PoseWithCovarianceStamped()
         self._truth = PoseStamped()
         for message, frame in (
-                (self._odom, 'odom'), (self._fix, MAP_FRAME), (self._truth, MAP_FRAME)):
+                (self._odom, 'odom'), (self._located, MAP_FRAME), (self._truth, MAP_FRAME)):
             message.header.frame_id = frame
-        set_covariance(self._fix.pose.covariance, given['pose_noise'], given['heading_noise'])
+        set_covariance(self._located.pose.covariance, given['pose_noise'], given['heading_noise'])
         for part in (self._odom.pose, self._odom.twist):
             set_covariance(part.covariance, given['odom_noise'], given['odom_noise'])
         self._clock_publisher = self.create_publisher(
             ClockMessage, '/clock', 10) if given['publish_clock'] else None
         self._odom_publisher = self.create_publisher(Odometry, 'odom', 10)
-        self._fix_publisher = self.create_publisher(PoseWithCovarianceStamped, 'amcl_pose', 10)
+        self._pose_publisher = self.create_publisher(PoseWithCovarianceStamped, 'amcl_pose', 10)
         self._truth_publisher = self.create_publisher(PoseStamped, 'true_pose', 10)
         self._bump_publisher = self.create_publisher(Bool, 'bump', wire.LATCHED)
         self._doors_publisher = self.create_publisher(String, 'doors', wire.LATCHED)
@@ -113,13 +113,13 @@ class DiffDriveSim(Node):
 
     def _tick(self) -> None:
         self._robot.tick()
-        self._say()
-        self._tell_time_and_pose()
+        self._publish_changes()
+        self._publish_time_and_poses()
         if self._lockstep:
             self._lockstep.ticked(time.monotonic())
 
-    def _tell_time_and_pose(self) -> None:
-        """Publish what changes with every tick, if there is anybody to hear it."""
+    def _publish_time_and_poses(self) -> None:
+        """Publish what changes with every tick, where there are subscribers."""
         robot, clock = self._robot, self._clock_message.clock
         clock.sec, clock.nanosec = divmod(robot.ticks * self._tick_ns, 10**9)
         if self._clock_publisher and self._clock_publisher.get_subscription_count():
@@ -134,23 +134,23 @@ class DiffDriveSim(Node):
             twist = self._odom.twist.twist
             twist.linear.x, twist.angular.z = robot.speed, robot.turn_rate
             self._odom_publisher.publish(self._odom)
-        if self._fix_publisher.get_subscription_count():
-            self._fix.header.stamp = clock
-            set_pose(self._fix.pose.pose, *robot.localised())
-            self._fix_publisher.publish(self._fix)
+        if self._pose_publisher.get_subscription_count():
+            self._located.header.stamp = clock
+            set_pose(self._located.pose.pose, *robot.localised())
+            self._pose_publisher.publish(self._located)
 
-    def _say(self) -> None:
+    def _publish_changes(self) -> None:
         """Publish bump and doors if they have changed."""
-        robot, (bumped, doors) = self._robot, self._said
+        robot, (bumped, doors) = self._robot, self._published
         if robot.bumped is not bumped:
             self._bump_publisher.publish(Bool(data=robot.bumped))
         if robot.doors != doors:
-            self._doors_publisher.publish(String(data=_told(robot.doors)))
+            self._doors_publisher.publish(String(data=_described(robot.doors)))
             doors = dict(robot.doors)
-        self._said = robot.bumped, doors
+        self._published = robot.bumped, doors
 
     def _draw(self) -> None:
-        shown = self._robot.pose, self._said[1]
+        shown = self._robot.pose, self._published[1]
         if shown != self._drawn:
             self._drawn = shown
             self._marker_publisher.publish(markers(self._robot))
@@ -161,12 +161,12 @@ class DiffDriveSim(Node):
         setting = robot.world.settings[robot.setting]
         waiting = [door for door in setting if robot.doors[door] != setting[door]]
         response.message = (
-            f'setting {robot.setting} is in force: {_told(setting)}' if response.success
+            f'setting {robot.setting} is in force: {_described(setting)}' if response.success
             else 'the world has no other setting')
         self._setting_publisher.publish(Int64(data=robot.setting))
         if waiting:
             response.message += f'; {", ".join(waiting)} as soon as the robot has left it'
-        self._say()
+        self._publish_changes()
         return response
 
 
@@ -183,7 +183,7 @@ def _robot(given: Parameters) -> DiffDrive:
         raise ParameterError(f"parameter 'robot_radius': {error}") from None
 
 
-def _told(doors: Mapping[str, bool]) -> str:
+def _described(doors: Mapping[str, bool]) -> str:
     return ', '.join(
         f'{door} {"open" if is_open else "closed"}' for door, is_open in doors.items())
 

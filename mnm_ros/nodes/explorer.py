@@ -40,9 +40,10 @@ def _logged(callback: Callback) -> Callback:
 class Explorer(LifecycleNode):
     """Explores while active; deactivating pauses, cleaning up forgets.
 
-    ``heartbeat`` beats as long as the node's callbacks are served, in every lifecycle state.
+    It publishes on ``heartbeat`` as long as its callbacks are served, in every lifecycle state.
 
-    Raises ParameterError if a parameter given at start is not allowed.
+    Raises:
+        ParameterError: if a parameter given at start is not allowed.
     """
 
     def __init__(self, **node_arguments: Any) -> None:
@@ -54,7 +55,11 @@ class Explorer(LifecycleNode):
         _refuse_bad_transitions(self)
 
     def autostart(self) -> None:
-        """Configure and activate if the parameter says so; ParameterError if that fails."""
+        """Configure and activate if the parameter says so.
+
+        Raises:
+            ParameterError: if the parameters do not make a problem that can be solved.
+        """
         if self._given['autostart']:
             # Made here, so that a bad parameter ends the start instead of one transition.
             self._session = ExplorationSession(self, self._given)

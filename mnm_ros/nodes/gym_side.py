@@ -1,7 +1,7 @@
 """A Gymnasium environment with discrete states and actions as the robot.
 
-RESET is ``env.reset``. An episode that has ended stays where it has ended until then: every
-other action is answered with the same state. Gymnasium is needed only here: the extra ``gym``.
+RESET is ``env.reset``. Once an episode is over, every other action is answered with the state in
+which it has ended. Only this node needs Gymnasium, which the extra ``gym`` installs.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ _NAMES = {
     'FrozenLake': ('left', 'down', 'right', 'up'),
     'Taxi': ('south', 'north', 'east', 'west', 'pickup', 'dropoff'),
 }
-"""What the actions of the environments that come with Gymnasium mean, for people."""
+"""The meaning of the actions of environments that come with Gymnasium."""
 
 
 class Episodes:
     """An environment from RESET to RESET; knows no ROS.
 
-    seed: of the dynamics and of the start state.
-    one_home: RESET always leads to the start state that ``seed`` gives, though the dynamics
-        go on with random numbers never drawn before. If not, RESET draws a start state.
+    Args:
+        env: an environment with discrete states and actions.
+        seed: of the dynamics and of the start state.
+        one_home: whether RESET always leads to the start state that ``seed`` gives; the random
+            numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
     """
 
     def __init__(self, env: Any, seed: int, one_home: bool) -> None:
@@ -44,7 +46,7 @@ class Episodes:
         seed = None if self._random is None else self._seed
         self._state = int(self._env.reset(seed=seed)[0])
         if self._random is not None:
-            # Or else the seed would have every episode slip in the same places.
+            # With the seed's own generator, every episode would slip in the same places.
             self._env.unwrapped.np_random = self._random
         self._over = False
         return self._state
@@ -86,9 +88,12 @@ class GymSide(RobotSide):
 def make(environment: str, options: str) -> Any:
     """Return an environment.
 
-    options: JSON object of keyword arguments for ``gymnasium.make``.
+    Args:
+        environment: its id.
+        options: JSON object of keyword arguments for ``gymnasium.make``.
 
-    Raises ParameterError if there is no such environment, or if it is not a discrete one.
+    Raises:
+        ParameterError: if there is no such environment, or if it is not a discrete one.
     """
     try:
         import gymnasium
@@ -108,7 +113,7 @@ def make(environment: str, options: str) -> Any:
                              'as {"is_slippery": false}')
     try:
         env = gymnasium.make(environment, **keywords)
-    except Exception as error:    # whatever an environment raises that does not like its options
+    except Exception as error:    # environments raise anything for options they do not know
         reason = ' '.join(str(error).split())
         raise ParameterError(f"parameter 'environment' is {environment!r} with options "
                              f'{options}: {reason or repr(error)}') from None
@@ -123,7 +128,7 @@ def make(environment: str, options: str) -> Any:
 
 
 def action_names(env: Any) -> tuple[str, ...]:
-    """Return a name for each action: what it means where that is known, else its number."""
+    """Return a name for each action: its meaning where that is known, else its number."""
     names = _NAMES.get(env.spec.name if env.spec else '', ())
     count = int(env.action_space.n)
     return names if len(names) == count else tuple(f'a{action}' for action in range(count))

@@ -19,8 +19,8 @@ from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.parameters import NAVIGATOR, Parameters
-from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.protocol.step_loop import StepLoop
 
 _TICK = 0.02     # s, resolution of timeouts
@@ -28,9 +28,10 @@ _LEAVE = 1.5     # s, that the answer under way is waited for before the node en
 
 
 class Navigator(Node):
-    """One goal at a time, while exploration is paused.
+    """Goes to one known state at a time, while exploration is paused.
 
-    Raises ParameterError if a parameter given at start is not allowed.
+    Raises:
+        ParameterError: if a parameter given at start is not allowed.
     """
 
     def __init__(self) -> None:
@@ -93,7 +94,7 @@ class Navigator(Node):
             return 'the node is ending'
         if self._policies is None:
             return 'no policies heard yet'
-        # The two topics may be heard one after the other: what is in one only is not known.
+        # The two topics may be heard one after the other: a state has to be in both.
         known = goal in self._policies.targets and (self._known is None or goal in self._known)
         return '' if known else 'unknown state'
 
@@ -102,20 +103,19 @@ class Navigator(Node):
         self._deadline = time.monotonic() + self._given['pause_timeout']
 
     def _drive(self, goal: int) -> None:
-        """Set out with the policies of this moment: nobody explores from here on."""
+        """Begin with the present policies, which stay as they are while nobody explores."""
         refusal = self._refusal(goal)
         if refusal or self._policies is None:
             self._end(f'refused {goal}: {refusal}')
             return
         self._navigation = Navigation(self._policies.policy_for(goal), self._policies.targets[0])
         if self._loop is None:
-            patience = RetryTimer(self._given['step_timeout'], self._given['step_retries'])
             self._loop = StepLoop(
-                self._navigation, patience, time.time_ns(), self._send,
+                self._navigation, step_limits(self._given), time.time_ns(), self._send,
                 self._home.call if self._home else None)
         self._loop.drive(self._navigation)
-        self._loop.adjust(self._given)
-        self._peers.look()
+        self._loop.adjust(step_limits(self._given))
+        self._peers.update()
         self._do(self._loop.resume)
 
     def _end(self, result: str) -> None:
@@ -164,11 +164,11 @@ class Navigator(Node):
     def _tick(self) -> None:
         now = time.monotonic()
         if self._navigation and self._loop:
-            self._loop.adjust(self._given)
+            self._loop.adjust(step_limits(self._given))
             if self._pause.disturbed:
                 self._pause.forget()
                 self._end_goal('somebody has resumed exploration')
-            self._do(self._loop.on_peers, *self._peers.look())
+            self._do(self._loop.on_peers, *self._peers.update())
             self._do(self._loop.tick)
         elif self._goal is not None and self._pause.reached(now):
             self._drive(self._goal)
@@ -176,7 +176,7 @@ class Navigator(Node):
             self._end(f'failed {self._goal}: exploration did not pause')
 
     def _do(self, method: Callable[..., None], *arguments: object) -> None:
-        """Call a method of the loop and see whether the goal is over by that."""
+        """Call a method of the loop, and end the goal if that has decided it."""
         method(*arguments, time.monotonic())
         self._settle()
 

@@ -16,19 +16,20 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import PREFLIGHT, Parameters
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.trial.probe import Probe
-from mnm_ros.trial.probe_run import Check, ProbeRun
+from mnm_ros.trial.probe_run import Finding, ProbeRun
 
-_TICK = 0.05       # s
-_SETTLE = 1.0      # s, from seeing the robot side until it can surely be heard
-_FIND = 5.0        # s, to see it
-_PROGRESS = 10.0   # s
+_TICK = 0.05       # s, resolution of timeouts
+_FIND = 5.0        # s, to find the robot side
+_MATCH = 1.0       # s, from finding it until messages surely arrive
+_PROGRESS = 10.0   # s, between two lines of the log
 _RETRIES = 2       # times an order is sent again
 
 
 class PreflightNode(Node):
-    """Plays the probe, prints the verdict and ends.
+    """Plays the probe, prints what was checked and ends.
 
-    ok: whether everything was as it should be.
+    Attributes:
+        ok: whether all checks were passed.
     """
 
     def __init__(self) -> None:
@@ -41,13 +42,13 @@ class PreflightNode(Node):
         self._publisher = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
         self._states = self.create_subscription(
             Int64MultiArray, 'state', self._on_state, wire.STEP)
-        self._preflight = ProbeRun(
+        self._probe_run = ProbeRun(
             names, Probe(len(names), given['radius'], given['resets'], given['steps'],
                          given['seed']),
             RetryTimer(given['step_timeout'], _RETRIES), time.time_ns(),
             lambda seq, action: self._publisher.publish(wire.encode_step(seq, action)))
-        self._begun = self._told = time.monotonic()
-        self._seen: float | None = None
+        self._started_at = self._reported = time.monotonic()
+        self._found_at: float | None = None
         self._started = False
         self._malformed = 0
         self._timer = self.create_timer(
@@ -57,24 +58,24 @@ class PreflightNode(Node):
         now = time.monotonic()
         others = self.count_publishers(self._publisher.topic_name) - 1
         if others > 0:
-            self._end(Check('alone', False, 'somebody else publishes '
-                            f'{self._publisher.topic_name}, expected nobody to'))
+            self._end(Finding('alone', False, 'somebody else publishes '
+                              f'{self._publisher.topic_name}, expected nobody to'))
         elif self._started:
-            self._preflight.tick(now)
-            self._tell_progress(now)
+            self._probe_run.tick(now)
+            self._report_progress(now)
             self._end_if_over()
-        elif self._seen is not None and now > self._seen + _SETTLE:
+        elif self._found_at is not None and now > self._found_at + _MATCH:
             self._start(now)
-        elif self._seen is None and not self._missing():
-            self._seen = now
-        elif self._seen is None and now > self._begun + _FIND:
-            self._end(Check('robot side', False, f'{self._missing()} after {_FIND:g} s'))
+        elif self._found_at is None and not self._missing():
+            self._found_at = now
+        elif self._found_at is None and now > self._started_at + _FIND:
+            self._end(Finding('robot side', False, f'{self._missing()} after {_FIND:g} s'))
 
     def _start(self, now: float) -> None:
-        print(Check('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
-                    f'{self._states.topic_name}, and nobody else commands it'), flush=True)
+        print(Finding('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
+                      f'{self._states.topic_name}, and nobody else commands it'), flush=True)
         self._started = True
-        self._preflight.start(now)
+        self._probe_run.start(now)
 
     def _missing(self) -> str:
         if not self._publisher.get_subscription_count():
@@ -91,27 +92,27 @@ class PreflightNode(Node):
         except wire.WireError:
             self._malformed += 1
         else:
-            self._preflight.on_state(seq, state, time.monotonic())
+            self._probe_run.on_state(seq, state, time.monotonic())
 
-    def _tell_progress(self, now: float) -> None:
-        if now > self._told + _PROGRESS:
-            self._told = now
-            self.get_logger().info(f'{self._preflight.steps} steps so far')
+    def _report_progress(self, now: float) -> None:
+        if now > self._reported + _PROGRESS:
+            self._reported = now
+            self.get_logger().info(f'{self._probe_run.steps} steps so far')
 
     def _end_if_over(self) -> None:
-        if self._preflight.over:
+        if self._probe_run.over:
             self._end(
-                *self._preflight.checks(),
-                *(Check('messages', False, f'{self._malformed} on {self._states.topic_name} are '
+                *self._probe_run.checks(),
+                *(Finding('messages', False, f'{self._malformed} on {self._states.topic_name} are '
                         'not [seq, state]') for _ in range(self._malformed > 0)))
 
-    def _end(self, *checks: Check) -> None:
+    def _end(self, *findings: Finding) -> None:
         self._timer.cancel()
         for check in checks:
             print(check, flush=True)
-        for line in self._preflight.outlook(self._problem, self._given['states']):
+        for line in self._probe_run.outlook(self._problem, self._given['states']):
             print(line, flush=True)
-        self.ok = all(check.ok for check in checks)
+        self.ok = all(finding.ok for finding in findings)
         signal.raise_signal(signal.SIGINT)    # run() ends the node in its own way
 
 

@@ -1,4 +1,4 @@
-"""What robot sides share: the step protocol on ``action`` and ``state``, and ``return_home``."""
+"""The robot's side of the step protocol on ``action`` and ``state``, with ``return_home``."""
 
 from __future__ import annotations
 
@@ -22,17 +22,21 @@ try:
 except ImportError:    # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks
 
-_WATCH = 0.1    # s, between two looks at the time and at who is there
+_WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
 
 
 class RobotSide(Node):
-    """A robot that executes one action at a time and says in which state it ended.
+    """A robot that executes one action at a time and publishes the state in which it ended.
 
     Subclasses set ``action_names`` before the first action arrives and implement ``execute`` and
-    ``return_home``. Both return the state the robot ended in, or None if that takes time; the
-    subclass then calls ``arrived``, must not block meanwhile, and should implement ``cancel``.
+    ``return_home``. Both return the state in which the robot has ended, or None if that takes
+    time; the subclass then calls ``arrived`` at the end. It must not block meanwhile, and should
+    implement ``cancel``.
 
-    action_timeout: s, after which what is under way is cancelled; 0 for never.
+    Attributes:
+        action_names: the names of the actions, RESET not among them.
+        action_timeout: s, after which what is under way is cancelled; 0 for never.
+        steady_clock: for timers of the subclass that are not to follow simulated time.
     """
 
     action_names: Sequence[str] = ()
@@ -42,12 +46,14 @@ class RobotSide(Node):
         super().__init__(name, **node_arguments)
         self.steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._server = StepServer()
-        self._going_home = False     # for the service
-        self._problem = ''           # of the last way home for the service
-        self._untold: int | None = None    # where it has ended, until that is reported
-        self._begun = math.inf
-        self._cancelled = self._stopped = False
-        self._void = False           # what is under way has been broken off and does not count
+        # A way home for the service, its problem, and its end until that has been reported:
+        self._going_home = False
+        self._home_problem = ''
+        self._unreported: int | None = None
+        self._started_at = math.inf    # when what is under way has begun
+        self._cancelled = False        # whether ``cancel`` has been called for it,
+        self._uncounted = False        # and its end is no answer
+        self._stopped = False          # by the service
         self._reports: list[int] = []
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
         self._actions = self.create_subscription(
@@ -59,7 +65,7 @@ class RobotSide(Node):
         self.create_service(SetBool, 'stop', self._on_stop)
         self._report_timer = self.create_timer(0.001, self._send_reports, clock=self.steady_clock)
         self._report_timer.cancel()
-        self.create_timer(_WATCH, self._watch, clock=self.steady_clock)
+        self.create_timer(_WATCH_PERIOD, self._watch, clock=self.steady_clock)
 
     @property
     def busy(self) -> bool:
@@ -71,41 +77,43 @@ class RobotSide(Node):
         raise NotImplementedError
 
     def return_home(self) -> int | None:
-        """Go to the start state, from wherever; return it, or None if it takes time."""
+        """Go to the start state, from any state; return it, or None if it takes time."""
         raise NotImplementedError
 
     def cancel(self, reason: str) -> int | None:
         """Give up what is under way and come to rest; return the state, or None if it takes time.
 
-        Called after ``action_timeout``, by the service ``stop``, when whoever commands the robot
-        is gone, and before the node ends; only the first is an answer, after the others the
-        step does not count. Unless overridden, the robot finishes what it does.
+        Called after ``action_timeout``: the state is then the answer. Also called by the service
+        ``stop``, when nobody commands the robot any more, and before the node ends: the step then
+        does not count. Unless this is overridden, the robot finishes what it does.
         """
         return None
 
     def arrived(self, state: int, problem: str = '') -> None:
-        """Say where an action, or a way home, that took time has ended.
+        """End an action, or a way home, that took time.
 
-        problem: why the way home has not led home; the service ``return_home`` then fails.
+        Args:
+            state: in which the robot has ended.
+            problem: why the way home has not led home; the service ``return_home`` then fails.
         """
-        self._begun, self._cancelled = math.inf, False
-        void, self._void = self._void, False
+        self._started_at, self._cancelled = math.inf, False
+        uncounted, self._uncounted = self._uncounted, False
         if self._going_home:
             self._going_home = False
-            self._problem, self._untold = problem, state
-        elif self._server.executing and void:
-            self._server.done(state)     # not the answer: the action has not failed by itself
+            self._home_problem, self._unreported = problem, state
+        elif self._server.executing and uncounted:
+            self._server.done(state)     # not sent as an answer: the action was cancelled
             self._server.next_waiting()
             if not self._stopped:
                 self.report(state)
         elif self._server.executing:
             self._finish(state)
         if self._stopped:
-            self._reports = [state]      # told when the robot is free again
+            self._reports = [state]      # sent when the robot is freed
 
     def report(self, state: int) -> None:
-        """Tell the explorer that the robot has been moved to ``state``."""
-        self._untold = None
+        """Report to the explorer that somebody has moved the robot to ``state``."""
+        self._unreported = None
         self.send_state(REPORT, state)
 
     def send_state(self, seq: int, state: int) -> None:
@@ -120,7 +128,7 @@ class RobotSide(Node):
     def _cancel(self, reason: str, counts: bool = False) -> None:
         if not self.busy:
             return
-        self._void = self._void or not counts
+        self._uncounted = self._uncounted or not counts
         if self._cancelled:
             return
         self._cancelled = True
@@ -132,13 +140,13 @@ class RobotSide(Node):
     def _watch(self) -> None:
         if not self.busy:
             return
-        if self.action_timeout and time.monotonic() > self._begun + self.action_timeout:
+        if self.action_timeout and time.monotonic() > self._started_at + self.action_timeout:
             self._cancel(f'it takes longer than {self.action_timeout:g} s', counts=True)
         elif self._server.executing and not self.count_publishers(self._actions.topic_name):
             self._cancel('whoever commanded it is gone')
 
     def _on_liveliness(self, event: Any) -> None:
-        if event.alive_count_change < 0:    # of several, nobody knows which one commands it
+        if event.alive_count_change < 0:    # of several explorers, any may command the robot
             self._cancel('the heartbeat of the explorer has stopped')
 
     def _on_action(self, message: Int64MultiArray) -> None:
@@ -157,17 +165,18 @@ class RobotSide(Node):
                 f'0 .. {len(self.action_names) - 1}', throttle_duration_sec=5.0)
             return
         if self._going_home or self._stopped:
-            return    # it is sent again if it still matters
-        if self._untold is not None and seq != self._server.last:
-            untold, self._untold = self._untold, None
+            return    # an order that still matters is sent again
+        if self._unreported is not None and seq != self._server.last:
+            home, self._unreported = self._unreported, None
             if action != RESET:
-                self.report(untold)    # who orders this takes the robot to be elsewhere
+                # It was ordered for the state before the way home. RESET is right in any state.
+                self.report(home)
                 return
         order = self._server.receive(seq, action)
         if order is Order.REPEAT:
             self.send_state(*self._server.stored())
         elif order is Order.EXECUTE:
-            self._begun = time.monotonic()
+            self._started_at = time.monotonic()
             state = self.return_home() if action == RESET else self.execute(action)
             if state is not None:
                 self._finish(state)
@@ -180,7 +189,7 @@ class RobotSide(Node):
 
     def _on_return_home(
             self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        problem, self._problem = self._problem, ''
+        problem, self._home_problem = self._home_problem, ''
         response.success = False
         if self._stopped:
             response.message = 'the robot is stopped, call stop with false first'
@@ -194,13 +203,13 @@ class RobotSide(Node):
                 response.message = 'on the way home, call again'
             else:
                 self._reports.append(state)
-                self._report_timer.reset()    # the report has to come after the response
+                self._report_timer.reset()    # the report has to follow the response
                 response.success = True
                 response.message = f'at home in state {state}'
         return response
 
     def _start_home(self) -> int | None:
-        self._begun = time.monotonic()
+        self._started_at = time.monotonic()
         state = self.return_home()
         self._going_home = state is None
         return state
@@ -211,8 +220,8 @@ class RobotSide(Node):
             self._server.next_waiting()
             self._cancel('service stop called')
         elif self._stopped:
-            self._stopped, self._problem = False, ''
-            self._send_reports()    # at once: whatever was under way is not answered before
+            self._stopped, self._home_problem = False, ''
+            self._send_reports()    # at once, so that no answer to an earlier order precedes it
         response.success = True
         response.message = ('free' if not request.data else
                             'not at rest yet' if self.busy else 'stopped')

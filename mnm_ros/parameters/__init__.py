@@ -1,4 +1,4 @@
-"""Every parameter of the nodes, declared once; a module for each node."""
+"""The parameters of all nodes, declared once, in a module for each node."""
 
 from mnm_ros.parameters.cmp_sim import CMP_SIM
 from mnm_ros.parameters.declaration import ParameterError, Parameters, Row

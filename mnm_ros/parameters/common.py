@@ -1,4 +1,4 @@
-"""Parameters that several nodes have."""
+"""Parameters that several nodes share."""
 
 from __future__ import annotations
 

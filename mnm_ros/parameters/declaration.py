@@ -1,7 +1,7 @@
-"""How a parameter is declared: type, default, description, what is allowed.
+"""The declaration of a parameter: its type, default, description and allowed values.
 
-A bad value is refused with the parameter, the value and what is allowed: at start by
-ParameterError, at runtime by the reason of SetParametersResult.
+The refusal of a bad value names the parameter, the value and what is allowed. It is a
+ParameterError when the node starts, and the reason in SetParametersResult later.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import math
 import sys
-from typing import Any, Union
+from typing import Any
 
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -21,7 +21,6 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-Value = Union[bool, int, float, str, list]
 Kind = Parameter.Type
 
 _KIND_NAMES = {
@@ -39,16 +38,18 @@ class ParameterError(ValueError):
 class Row:
     """One parameter.
 
-    default: its type is the parameter's; None is a string array that must be given.
-    minimum, maximum: allowed range; ``open_ends`` excludes the ends themselves.
-    choices: allowed strings; empty means any.
-    importable: ``module:name`` is allowed beside the choices.
-    or_default: the default is allowed although it lies outside of the range or the choices.
-    runtime: may change while the node is configured.
+    Attributes:
+        default: also gives the type; None for a string array, which must be set.
+        minimum, maximum: the allowed range.
+        open_ends: whether the range is without its ends.
+        choices: the allowed strings; empty for any.
+        or_default: whether the default is allowed although it is not in the range or the choices.
+        importable: whether ``module:name`` is allowed beside the choices.
+        runtime: whether it may change while the node is configured.
     """
 
     name: str
-    default: Value | None
+    default: bool | int | float | str | None
     description: str
     minimum: float = -math.inf
     maximum: float = math.inf
@@ -61,45 +62,41 @@ class Row:
 
     @property
     def kind(self) -> Parameter.Type:
-        """Type of the parameter."""
+        """The type of the parameter."""
         return Kind.STRING_ARRAY if self.default is None else _KINDS[type(self.default)]
 
     @property
     def allowed(self) -> str:
-        """What is allowed, for people."""
+        """The allowed values in words."""
         return _KIND_NAMES[self.kind] + self._constraints()
 
     def accepts(self, parameter: Parameter) -> bool:
         """Whether the parameter's type and value are allowed."""
+        value = parameter.value
         if parameter.type_ != self.kind:
             return False
-        value = parameter.value
-        if self.kind == Kind.STRING_ARRAY:
-            return bool(value) and all(value) and len(set(value)) == len(value) \
-                and 'RESET' not in value
         if self.or_default and value == self.default:
             return True
+        if self.kind == Kind.STRING_ARRAY:
+            return bool(value) and len({'', 'RESET', *value}) == len(value) + 2
         if self.kind == Kind.STRING:
             return not self.choices or value in self.choices or self.importable and ':' in value
-        if self.kind == Kind.BOOL:
-            return True
-        if self.open_ends:
-            return self.minimum < value < self.maximum
-        return math.isfinite(value) and self.minimum <= value <= self.maximum
+        at_end = not self.open_ends and value in (self.minimum, self.maximum)
+        return math.isfinite(value) and (at_end or self.minimum < value < self.maximum)
 
     def refusal(self, value: object) -> str:
-        """Why ``value`` is refused."""
+        """Return why ``value`` is refused."""
         return f"parameter '{self.name}' is {value!r}, expected {self.allowed}"
 
     def descriptor(self) -> ParameterDescriptor:
-        """Descriptor with the range as far as ROS can express it; ends are inclusive there."""
+        """Return the descriptor, with the range as far as ROS can express it, ends included."""
         low = self.minimum
         if self.or_default and isinstance(self.default, (int, float)):
             low = min(low, self.default)
         descriptor = ParameterDescriptor(
             description=self.description, read_only=self.read_only,
             additional_constraints=self.allowed,
-            dynamic_typing=True)    # so that a wrong type reaches our own check
+            dynamic_typing=True)    # so that ``accepts`` refuses a wrong type, not ROS
         if self.kind == Kind.DOUBLE:
             descriptor.floating_point_range = [FloatingPointRange(
                 from_value=max(low, -sys.float_info.max),
@@ -131,16 +128,17 @@ class Row:
 
 
 class Parameters:
-    """The parameters of a node, declared and guarded.
+    """The values of a node's parameters, which it declares; bad values are refused.
 
-    locked: says whether the node is configured, when most parameters may not change.
+    Args:
+        locked: returns whether the node is configured, when most parameters may not change.
 
-    Raises ParameterError if a value given at start is not allowed.
+    Raises:
+        ParameterError: if a value given at start is not allowed.
     """
 
-    def __init__(
-            self, node: Node, rows: Sequence[Row],
-            locked: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, node: Node, rows: Sequence[Row],
+                 locked: Callable[[], bool] = lambda: True) -> None:
         self._node = node
         self._rows = {row.name: row for row in rows}
         self._locked = locked
@@ -149,7 +147,7 @@ class Parameters:
         node.add_on_set_parameters_callback(self._check)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value; ParameterError if it is required and was not given."""
+        """Return the value; ParameterError if it must be set and is not."""
         parameter = self._node.get_parameter_or(name)
         if parameter.type_ == Kind.NOT_SET:
             raise ParameterError(
@@ -157,7 +155,7 @@ class Parameters:
         return parameter.value
 
     def _declare(self, row: Row) -> None:
-        """Check before the range is attached: ROS refuses without naming the parameter."""
+        """Declare a parameter; it gets its range last, as ROS would refuse without its name."""
         parameter = self._node.declare_parameter(
             row.name, row.default, ParameterDescriptor(dynamic_typing=True))
         if row.kind == Kind.DOUBLE and parameter.type_ == Kind.INTEGER:
@@ -170,14 +168,10 @@ class Parameters:
     def _check(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         for parameter in parameters:
             row = self._rows.get(parameter.name)
-            if row is None:
-                continue
-            reason = ''
-            if not row.accepts(parameter):
-                reason = row.refusal(parameter.value)
-            elif not row.runtime and self._locked():
-                reason = (f"parameter '{row.name}' cannot change to {parameter.value!r} while "
-                          'the node is configured')
-            if reason:
-                return SetParametersResult(successful=False, reason=reason)
+            if row is not None and not row.accepts(parameter):
+                return SetParametersResult(successful=False, reason=row.refusal(parameter.value))
+            if row is not None and not row.runtime and self._locked():
+                return SetParametersResult(
+                    successful=False, reason=f"parameter '{row.name}' cannot change to "
+                    f'{parameter.value!r} while the node is configured')
         return SetParametersResult(successful=True)

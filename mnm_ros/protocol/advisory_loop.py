@@ -1,20 +1,20 @@
-"""Learns while somebody else drives the robot; commands nothing. No rclpy, time in seconds."""
+"""Learns while somebody else drives the robot; commands nothing."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
 
-from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.problem import RESET
-from mnm_ros.protocol.clients import REPORT, RetryTimer
-from mnm_ros.protocol.step_loop import StepLoop
+from mnm_ros.core.step_task import StepTask
+from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.loop import Loop, StepLimits
 
 _REMEMBERED = 10    # orders and answers: as many as the topics keep
 _EARLY = 0.5        # s, that an answer may arrive before the order it answers
 
 
-class AdvisoryLoop(StepLoop):
+class AdvisoryLoop(Loop):
     """Takes part in the exchange between a driver and the robot by listening.
 
     A step counts if the driver had the advised action executed in the very state that the
@@ -24,13 +24,17 @@ class AdvisoryLoop(StepLoop):
     is thus distributed as if the explorer had driven, as long as the driver does not leave
     attempts unfinished because of how they go.
 
-    advise: publishes ``[seq, action]``: the advice after the ``state`` message with that seq.
+    Args:
+        task: what says the actions, and learns.
+        limits: how long to wait, and when to stop.
+        advise: publishes ``[seq, action]``: the advice after the ``state`` message with that
+            seq.
     """
 
-    def __init__(
-            self, exploration: Exploration, patience: RetryTimer,
-            advise: Callable[[int, int], None]) -> None:
-        super().__init__(exploration, patience, 0, advise, None)
+    def __init__(self, task: StepTask, limits: StepLimits,
+                 advise: Callable[[int, int], None]) -> None:
+        super().__init__(task, limits)
+        self._advise = advise
         self._orders: dict[int, int] = {}    # action by seq, not answered yet
         self._early: tuple[int, int, float] | None = None    # seq, state, when
         self._answered: deque[int] = deque(maxlen=_REMEMBERED)
@@ -61,7 +65,7 @@ class AdvisoryLoop(StepLoop):
             self._early = seq, state, now
 
     def on_peers(self, joined: bool, left: bool, now: float) -> None:
-        """Who has joined may be another robot, in another place; the advice is latched."""
+        """Take note that somebody has joined: it may be another robot, in another place."""
         if joined:
             self._orders.clear()
             self._early = None
@@ -74,11 +78,11 @@ class AdvisoryLoop(StepLoop):
             self._settle(now)
         if not self.running or self._finish_at_limit(now):
             return
-        if now >= self._heard + self.patience.timeout * (self.patience.retries + 1):
+        if now >= self._heard + self.timer.timeout * (self.timer.retries + 1):
             self._without_robot('nobody drives the robot', now)
 
     def _settle(self, now: float) -> None:
-        """An answer whose order has not been heard says where the robot is, no more."""
+        """Learn only the place from an answer whose order has not been heard."""
         if self._early:
             seq, state, _ = self._early
             self._early = None
@@ -87,16 +91,16 @@ class AdvisoryLoop(StepLoop):
     def _answer(self, seq: int, action: int, state: int, now: float) -> None:
         if self.running and self._counts(seq, action):
             self._note(seq, now)
-            self._observe(state, now)
+            self._observe(action, state, now)
         else:
             self._moved(seq, state, now)
 
     def _counts(self, seq: int, action: int) -> bool:
-        """Whether the advised action was executed in the state that the advice was for."""
-        if self.exploration.last_state is None:
-            return action == RESET == self.exploration.next_action()
+        """Return whether the advised action was executed in the state it was meant for."""
+        if self.task.last_state is None:
+            return action == RESET == self.task.next_action()
         follows = seq == self._last + 1 and self._last != REPORT
-        return follows and action == self.exploration.next_action()
+        return follows and action == self.task.next_action()
 
     def _moved(self, seq: int, state: int, now: float) -> None:
         self._note(seq, now)
@@ -111,5 +115,8 @@ class AdvisoryLoop(StepLoop):
         else:
             self._answered.append(seq)
 
-    def _begin(self, action: int, now: float) -> None:
-        self._send(self._last, action)
+    def _play(self, action: int, now: float) -> None:
+        self._advise(self._last, action)
+
+    def _abandon(self) -> None:
+        """Nothing is under way that was commanded here."""

@@ -1,4 +1,4 @@
-"""The discrete step protocol, both sides, without ROS: time is passed in, in seconds.
+"""The commanding side of the step protocol: one action, or one way home, at a time.
 
 The explorer sends ``[seq, action]``; the robot executes any ``seq`` other than the last one it
 executed and answers once with ``[seq, state]``. An action that stays unanswered is sent again
@@ -23,13 +23,15 @@ class Incoming(Enum):
 
 
 class RetryTimer:
-    """How long to wait for the robot, and when it counts as not answering.
+    """Says when to try something again, and when the robot counts as not answering.
 
-    timeout: seconds before something is tried again.
-    retries: times it is tried again before the robot counts as not answering. It is tried
-        again at the same pace after that, so that a robot that comes back is found.
+    Args:
+        timeout: seconds before something is tried again.
+        retries: times it is tried again before the robot counts as not answering. It is tried
+            again at the same pace after that, so that a robot that comes back is found.
 
-    timeouts: how often something had to be tried again, in all.
+    Attributes:
+        timeouts: how often something had to be tried again, in all.
     """
 
     def __init__(self, timeout: float, retries: int) -> None:
@@ -37,7 +39,7 @@ class RetryTimer:
         self.retries = retries
         self.timeouts = 0
         self._tried_again = 0
-        self._begun = self._hurried = 0.0
+        self._started = self._due = 0.0
 
     @property
     def exhausted(self) -> bool:
@@ -51,15 +53,16 @@ class RetryTimer:
 
     def extend(self, now: float) -> None:
         """Wait a full timeout from now on."""
-        self._begun, self._hurried = now, math.inf
+        self._started, self._due = now, math.inf
 
     def hurry(self, due: float) -> None:
         """Try again at ``due`` at the latest."""
-        self._hurried = min(self._hurried, due)
+        self._due = min(self._due, due)
 
     def overdue(self, now: float) -> bool:
-        """Whether it is time to try again; if so, the next wait begins."""
-        if now < min(self._begun + self.timeout, self._hurried):    # it may have changed
+        """Return whether it is time to try again; if so, the next wait begins."""
+        # The timeout is a parameter that may change while something is waited for.
+        if now < min(self._started + self.timeout, self._due):
             return False
         self.timeouts += 1
         self._tried_again += 1
@@ -68,14 +71,16 @@ class RetryTimer:
 
 
 class StepClient:
-    """The explorer's side: one action under way, sent again until it is answered.
+    """Keeps the one action that is under way until it is answered.
 
-    first_seq: of the first action; the time in nanoseconds, so that restarts and several
-        senders never collide.
+    Args:
+        first_seq: number of the first action: the time in nanoseconds, so that restarts and
+            several senders never collide.
+        timer: with which answers are waited for.
     """
 
-    def __init__(self, first_seq: int, patience: RetryTimer) -> None:
-        self._patience = patience
+    def __init__(self, first_seq: int, timer: RetryTimer) -> None:
+        self._timer = timer
         self._first = first_seq
         self._seq = first_seq - 1
         self._action: int | None = None
@@ -86,26 +91,30 @@ class StepClient:
         return None if self._action is None else (self._seq, self._action)
 
     def sent(self, seq: int) -> bool:
-        """Whether ``seq`` is the number of one of its own actions."""
+        """Return whether ``seq`` is the number of one of its own actions."""
         return self._first <= seq <= self._seq
 
     def start(self, action: int, now: float) -> tuple[int, int]:
-        """Return the message for a new action; RuntimeError if one is under way."""
+        """Return the message for a new action.
+
+        Raises:
+            RuntimeError: if an action is under way.
+        """
         if self._action is not None:
             raise RuntimeError(f'action {self._action} is still under way')
         self._seq += 1
         self._action = action
-        self._patience.start(now)
+        self._timer.start(now)
         return self._seq, action
 
     def overdue(self, now: float) -> tuple[int, int] | None:
         """Return the message to send again if the answer is overdue."""
-        if self._action is None or not self._patience.overdue(now):
+        if self._action is None or not self._timer.overdue(now):
             return None
         return self._seq, self._action
 
     def receive(self, seq: int) -> Incoming:
-        """Classify an incoming message; an answer ends the action under way."""
+        """Return what a message means; an answer ends the action under way."""
         if seq == REPORT:
             return Incoming.REPORT
         if self._action is None or seq != self._seq:
@@ -119,14 +128,18 @@ class StepClient:
 
 
 class HomeClient:
-    """The explorer's side of RESET by service: call, wait for success, take the next report.
+    """Goes home by a service: calls it, waits for success, and takes the next report.
 
-    Service responses and reports travel apart, so the report may overtake the response. One
-    that did counts if it names the home state known from before, or if no other one follows.
+    Responses and reports travel apart, so the report may overtake the response. A report that
+    did so counts if it names the home state known from before, or if no other one follows.
+
+    Attributes:
+        under_way: whether the robot is being led home.
+        attempt: number of the present, or the last, way home.
     """
 
-    def __init__(self, patience: RetryTimer) -> None:
-        self._patience = patience
+    def __init__(self, timer: RetryTimer) -> None:
+        self._timer = timer
         self._home: int | None = None
         self._early: int | None = None
         self._succeeded = False
@@ -137,15 +150,15 @@ class HomeClient:
         """Begin a way home; return its number, to be handed to ``respond``."""
         self.under_way, self._succeeded, self._early = True, False, None
         self.attempt += 1
-        self._patience.start(now)
+        self._timer.start(now)
         return self.attempt
 
     def overdue(self, now: float) -> bool:
-        """Whether the service has to be called again."""
-        return self.under_way and self._patience.overdue(now)
+        """Return whether the service has to be called again."""
+        return self.under_way and self._timer.overdue(now)
 
     def respond(self, attempt: int, success: bool) -> int | None:
-        """Take a response of the service; return the home state if this completes the way."""
+        """Take a response of the service; return the home state if the robot has arrived."""
         if not self.under_way or attempt != self.attempt or not success:
             return None
         again = self._succeeded
@@ -155,7 +168,7 @@ class HomeClient:
         return None
 
     def report(self, state: int) -> int | None:
-        """Take a report; return the home state if this completes the way."""
+        """Take a report; return the home state if the robot has arrived."""
         if self._succeeded:
             return self._arrive(state)
         self._early = state

@@ -1,4 +1,4 @@
-"""The last RESET before a node ends; no rclpy, time is passed in, in seconds."""
+"""The last RESET before a node ends."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ _AGAIN = 0.5    # s, before it is sent again
 class LastReset:
     """Sends the robot home until it answers. Nothing is learnt from that.
 
-    send: publishes ``[seq, action]``. first_seq: the time in nanoseconds.
-    call_home: calls the service ``return_home`` instead, with the number of the attempt.
+    Args:
+        send: publishes ``[seq, action]``.
+        call_home: calls the service ``return_home`` instead, with the number of the attempt.
+        first_seq: number of the action: the time in nanoseconds.
+        now: time in seconds.
 
-    over: whether the robot has answered.
+    Attributes:
+        over: whether the robot has answered.
     """
 
     def __init__(
@@ -25,14 +29,14 @@ class LastReset:
         self.over = False
         self._send = send
         self._call_home = call_home
-        self._patience = RetryTimer(_AGAIN, 0)
-        self._client = StepClient(first_seq, self._patience)
+        self._timer = RetryTimer(_AGAIN, 0)
+        self._client = StepClient(first_seq, self._timer)
         self._order = self._client.start(RESET, now)
         self._begin()
 
     def tick(self, now: float) -> None:
-        """Try again what is overdue."""
-        if not self.over and self._patience.overdue(now):
+        """Try again if it is time to."""
+        if not self.over and self._timer.overdue(now):
             self._begin()
 
     def on_state(self, seq: int) -> None:

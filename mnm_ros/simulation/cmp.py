@@ -1,8 +1,10 @@
 """Controlled Markov processes (CMPs): where an action may lead, and how likely.
 
 A CMP has a start state, finitely many actions besides RESET, and any number of states, even
-infinitely many: it is asked for one (state, action) pair at a time. RESET leads to the start
-state from everywhere (Lim & Auer 2012, section 2).
+infinitely many, so it is asked about one (state, action) pair at a time. RESET leads to the
+start state from everywhere.
+
+Source: Lim & Auer 2012, section 2.
 """
 
 from __future__ import annotations
@@ -10,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from mnm_ros.core.counts import Pair
 from mnm_ros.core.problem import RESET
 
 Outcomes = tuple[tuple[int, float], ...]
-"""Distinct next states with their probabilities, all positive, summing to 1."""
+"""Distinct next states with their probabilities, which are positive and sum to 1."""
 
 GRID_MOVES: Mapping[str, tuple[int, int]] = {
     'east': (0, 1), 'west': (0, -1), 'south': (1, 0), 'north': (-1, 0)}
@@ -21,39 +24,35 @@ GRID_MOVES: Mapping[str, tuple[int, int]] = {
 
 
 class Cmp(Protocol):
-    """What simulation and ground truth need to know; implementations are immutable."""
+    """What simulation and ground truth ask of a CMP; implementations are immutable."""
 
     @property
     def start(self) -> int:
-        """Where RESET leads."""
+        """The state to which RESET leads."""
 
     @property
     def actions(self) -> int:
-        """Number of actions without RESET; they are ``0 .. actions - 1``."""
+        """The number of actions without RESET, which are ``0 .. actions - 1``."""
 
     def transitions(self, state: int, action: int) -> Outcomes:
-        """Return what ``action`` does in ``state``; ValueError if there is no such action."""
+        """Return where ``action`` leads from ``state``; ValueError if there is no such action."""
 
 
 class TableCmp:
-    """A CMP given by a table; a (state, action) without an entry stays put.
+    """A CMP given by a table of outcomes; a (state, action) without an entry stays put."""
 
-    outcomes: per (state, action) the distinct next states and their positive probabilities.
-    """
-
-    def __init__(
-        self, start: int, actions: int, outcomes: Mapping[tuple[int, int], Outcomes],
-    ) -> None:
+    def __init__(self, start: int, actions: int, outcomes: Mapping[Pair, Outcomes]) -> None:
         self.start = start
         self.actions = actions
         self._outcomes = dict(outcomes)
 
     @classmethod
     def from_counts(cls, start: int, actions: int,
-                    counts: Mapping[tuple[int, int], Mapping[int, int]]) -> TableCmp:
-        """Return the CMP as if what was counted were the truth.
+                    counts: Mapping[Pair, Mapping[int, int]]) -> TableCmp:
+        """Return the CMP whose probabilities are the observed frequencies.
 
-        counts: per (state, action) how often each next state came, at least one of them.
+        Args:
+            counts: per (state, action) how often each next state followed, not empty.
         """
         return cls(start, actions, {
             pair: tuple((state, count / sum(seen.values())) for state, count in seen.items())
@@ -67,10 +66,11 @@ class TableCmp:
 
 
 class MoveCmp:
-    """A CMP in which each action is a rule that succeeds or else stays put.
+    """A CMP in which each action moves by a rule if it succeeds, and else stays put.
 
-    moves: per action a function from a state to the state it moves to.
-    success: probability in [0, 1] that a move succeeds.
+    Args:
+        moves: per action a function from a state to the state it moves to.
+        success: the probability in [0, 1] that a move succeeds.
     """
 
     def __init__(
@@ -94,12 +94,15 @@ class MoveCmp:
 
 
 def grid_cmp(rows: Sequence[str], slip: float, actions: Sequence[str]) -> MoveCmp:
-    """Return a grid world; state ids are ``row * width + column``.
+    """Return a grid world; the id of a state is ``row * width + column``.
 
-    rows: strings of equal length, ``#`` a wall and ``S`` the start, exactly once.
-    slip: probability of staying put instead of moving. Blocked moves stay put too, and so
-        does every move of a robot inside a wall: only RESET frees it.
-    actions: the names in ``GRID_MOVES``, in the order in which the actions are numbered.
+    A move against a wall or the edge stays put, and so does every move that begins inside a
+    wall: only RESET leads out of it.
+
+    Args:
+        rows: strings of equal length, with ``#`` for a wall and exactly one ``S``, the start.
+        slip: the probability of staying put instead of moving.
+        actions: the names in ``GRID_MOVES``, in the order in which the actions are numbered.
     """
     width = len(rows[0])
     free = {

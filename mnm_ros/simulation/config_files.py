@@ -1,4 +1,4 @@
-"""Finds the scenarios and worlds that come with the package, installed or not."""
+"""Find the scenarios and worlds that come with the package, be it installed or not."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from mnm_ros.simulation.located_yaml import ScenarioError, listed
 
 
 def find(path_or_name: str, kind: str) -> Path:
-    """Return the path of a file given by its path, or by the name of a shipped one.
+    """Return the path of a file that is given by its path or by the name of a shipped file.
 
-    kind: ``scenario`` or ``world``. ScenarioError if no file of that kind has the name.
+    Args:
+        kind: ``scenario`` or ``world``.
+
+    Raises:
+        ScenarioError: if no shipped file of that kind has the name.
     """
     path = Path(path_or_name).expanduser()
     if path.name == path_or_name and not (path.suffix and path.is_file()):
@@ -28,7 +32,7 @@ def find(path_or_name: str, kind: str) -> Path:
 
 
 def files(kind: str) -> dict[str, Path]:
-    """Return the shipped files of a kind by name, sorted."""
+    """Return the paths of the shipped files of a kind by name, in the order of the names."""
     for directory in _directories(kind):
         found = {path.stem: path for path in sorted(directory.glob('*.yaml'))}
         if found:

@@ -1,9 +1,8 @@
-"""Random CMPs, drawn from a seed: what the promise is measured on.
+"""Families of random CMPs, on which the promise is measured.
 
 A family is a function that takes a random generator and the number of changes and returns a
-``Draw``; to add one, write it and give it a row in ``FAMILIES``. ``draw`` draws worlds until
-one is worth a trial: in every setting ``S_L->`` has ``SMALLEST`` to ``LARGEST`` states, and every
-change is one that has to be noticed, as described there.
+``Draw``. To add one, write it and give it a row in ``FAMILIES``. The function ``draw`` repeats
+draws of a family until one is worth a trial.
 """
 
 from __future__ import annotations
@@ -16,20 +15,23 @@ import zlib
 
 import numpy as np
 
+from mnm_ros.core.counts import Pair
 from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import Scenario, Setting
 
 SMALLEST, LARGEST = 3, 15
+"""The numbers of states within the radius that are worth a trial."""
+
 _ATTEMPTS = 2000
 
-Table = dict[tuple[int, int], Outcomes]
-"""What each (state, action) does; one without an entry stays put."""
+Table = dict[Pair, Outcomes]
+"""The outcomes of each (state, action); one without an entry stays put."""
 
 
 @dataclass(frozen=True)
 class Draw:
-    """One draw: the settings share the start state and the actions."""
+    """What a family has drawn: settings that share the start state and the actions."""
 
     start: int
     actions: tuple[str, ...]
@@ -41,11 +43,11 @@ class Draw:
 
 
 def random_graph(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """A sparse graph on a ring: most actions lead to a state close by, a few far away.
+    """Return a sparse graph on a ring: most actions lead to a state close by, a few far away.
 
-    6 to 20 states under shuffled ids, 2 to 4 actions. One pair in five stays put; the others
-    have one to three next states, the first with a probability of 0.4 to 1. A change redraws
-    one to three pairs that are near the start.
+    There are 6 to 20 states with shuffled ids and 2 to 4 actions. One pair in five stays put;
+    the others have one to three next states, the first with a probability of 0.4 to 1. A change
+    redraws one to three pairs near the start.
     """
     count, actions = int(rng.integers(6, 21)), int(rng.integers(2, 5))
     ids = [int(i) for i in rng.permutation(count)]
@@ -74,11 +76,11 @@ def random_graph(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """A slippery grid with random walls, 2 to 5 rows and columns.
+    """Return a slippery grid of 2 to 5 rows and columns with random walls.
 
-    A move slips with a probability of 0 to 0.4: then it stays put or, in every other grid, goes
-    astray to one of the two sides. Moves against a wall or the edge stay put. A change turns
-    one to three cells from wall to floor or back, or breaks one of the four actions.
+    A move slips with a probability of 0 to 0.4. It then stays put or, in every other grid, goes
+    to one of the two sides. Moves against a wall or the edge stay put. A change turns one to
+    three cells from wall to floor or back, or breaks one of the four actions.
     """
     height, width = (int(size) for size in rng.integers(2, 6, size=2))
     start = int(rng.integers(height * width))
@@ -94,11 +96,11 @@ def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
         return cell if not inside or row * width + column in blocked else row * width + column
 
     def table(walls: set[int], broken: str) -> Table:
-        blocked, cells = walls - {start}, range(height * width)
+        blocked = walls - {start}
         built: Table = {}
-        for cell in cells:
+        for cell in set(range(height * width)) - blocked:
             for action, name in enumerate(names):
-                if cell in blocked or name == broken:
+                if name == broken:
                     continue
                 vertical = GRID_MOVES[name][0] != 0
                 sides = [moved(cell, side, blocked) for side in names
@@ -121,11 +123,11 @@ def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def random_tree(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """A tree with traps: 2 or 3 actions lead down five or four levels, and sometimes one up.
+    """Return a tree with traps: 2 or 3 actions lead down, in some trees another one leads up.
 
-    Of the branches, some are missing, some lead into a trap that only RESET leaves, and the
-    others reach their child with a probability of 0.5 to 1 and else stay put or fall into a
-    trap. A change redraws one or two branches near the root.
+    The tree has five or four levels. Some branches are missing, and some lead into a trap that
+    only RESET leaves. The others reach their child with a probability of 0.5 to 1, and else
+    stay put or fall into the trap. A change redraws one or two branches near the root.
     """
     down, up = int(rng.integers(2, 4)), bool(rng.random() < 0.4)
     trap = int(rng.choice([-7, 999]))
@@ -159,19 +161,18 @@ def random_tree(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def confusing_chain(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """A chain beside which confusing states lie just within or just beyond the radius.
+    """Return a chain with confusing states just within or just beyond the radius.
 
-    In the manner of the confusing chain of J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric,
-    *Improved sample complexity for incremental autonomous exploration in MDPs*, NeurIPS 2020:
-    a chain whose next link is easy to reach, and states met again and again on the way
-    that are too unlikely to be reached in time. Not their parameters; here each is drawn.
+    The chain has 3 to 7 links; link ``i`` is state ``10 i``. In each link one of 2 or 3 actions,
+    drawn anew, advances with a probability of 0.7 to 1 and else stays put. The others end in a
+    confusing state with a probability of 0.1 to 0.6, and else lead back to the link before or to
+    the start. Link ``i`` has up to two confusing states, ``10 i + 1`` and ``10 i + 2``, from which
+    every action returns to the start. A change exchanges two actions in one link, or redraws
+    the outcomes of one.
 
-    3 to 7 links; link ``i`` is state ``10 i``. One of 2 or 3 actions, another one in each link,
-    advances with a probability of 0.7 to 1; else it stays. The others lead back to the link
-    before or to the start, except that they end in a confusing state with a probability of 0.1
-    to 0.6. Link ``i`` has up to two of these, ``10 i + 1`` and ``10 i + 2``. From a confusing
-    state every action returns to the start. A change makes another action advance in one
-    link, with what the two actions do exchanged, or redraws what the others do there.
+    Source: in the manner of the confusing chain of J. Tarbouriech, M. Pirotta, M. Valko,
+    A. Lazaric, *Improved sample complexity for incremental autonomous exploration in MDPs*,
+    NeurIPS 2020; the parameters are drawn, not theirs.
     """
     links, actions = int(rng.integers(3, 8)), int(rng.integers(2, 4))
     advance = float(rng.choice([1.0, 0.95, 0.9, 0.8, 0.7]))
@@ -218,15 +219,15 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:
-    """Return the scenario that a family and a seed give for ``L`` and ``eps``.
+    """Return the scenario that a family and a seed give; ``Simulator.change`` makes its changes.
 
-    In every setting ``S_L->`` has ``SMALLEST`` to ``LARGEST`` states. At every change some state
-    of ``S_L->`` leaves even ``S_(1+eps)L->``, or one from outside the latter joins ``S_L->``: a
-    hypothesis that was right before it is wrong after it. The settings come in either order, so
-    that states are gained as often as lost. No setting has an ``until``: ``Simulator.change``
-    brings about the changes.
+    In every setting, ``SMALLEST`` to ``LARGEST`` states are reachable within ``radius``. At every
+    change a state within ``radius`` leaves even ``(1 + epsilon) * radius``, or one from outside of
+    the latter comes within ``radius``, so that a hypothesis that was right becomes wrong. The
+    settings come in either order, so that states are gained as often as they are lost.
 
-    Raises ValueError if there is no such family, the seed is negative or no draw fits.
+    Raises:
+        ValueError: if there is no such family, the seed is negative or no draw fits.
     """
     if family not in FAMILIES:
         raise ValueError(f'family is {family!r}, expected one of {", ".join(FAMILIES)}')
@@ -234,34 +235,34 @@ def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> S
         raise ValueError(f'seed is {seed}, expected a number >= 0')
     rng = np.random.default_rng([seed, zlib.crc32(family.encode())])
     for _ in range(_ATTEMPTS):
-        world = FAMILIES[family](rng)
-        if worth_a_trial(world, radius, epsilon):
-            cmps = world.cmps()[::int(rng.choice([1, -1]))]
+        drawn = FAMILIES[family](rng)
+        if worth_a_trial(drawn, radius, epsilon):
+            cmps = drawn.cmps()[::int(rng.choice([1, -1]))]
             return Scenario(
-                f'{family} {seed}', world.actions, world.start,
+                f'{family} {seed}', drawn.actions, drawn.start,
                 tuple(Setting(cmp, None) for cmp in cmps), Path(f'{family}-{seed}'))
     raise ValueError(
         f'{family} gives no scenario for radius {radius:g} and epsilon {epsilon:g} in '
         f'{_ATTEMPTS} draws, expected another radius or epsilon')
 
 
-def worth_a_trial(world: Draw, radius: float, epsilon: float) -> bool:
+def worth_a_trial(drawn: Draw, radius: float, epsilon: float) -> bool:
     """Return whether sizes and changes are as ``draw`` promises."""
     within: list[set[int]] = []
-    for cmp in world.cmps():
+    for cmp in drawn.cmps():
         within.append(set(reachable_states(cmp, radius)))
         if not SMALLEST <= len(within[-1]) <= LARGEST:
             return False
-    if any(one == other for one, other in zip(within, within[1:])):
+    changes = range(len(within) - 1)
+    if any(within[i] == within[i + 1] for i in changes):    # spares the larger sets
         return False
-    beyond = [set(reachable_states(cmp, (1 + epsilon) * radius))
-              for cmp in (world.cmps() if len(within) > 1 else ())]
-    return all(within[i] - beyond[i + 1] or within[i + 1] - beyond[i]
-               for i in range(len(within) - 1))
+    limits = [set(reachable_states(cmp, (1 + epsilon) * radius))
+              for cmp in (drawn.cmps() if changes else ())]
+    return all(within[i] - limits[i + 1] or within[i + 1] - limits[i] for i in changes)
 
 
 def _mixture(parts: list[tuple[int, float]]) -> Outcomes:
-    """Return distinct next states with positive probabilities from parts that sum to 1."""
+    """Return outcomes from next states that may repeat, with probabilities that sum to 1."""
     outcomes: dict[int, float] = {}
     for state, probability in parts:
         if probability > 0:

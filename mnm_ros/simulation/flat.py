@@ -1,9 +1,8 @@
-"""A world as ``grid_driver`` sees it: the CMP that it amounts to, and the parameters for it."""
+"""A world as ``grid_driver`` sees it: as a CMP, and as parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Union
 
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.maneuvers import MOVES
@@ -16,10 +15,7 @@ _ACTIONS = MOVES['compass']    # in the order of the headings
 
 
 def scenario_of(world: World) -> Scenario:
-    """Return the CMP of each setting for a robot whose moves always succeed.
-
-    States are numbered as ``grid_driver`` numbers cells.
-    """
+    """Return the scenario of a robot whose moves always succeed; its states are cells."""
     grid = _grid(world)
     home = grid.cell_at(*world.centre(world.home))
     assert home is not None
@@ -27,8 +23,8 @@ def scenario_of(world: World) -> Scenario:
         Setting(_cmp(world, grid, home, setting), None) for setting in world.settings), world.path)
 
 
-def driver_parameters(world: World) -> dict[str, Union[bool, float, int, str]]:
-    """Return the parameters of ``grid_driver`` by name, for a world and the robot in there."""
+def driver_parameters(world: World) -> dict[str, bool | float | int | str]:
+    """Return by name the parameters of ``grid_driver`` for a world and the simulated robot."""
     home_x, home_y = world.centre(world.home)
     grid = _grid(world)
     return {
@@ -44,10 +40,9 @@ def _grid(world: World) -> Grid:
 
 
 def _cmp(world: World, grid: Grid, home: int, doors: Mapping[str, bool]) -> TableCmp:
-    closed = world.walls.union(*(
-        world.doors[door] for door, is_open in doors.items() if not is_open))
+    occupied = world.walls | world.closed(doors)
     free = {cell for cell in range(grid.columns * grid.rows)
-            if divmod(cell, grid.columns)[::-1] not in closed}
+            if divmod(cell, grid.columns)[::-1] not in occupied}
     return TableCmp(home, len(_ACTIONS), {
         (cell, heading): ((there, 1.0),) for cell in free for heading in range(len(_ACTIONS))
         if (there := grid.neighbour(cell, heading)) in free})

@@ -1,7 +1,6 @@
-"""Rule-based CMPs, whose states are too many to list.
+"""CMPs given by rules, for state sets that are too large to list.
 
-To add one, write a function that takes its parameters and returns a ``Rules``, and give it a
-row in ``GENERATORS``.
+To add one, write a function from its parameters to ``Rules``, and give it a row in ``GENERATORS``.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ _LAST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Rules:
-    """Where to start and, per action name, where each state is led if the move succeeds."""
+    """The start state, per action name the move of a state, and how likely a move succeeds."""
 
     start: int
     moves: Mapping[str, Callable[[int], int]]
@@ -32,7 +31,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Generator:
-    """A row of the table: how to build the rules and what may be set."""
+    """A row of the table: how to build the rules, and the parameters by name."""
 
     build: Callable[..., Rules]
     actions: tuple[str, ...]
@@ -40,7 +39,7 @@ class Generator:
 
 
 def endless_corridor(success: float) -> Rules:
-    """Every integer is a state, 0 is home."""
+    """Return a corridor in which every integer is a state and 0 is home."""
     return Rules(0, {
         'east': lambda state: min(state + 1, _LAST),
         'west': lambda state: max(state - 1, -_LAST),
@@ -48,9 +47,9 @@ def endless_corridor(success: float) -> Rules:
 
 
 def endless_tree(success: float) -> Rules:
-    """Binary tree with root 1; node ``n`` has the children ``2n`` and ``2n + 1``.
+    """Return a binary tree with root 1, in which node ``n`` has the children ``2n``, ``2n + 1``.
 
-    No action leads up. The 63rd level is the last that fits into int64: there, moves stay put.
+    No action leads up. Moves stay put on the 63rd level, the last one that fits into int64.
     """
     return Rules(1, {
         'left': lambda state: 2 * state if 2 * state < _LAST else state,

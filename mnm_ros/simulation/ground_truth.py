@@ -1,4 +1,4 @@
-"""What is true of a known CMP, and how far a hypothesis is from it."""
+"""The truth about a known CMP, and how a hypothesis compares with it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario
 
 _TOLERANCE = 1 + 1e-9
-"""Keeps rounding from deciding about times that equal the limit."""
+"""Keeps rounding from deciding whether a time that equals the limit is within it."""
 
 
 def reachable_states(cmp: Cmp, radius: float) -> tuple[int, ...]:
-    """Return the incrementally reachable set, in the order in which the closure finds it.
+    """Return the incrementally reachable set ``S_L->``, in the order in which it is found.
 
-    Starting from home, every state is added that some policy on the states found so far
-    reaches within ``radius`` expected steps (Lim & Auer 2012, definition 4).
+    Beginning with home, every state is added that some policy on the states found so far
+    reaches within ``radius`` expected steps.
+
+    Source: Lim & Auer 2012, definition 4.
     """
     members = [cmp.start]
     while True:
@@ -37,16 +39,16 @@ def reachable_states(cmp: Cmp, radius: float) -> tuple[int, ...]:
 
 
 def best_time(cmp: Cmp, members: Sequence[int], target: int) -> float:
-    """Return the least expected steps from home to ``target``; inf if it is never reached.
+    """Return the least expected steps from home to ``target``; inf if no policy reaches it.
 
-    The policies compared play RESET outside ``members``, of which home is one. Found by policy
-    iteration, exact up to rounding.
+    The minimum is over the policies that play RESET outside of ``members``, which include home.
+    It is found by policy iteration, exact up to rounding.
     """
     if target == cmp.start:
         return 0.0
     cost, move, arrival = _stochastic_shortest_path(cmp, members, target)
     home = [state for state in members if state != target].index(cmp.start)
-    choice = _some_way(move, arrival)
+    choice = _proper_policy(move, arrival)
     if choice is None:
         return inf
     rows = np.arange(len(choice))
@@ -54,24 +56,28 @@ def best_time(cmp: Cmp, members: Sequence[int], target: int) -> float:
     while True:
         try:
             times = np.linalg.solve(np.eye(len(rows)) - move[choice, rows], cost[choice, rows])
-        except np.linalg.LinAlgError:  # arrivals too unlikely to tell from none
+        except np.linalg.LinAlgError:    # arriving is so unlikely that rounding hides it
             return best
         if not times.sum() < total:
             return best
         best, total = float(times[home]), times.sum()
         after = cost + move @ times
         improved = after.argmin(axis=0)
-        # Only a real gain: a tie may hide a policy that never arrives.
+        # Rounding may make a policy that never arrives look as good, so only real gains count.
         gain = times - after[improved, rows] > 1e-12 * times
         choice = np.where(gain, improved, choice)
 
 
 def _stochastic_shortest_path(
-    cmp: Cmp, members: Sequence[int], target: int,
+        cmp: Cmp, members: Sequence[int], target: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the cost (A, n), the moves (A, n, n) and the arrivals (A, n), RESET last.
+    """Return the shortest path problem between ``n`` members by ``A`` actions, RESET last.
 
-    A next state that is neither a member nor the target counts as home, one RESET later.
+    A next state that is neither a member nor the target counts as home, at the cost of a RESET.
+
+    Returns:
+        The expected costs (A, n), the probabilities of moves between members (A, n, n) and those
+        of arriving at the target (A, n).
     """
     states = [state for state in members if state != target]
     index = {state: i for i, state in enumerate(states)}
@@ -92,26 +98,26 @@ def _stochastic_shortest_path(
     return cost, move, arrival
 
 
-def _some_way(move: np.ndarray, arrival: np.ndarray) -> np.ndarray | None:
-    """Return per state an action such that the target is reached for sure, or None."""
+def _proper_policy(move: np.ndarray, arrival: np.ndarray) -> np.ndarray | None:
+    """Return an action per state with which the target is reached for sure, or None."""
     choice = np.zeros(arrival.shape[1], dtype=int)
-    on_the_way = np.zeros(arrival.shape[1], dtype=bool)
-    while not on_the_way.all():
-        closer = arrival + move @ on_the_way
-        new = (closer.max(axis=0) > 0) & ~on_the_way
+    arriving = np.zeros(arrival.shape[1], dtype=bool)
+    while not arriving.all():
+        closer = arrival + move @ arriving
+        new = (closer.max(axis=0) > 0) & ~arriving
         if not new.any():
             return None
         choice[new] = closer.argmax(axis=0)[new]
-        on_the_way |= new
+        arriving |= new
     return choice
 
 
 def expected_steps(cmp: Cmp, policy: Policy) -> float:
     """Return the expected steps from home until ``policy.target`` is first reached.
 
-    Exact, for the published meaning of a policy: each attempt begins at home with step 0; in a
-    state that is not listed and after the horizon it costs one RESET to begin the next one. A
-    RESET that is listed is a step like any other. inf if no attempt can succeed.
+    The result is exact for the published meaning of a policy: each attempt begins at home with
+    step 0, and outside of the listed states and after the horizon a RESET, which is a step,
+    begins the next attempt. It is inf if no attempt can succeed.
     """
     if policy.target == cmp.start:
         return 0.0
@@ -135,10 +141,11 @@ def expected_steps(cmp: Cmp, policy: Policy) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What keeps a hypothesis from being good enough.
+    """What is wrong with a hypothesis.
 
-    missing: reachable states it does not know.
-    over_limit: targets whose policy takes too long, with the expected steps it takes.
+    Attributes:
+        missing: the reachable states that are not known.
+        over_limit: the targets whose policy takes too long, with its expected steps.
     """
 
     missing: tuple[int, ...]
@@ -146,22 +153,24 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing does."""
+        """Whether nothing is wrong."""
         return not self.missing and not self.over_limit
 
 
 def judge(cmp: Cmp, hypothesis: Hypothesis | None, radius: float, epsilon: float) -> Verdict:
-    """Compare a hypothesis with the CMP in force; None knows nothing.
+    """Compare a hypothesis with the CMP in force; a hypothesis None knows no state.
 
-    It must know every state reachable within ``radius`` and reach all that it knows within
-    ``(1 + epsilon) * radius`` expected steps. ValueError if a policy plays an unknown action.
+    It must know every state reachable within ``radius`` expected steps, and each of its policies
+    must reach its target within ``(1 + epsilon) * radius``.
+
+    Raises:
+        ValueError: if a policy plays an unknown action.
     """
     return _verdict(cmp, reachable_states(cmp, radius), hypothesis, (1 + epsilon) * radius)
 
 
-def _verdict(
-    cmp: Cmp, reachable: Sequence[int], hypothesis: Hypothesis | None, limit: float,
-) -> Verdict:
+def _verdict(cmp: Cmp, reachable: Sequence[int], hypothesis: Hypothesis | None,
+             limit: float) -> Verdict:
     policies = hypothesis.policies if hypothesis else ()
     known = {policy.target for policy in policies}
     times = ((policy.target, expected_steps(cmp, policy)) for policy in policies)
@@ -171,9 +180,10 @@ def _verdict(
 
 
 class ExplorationSteps:
-    """Counts the steps at which the hypothesis held is not good enough (Gajane et al. 2019).
+    """Counts exploration steps, at which the published hypothesis is wrong (Gajane et al. 2019).
 
-    total: such steps so far.
+    Attributes:
+        total: the exploration steps so far.
     """
 
     def __init__(self, scenario: Scenario, radius: float, epsilon: float) -> None:
@@ -186,23 +196,20 @@ class ExplorationSteps:
         self._verdicts: dict[int, Verdict] = {}
 
     def count(self, setting: int, hypothesis: Hypothesis | None) -> int:
-        """Add one step taken in ``setting`` while ``hypothesis`` was held; return the total."""
+        """Count one step in ``setting`` while ``hypothesis`` is published; return the total."""
         self.total += not self.verdict(setting, hypothesis).ok
         return self.total
 
     def verdict(self, setting: int, hypothesis: Hypothesis | None) -> Verdict:
-        """Return the verdict in a setting, worked out once per setting and hypothesis.
-
-        Two hypotheses with one stamp are told apart: an explorer that restarts counts anew.
-        """
+        """Return the verdict in a setting, computed once per setting and hypothesis."""
+        # By identity: the stamps repeat if the explorer starts again.
         if hypothesis is not self._hypothesis:
             self._hypothesis = hypothesis
             self._verdicts.clear()
-        verdict = self._verdicts.get(setting)
-        if verdict is None:
+        if setting not in self._verdicts:
             cmp = self._scenario.settings[setting].cmp
             if setting not in self._reachable:
                 self._reachable[setting] = reachable_states(cmp, self._radius)
-            verdict = _verdict(cmp, self._reachable[setting], hypothesis, self._limit)
-            self._verdicts[setting] = verdict
-        return verdict
+            self._verdicts[setting] = _verdict(
+                cmp, self._reachable[setting], hypothesis, self._limit)
+        return self._verdicts[setting]

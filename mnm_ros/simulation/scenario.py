@@ -1,7 +1,4 @@
-"""Scenario files: the settings of a changing CMP, in the order in which they come.
-
-The format is described in ``docs`` under *Simulated CMP*.
-"""
+"""Scenario files: the settings of a changing CMP, in the order in which they are in force."""
 
 from __future__ import annotations
 
@@ -9,18 +6,11 @@ from dataclasses import dataclass
 import math
 from pathlib import Path
 
+from mnm_ros.core.counts import Pair
 from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, Outcomes, TableCmp, grid_cmp
 from mnm_ros.simulation.config_files import files, find
 from mnm_ros.simulation.generators import GENERATORS
-from mnm_ros.simulation.located_yaml import (
-    Entry,
-    Mapping,
-    ScenarioError,
-    keys_of,
-    listed,
-    read,
-    required,
-)
+from mnm_ros.simulation.located_yaml import Entry, Keys, ScenarioError, listed, read
 
 __all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']
 
@@ -29,7 +19,7 @@ _KINDS = ('transitions', 'grid', 'generator')
 
 @dataclass(frozen=True)
 class Setting:
-    """A CMP and the total number of steps after which the next one takes over, if any."""
+    """A CMP, and the total number of steps after which the next setting is in force, if any."""
 
     cmp: Cmp
     until: int | None
@@ -37,9 +27,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Settings, at least one, that share the start state and the actions.
+    """One or more settings that share the start state and the actions.
 
-    actions: names, without RESET; their order numbers them.
+    Attributes:
+        actions: the names in the order of the numbers, without RESET.
+        settings: in the order in which they are in force.
     """
 
     name: str
@@ -52,7 +44,8 @@ class Scenario:
 def load(path_or_name: str) -> Scenario:
     """Read a scenario file, given by its path or by the name of a shipped one.
 
-    Raises ScenarioError with the file, the line and what was expected there.
+    Raises:
+        ScenarioError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'scenario')
     return _scenario(path, read(path))
@@ -64,53 +57,40 @@ def shipped() -> tuple[str, ...]:
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:
-    top = keys_of(root, 'a scenario', ('name', 'actions', 'start', 'settings'))
+    top = root.mapping('a scenario', ('name', 'actions', 'start', 'settings'))
     name = top['name'][1].text('the name of the scenario') if 'name' in top else path.stem
-    actions = _actions(required(root, top, 'actions', 'a list of names'))
+    actions = _actions(top.required('actions', 'a list of names'))
     start = top['start'][1].integer('the start state') if 'start' in top else None
     what = 'a list of at least one setting'
-    entries = required(root, top, 'settings', what)
     settings: list[Setting] = []
     latest = 0
-    for entry in entries.sequence(what):
-        keys = keys_of(entry, 'a setting', (*_KINDS, 'until'))
+    for entry in top.required('settings', what).sequence(what):
+        keys = entry.mapping('a setting', (*_KINDS, 'until'))
         cmp = _cmp(entry, keys, actions, start)
         start = cmp.start
-        until = _until(keys['until'][1], latest) if 'until' in keys else None
+        until = keys['until'][1].integer(
+            f'a number of steps, more than {latest}', latest + 1) if 'until' in keys else None
         latest = until or latest
         settings.append(Setting(cmp, until))
-    if not settings or start is None:
-        raise entries.error(f'found an empty list, expected {what}')
     if settings[-1].until is not None:
         raise keys['until'][0].error('no setting follows, expected no until on the last one')
-    return Scenario(name, actions, start, tuple(settings), path)
+    return Scenario(name, actions, settings[0].cmp.start, tuple(settings), path)
 
 
 def _actions(entry: Entry) -> tuple[str, ...]:
-    what = 'a list of at least one name'
     names: list[str] = []
-    for item in entry.sequence(what):
+    for item in entry.sequence('a list of at least one name'):
         name = item.text('the name of an action, in quotes if YAML takes it for something else')
         if name.upper() == 'RESET':
             raise item.error('RESET is always there, expected only the other actions')
         if name in names:
             raise item.error(f'action {name} appears twice, expected distinct names')
         names.append(name)
-    if not names:
-        raise entry.error(f'found an empty list, expected {what}')
     return tuple(names)
 
 
-def _until(entry: Entry, latest: int) -> int:
-    what = f'a number of steps, more than {latest}'
-    until = entry.integer(what)
-    if until <= latest:
-        raise entry.error(f'found {until}, expected {what}')
-    return until
-
-
-def _cmp(entry: Entry, keys: Mapping, actions: tuple[str, ...], start: int | None) -> Cmp:
-    """Return the CMP of a setting; its start is ``start`` if there is one already."""
+def _cmp(entry: Entry, keys: Keys, actions: tuple[str, ...], start: int | None) -> Cmp:
+    """Return the CMP of a setting; it must begin in ``start`` unless that is None."""
     kinds = [kind for kind in keys if kind in _KINDS]
     if len(kinds) != 1:
         where = keys[kinds[1]][0] if kinds else entry
@@ -128,7 +108,7 @@ def _cmp(entry: Entry, keys: Mapping, actions: tuple[str, ...], start: int | Non
 
 
 def _table(entry: Entry, actions: tuple[str, ...], start: int) -> TableCmp:
-    outcomes: dict[tuple[int, int], Outcomes] = {}
+    outcomes: dict[Pair, Outcomes] = {}
     for state_key, by_action in entry.mapping('a mapping from states to actions').values():
         state = state_key.integer('a state, an integer')
         what = 'a mapping from actions to next states'
@@ -155,34 +135,22 @@ def _outcomes(key: Entry, entry: Entry, where: str) -> Outcomes:
 
 
 def _grid(entry: Entry, actions: tuple[str, ...]) -> Cmp:
-    keys = keys_of(entry, 'a grid', ('rows', 'slip'))
+    keys = entry.mapping('a grid', ('rows', 'slip'))
     _same_names(entry, 'a grid', actions, tuple(GRID_MOVES))
-    rows_entry = required(entry, keys, 'rows', 'a list of strings')
-    items = rows_entry.sequence('a list of strings')
-    rows = [item.text("a row of '.', '#' and 'S', in quotes") for item in items]
-    for item, row in zip(items, rows, strict=True):
-        unknown = set(row) - set('.#S')
-        if unknown:
-            raise item.error(f"found '{min(unknown)}' in row '{row}', expected '.', '#' or 'S'")
-        if len(row) != len(rows[0]):
-            raise item.error(
-                f"row '{row}' has {len(row)} cells, expected {len(rows[0])} as in the first")
-    starts = ''.join(rows).count('S')
-    if starts != 1:
-        raise rows_entry.error(f"found {starts} cells 'S', expected exactly 1")
+    rows = keys.plan()
     slip = keys['slip'][1].number('a probability between 0 and 1', 0, 1) if 'slip' in keys else 0
     return grid_cmp(rows, slip, actions)
 
 
 def _generated(entry: Entry, actions: tuple[str, ...]) -> Cmp:
     keys = entry.mapping('a generator, a mapping with its name and parameters')
-    name_entry = required(entry, keys, 'name', f'one of {listed(GENERATORS)}')
+    name_entry = keys.required('name', f'one of {listed(GENERATORS)}')
     name = name_entry.text('the name of a generator')
     if name not in GENERATORS:
         raise name_entry.error(
             f"unknown generator '{name}', expected one of {listed(GENERATORS)}")
     generator = GENERATORS[name]
-    keys_of(entry, f'generator {name}', ('name', *generator.parameters))
+    entry.mapping(f'generator {name}', ('name', *generator.parameters))
     _same_names(entry, f'generator {name}', actions, generator.actions)
     values = {}
     for key, parameter in generator.parameters.items():
@@ -194,8 +162,7 @@ def _generated(entry: Entry, actions: tuple[str, ...]) -> Cmp:
 
 
 def _same_names(
-    entry: Entry, what: str, actions: tuple[str, ...], expected: tuple[str, ...],
-) -> None:
+        entry: Entry, what: str, actions: tuple[str, ...], expected: tuple[str, ...]) -> None:
     if set(actions) != set(expected):
         raise entry.error(
             f'the actions are {listed(actions)}, expected those of {what}: {listed(expected)}')

@@ -1,4 +1,4 @@
-"""Plays a scenario step by step, with a random generator of its own."""
+"""Play a scenario step by step."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from itertools import accumulate
 
 import numpy as np
 
+from mnm_ros.core.counts import Pair
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario
 
-_Cell = tuple[tuple[int, ...], tuple[float, ...], dict[int, int]]
+_Prepared = tuple[tuple[int, ...], tuple[float, ...], dict[int, int]]
+"""Of a (state, action): the next states, their cumulative probabilities and their counts."""
 
 
 class Simulator:
     """A scenario in motion; it begins in the start state, in the first setting.
 
-    seed: not negative; the same seed and actions give the same states.
+    Args:
+        seed: not negative; the same seed and actions give the same states.
 
-    state: where the robot is. Assign to it to move the robot without a step.
-    steps: taken so far, over all settings.
-    setting: index of the setting in force.
-    counts: per (state, action), RESET included, how often each next state came, over all
-        settings.
-    changes: per change the steps taken before it and the index of the new setting.
+    Attributes:
+        state: where the robot is. Assign to it to move the robot without a step.
+        steps: the steps so far, over all settings.
+        setting: the index of the setting in force.
+        counts: per (state, action), RESET included, how often each next state followed.
+        changes: per change the steps before it and the index of the new setting.
     """
 
     def __init__(self, scenario: Scenario, seed: int = 0) -> None:
@@ -32,10 +35,10 @@ class Simulator:
         self.state = scenario.start
         self.steps = 0
         self.setting = 0
-        self.counts: dict[tuple[int, int], dict[int, int]] = {}
+        self.counts: dict[Pair, dict[int, int]] = {}
         self.changes: list[tuple[int, int]] = []
         self._draws = _uniform(np.random.default_rng(seed))
-        self._cells: dict[tuple[int, int], _Cell] = {}
+        self._prepared: dict[Pair, _Prepared] = {}
         self._until = scenario.settings[0].until
 
     @property
@@ -44,11 +47,9 @@ class Simulator:
         return self.scenario.settings[self.setting].cmp
 
     def step(self, action: int) -> int:
-        """Play ``action`` and return the state it led to; ValueError if there is none such."""
-        cell = self._cells.get((self.state, action))
-        if cell is None:
-            cell = self._prepare(self.state, action)
-        states, bounds, tally = cell
+        """Play ``action`` and return the next state; ValueError if there is no such action."""
+        states, bounds, tally = (self._prepared.get((self.state, action))
+                                 or self._prepare(self.state, action))
         state = states[bisect_right(bounds, next(self._draws))] if bounds else states[0]
         tally[state] = tally.get(state, 0) + 1
         self.state = state
@@ -58,10 +59,10 @@ class Simulator:
         return state
 
     def change(self) -> bool:
-        """Go to the next setting, from the last to the first; False if there is only one.
+        """Go to the next setting, after the last to the first; False if there is only one.
 
-        The robot stays where it is. An ``until`` that has passed by then has no effect: that
-        setting stays until the next call.
+        The robot stays where it is. If the new setting's ``until`` has passed already, the
+        setting stays in force until the next call.
         """
         settings = self.scenario.settings
         if len(settings) == 1:
@@ -69,17 +70,17 @@ class Simulator:
         self.setting = (self.setting + 1) % len(settings)
         self.changes.append((self.steps, self.setting))
         self._until = settings[self.setting].until
-        self._cells.clear()
+        self._prepared.clear()
         return True
 
-    def _prepare(self, state: int, action: int) -> _Cell:
+    def _prepare(self, state: int, action: int) -> _Prepared:
         outcomes = self.cmp.transitions(state, action)
         states = tuple(after for after, _ in outcomes)
-        # Without the last bound, rounding in the sum cannot lead past the last state.
+        # Without the last bound, a rounded sum below 1 cannot lead past the last state.
         bounds = tuple(accumulate(probability for _, probability in outcomes))[:-1]
-        cell = states, bounds, self.counts.setdefault((state, action), {})
-        self._cells[state, action] = cell
-        return cell
+        tally = self.counts.setdefault((state, action), {})
+        prepared = self._prepared[state, action] = states, bounds, tally
+        return prepared
 
 
 def _uniform(generator: np.random.Generator) -> Iterator[float]:

@@ -1,4 +1,4 @@
-"""World files: a floor plan of square cells for ``diff_drive_sim``, with doors.
+"""World files: the floor plans of ``diff_drive_sim``, of square cells, with doors.
 
 The map frame has its origin at the lower left corner of the plan, x to the right, y upwards.
 """
@@ -11,19 +11,12 @@ from math import floor
 from pathlib import Path
 
 from mnm_ros.simulation.config_files import files, find
-from mnm_ros.simulation.located_yaml import (
-    Entry,
-    ScenarioError,
-    keys_of,
-    listed,
-    read,
-    required,
-)
+from mnm_ros.simulation.located_yaml import Entry, ScenarioError, listed, read
 
 __all__ = ['Cell', 'ScenarioError', 'World', 'load', 'shipped']
 
 Cell = tuple[int, int]
-"""Column from the left and row from the bottom, both from 0."""
+"""The column from the left and the row from the bottom, both from 0."""
 
 _DOORS = frozenset('ABCDEFGHIJKLMNOPQRTUVWXYZ')
 _STATES = {'open': True, 'closed': False}
@@ -33,10 +26,13 @@ _STATES = {'open': True, 'closed': False}
 class World:
     """A floor plan.
 
-    cell_size: m. size: columns and rows. home: where the robot starts, heading east.
-    walls: cells that are never free; all cells outside of the plan are walls, too.
-    doors: cells of each door by its letter, in the order of the letters.
-    settings: whether each door is open; in force one after the other, at least one.
+    Attributes:
+        cell_size: the side of a cell in m.
+        size: the numbers of columns and rows.
+        home: the cell where the robot starts, heading east.
+        walls: the cells that are never free, besides all those outside of the plan.
+        doors: the cells of each door by its letter, in the order of the letters.
+        settings: whether each door is open; one or more, in force one after the other.
     """
 
     name: str
@@ -49,7 +45,7 @@ class World:
     path: Path
 
     def centre(self, cell: Cell) -> tuple[float, float]:
-        """Return x and y in m of the centre of a cell."""
+        """Return x and y of the centre of a cell in m."""
         column, row = cell
         return (column + 0.5) * self.cell_size, (row + 0.5) * self.cell_size
 
@@ -60,7 +56,7 @@ class World:
         return cell in self.walls or not (0 <= column < columns and 0 <= row < rows)
 
     def touched(self, x: float, y: float, radius: float) -> Iterator[Cell]:
-        """Yield the cells that a disc (m) reaches into; touching an edge does not count."""
+        """Yield the cells that a disc (m) overlaps; touching an edge does not count."""
         size = self.cell_size
         for row in range(floor((y - radius) / size), floor((y + radius) / size) + 1):
             away_y = max(row * size - y, 0.0, y - (row + 1) * size)
@@ -70,41 +66,43 @@ class World:
                     yield column, row
 
     def is_free(self, x: float, y: float, radius: float, closed: Collection[Cell]) -> bool:
-        """Whether a disc (m) fits there while the cells ``closed`` are closed."""
+        """Whether a disc (m) overlaps neither a wall nor one of the cells ``closed``."""
         return not any(
             cell in closed or self.is_wall(cell) for cell in self.touched(x, y, radius))
+
+    def closed(self, doors: Mapping[str, bool]) -> frozenset[Cell]:
+        """Return the cells of the doors that are not open, given whether each is."""
+        return frozenset().union(*(
+            self.doors[door] for door, is_open in doors.items() if not is_open))
 
 
 def load(path_or_name: str) -> World:
     """Read a world file, given by its path or by the name of a shipped one.
 
-    Raises ScenarioError with the file, the line and what was expected there.
+    Raises:
+        ScenarioError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'world')
     root = read(path, 'world')
-    top = keys_of(root, 'a world', ('name', 'cell_size', 'rows', 'settings'))
+    top = root.mapping('a world', ('name', 'cell_size', 'rows', 'settings'))
     name = top['name'][1].text('the name of the world') if 'name' in top else path.stem
     what = 'the width of a cell in m, between 0.01 and 100'
-    cell_size = required(root, top, 'cell_size', what).number(what, 0.01, 100)
-    rows_entry = required(root, top, 'rows', 'a list of strings')
-    rows = _rows(rows_entry)
+    cell_size = top.required('cell_size', what).number(what, 0.01, 100)
+    rows = top.plan(_DOORS)
     cells = {(column, row): letter
              for row, letters in enumerate(reversed(rows))
              for column, letter in enumerate(letters)}
-    homes = [cell for cell, letter in cells.items() if letter == 'S']
-    if len(homes) != 1:
-        raise rows_entry.error(f"found {len(homes)} cells 'S', expected exactly 1")
+    home, = (cell for cell, letter in cells.items() if letter == 'S')
     doors = {letter: frozenset(cell for cell in cells if cells[cell] == letter)
              for letter in sorted(_DOORS & set(cells.values()))}
     settings: tuple[dict[str, bool], ...] = ({},)
     if doors:
         what = f'a list of settings of the doors {listed(doors)}'
-        settings = _settings(required(root, top, 'settings', what), tuple(doors))
+        settings = _settings(top.required('settings', what), tuple(doors))
     elif 'settings' in top:
         raise top['settings'][0].error('there are no doors, expected no settings')
     walls = frozenset(cell for cell, letter in cells.items() if letter == '#')
-    return World(
-        name, cell_size, (len(rows[0]), len(rows)), homes[0], walls, doors, settings, path)
+    return World(name, cell_size, (len(rows[0]), len(rows)), home, walls, doors, settings, path)
 
 
 def shipped() -> tuple[str, ...]:
@@ -112,38 +110,15 @@ def shipped() -> tuple[str, ...]:
     return tuple(files('world'))
 
 
-def _rows(entry: Entry) -> list[str]:
-    items = entry.sequence('a list of strings')
-    if not items:
-        raise entry.error('found an empty list, expected a list of at least one row')
-    rows = [item.text("a row of '.', '#', 'S' and letters of doors, in quotes") for item in items]
-    for item, row in zip(items, rows, strict=True):
-        unknown = set(row) - _DOORS - set('.#S')
-        if unknown:
-            raise item.error(
-                f"found '{min(unknown)}' in row '{row}', expected '.', '#', 'S' or a door, "
-                'another capital letter')
-        if len(row) != len(rows[0]):
-            raise item.error(
-                f"row '{row}' has {len(row)} cells, expected {len(rows[0])} as in the first")
-    return rows
-
-
 def _settings(entry: Entry, doors: tuple[str, ...]) -> tuple[dict[str, bool], ...]:
-    what = 'a list of at least one setting'
     settings = []
-    for item in entry.sequence(what):
-        keys = keys_of(item, 'a setting', doors)
+    for item in entry.sequence('a list of at least one setting'):
+        keys, setting = item.mapping('a setting', doors), {}
         for door in doors:
-            required(item, keys, door, f'open or closed for each of the doors {listed(doors)}')
-        setting = {}
-        for door in doors:
-            value = keys[door][1]
+            value = keys.required(door, f'open or closed for each of the doors {listed(doors)}')
             state = value.text('open or closed')
             if state not in _STATES:
                 raise value.error(f"found '{state}', expected open or closed")
             setting[door] = _STATES[state]
         settings.append(setting)
-    if not settings:
-        raise entry.error(f'found an empty list, expected {what}')
     return tuple(settings)

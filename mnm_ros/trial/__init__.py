@@ -1,1 +1,1 @@
-"""What surrounds a trial on a robot: what to expect beforehand, and what came of it."""
+"""What surrounds a trial on a robot: a prediction before it and a report after it."""

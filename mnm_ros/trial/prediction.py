@@ -1,8 +1,8 @@
-"""How long an exploration will take, from what is known before it begins.
+"""How many steps an exploration will take, predicted before it begins.
 
-Two power laws, fitted to runs of MNM with the preset ``onboard`` in random CMPs, until the first
-hypothesis: one for who knows how many states there are to be learnt, one for who has made a
-probe. ``benchmarks/prediction`` makes the fits and measures how far runs held out are from them.
+Two power laws were fitted to the steps until the first hypothesis, in runs of MNM with the preset
+``onboard`` in random CMPs. One needs the number of states to be learnt, the other a probe.
+``benchmarks/prediction.py`` makes the fits and measures how far runs held out are from them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ class PowerLaw:
 
     The last factor is ``log(1 / delta)^d``.
 
-    exponents: by the names in ``factors``; those of no weight are left out.
-    low, high: 5% of the runs held out took less, and 5% more, than this many times the steps.
+    Attributes:
+        exponents: by the names in ``factors``; those that are 0 are left out.
+        low, high: 5% of the runs held out took less than ``low`` times the predicted steps, and
+            5% more than ``high`` times.
     """
 
     exponents: Mapping[str, float]
@@ -28,7 +30,7 @@ class PowerLaw:
     high: float
 
     def steps(self, factors: Mapping[str, float]) -> float:
-        """Return the steps predicted."""
+        """Return the predicted steps for the logarithms of the factors."""
         return math.exp(sum(exponent * factors[name]
                             for name, exponent in self.exponents.items()))
 
@@ -36,21 +38,21 @@ class PowerLaw:
 LEARNT = PowerLaw(MappingProxyType({
     'constant': 4.48, 'states': 1.74, 'actions': 0.17, 'radius': 0.59, 'epsilon': 1.11,
     'delta': 0.22}), 0.50, 2.21)
-"""``states`` is how many will be learnt."""
+"""For ``states`` that will be learnt."""
 
 PROBED = PowerLaw(MappingProxyType({
     'constant': 3.06, 'states': 0.66, 'met': 0.83, 'actions': 0.69, 'radius': 1.40,
     'epsilon': 1.04, 'delta': 0.21}), 0.41, 2.13)
-"""``states`` is estimated, and ``met`` counted, by a probe of ``PROBE_STEPS``."""
+"""For ``states`` estimated and ``met`` counted by a probe of ``PROBE_STEPS``."""
 
 PROBE_STEPS = 100
 MEASURED_STATES = (3, 15)
-"""Within the radius; beyond these the laws are continued, not measured."""
+"""The range of states within the radius in the runs; beyond it the laws extrapolate."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Steps to the first hypothesis, and two numbers between which they were in 90% of runs."""
+    """The steps to the first hypothesis, and the range in which they were in 90% of the runs."""
 
     steps: float
     low: float
@@ -59,16 +61,19 @@ class Prediction:
 
 def factors(states: int, met: int, actions: int, radius: float, epsilon: float,
             delta: float) -> dict[str, float]:
-    """Return the logarithms that the laws weigh.
+    """Return the logarithms of the factors of a law by name.
 
-    states: within the radius, or to be learnt. met: by the probe, in all. actions: without RESET.
+    Args:
+        states: estimated within the radius, or to be learnt.
+        met: the number of all states that the probe has met.
+        actions: the number of actions without RESET.
     """
     return {'constant': 1.0, 'states': math.log(states), 'met': math.log(met),
             'actions': math.log(actions), 'radius': math.log(radius),
             'epsilon': -math.log(min(epsilon, 1.0)), 'delta': math.log(math.log(1 / delta))}
 
 
-def predict(law: PowerLaw, weighed: Mapping[str, float]) -> Prediction:
-    """Return what ``law`` makes of ``factors``."""
-    steps = law.steps(weighed)
+def predict(law: PowerLaw, logarithms: Mapping[str, float]) -> Prediction:
+    """Return what a law predicts for the result of ``factors``."""
+    steps = law.steps(logarithms)
     return Prediction(steps, law.low * steps, law.high * steps)

@@ -1,4 +1,4 @@
-"""A few steps that tell what kind of robot and world these are."""
+"""A few steps that show how a robot and its world behave."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 import math
 from random import Random
 
+from mnm_ros.core.counts import Pair
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
@@ -14,35 +15,39 @@ from mnm_ros.simulation.ground_truth import reachable_states
 class Probe:
     """Plays every action from home, and then in each state the action tried least there.
 
-    actions: how many, without RESET. radius: ``L``; a walk is twice as long at most.
-    resets, steps: least numbers of RESETs and of other actions to play. seed: of the ties.
+    Args:
+        actions: the number of actions without RESET.
+        radius: ``L``; a walk from home has at most twice as many steps.
+        resets, steps: the least numbers of RESETs and of other actions to play.
+        seed: of the choice among actions tried equally often.
 
-    homes: how often each state was where a RESET ended.
-    counts: per (state, action), without RESET, how often each next state came.
+    Attributes:
+        homes: how often a RESET ended in each state.
+        counts: per (state, action), without RESET, how often each next state followed.
     """
 
     def __init__(self, actions: int, radius: float, resets: int, steps: int, seed: int) -> None:
         self.homes: Counter[int] = Counter()
-        self.counts: dict[tuple[int, int], Counter[int]] = {}
+        self.counts: dict[Pair, Counter[int]] = {}
         self._actions = range(actions)
         self._radius = radius
         self._longest = 2 * math.ceil(radius)
         self._resets = resets
         self._steps = steps
         self._random = Random(seed)
-        self._first = list(self._actions)    # still to be played from home
-        self._here = 0    # the first action is RESET
+        self._from_home = list(self._actions)    # still to be played there
+        self._here = 0    # of no effect, as the first action is RESET
         self._walked = self._played = 0
         self._next: int | None = RESET
 
     @property
     def over(self) -> bool:
-        """Whether everything has been played; the robot is at home then."""
+        """Whether everything has been played; the robot is then at home."""
         return self._next is None
 
     @property
     def home(self) -> int:
-        """Where RESET ended most often."""
+        """The state in which RESET ended most often."""
         return self.homes.most_common(1)[0][0]
 
     @property
@@ -51,13 +56,13 @@ class Probe:
         return {*self.homes, *(state for seen in self.counts.values() for state in seen)}
 
     def next_action(self) -> int:
-        """Return the action to play; the same until ``observe`` or ``relocate``."""
+        """Return the action to play, which is the same until ``observe`` or ``relocate``."""
         if self._next is None:
             raise RuntimeError('the probe is over')
         return self._next
 
     def observe(self, state: int) -> None:
-        """Take note of the state in which the last ``next_action`` ended."""
+        """Count the transition by the last ``next_action`` to ``state``."""
         action = self.next_action()
         if action == RESET:
             self.homes[state] += 1
@@ -70,14 +75,14 @@ class Probe:
         self._next = self._choose()
 
     def relocate(self) -> None:
-        """The robot may be anywhere: nothing is counted, the next action is RESET."""
+        """Take note that the robot may be anywhere; the next action is RESET."""
         self._next = RESET
 
     def estimate(self) -> tuple[int, bool]:
-        """Return how many states seem to be within the radius, and whether that is all.
+        """Return how many states seem to be within the radius, and whether these are all.
 
-        As if what was seen were the truth and what was not tried would stay put; it is not all
-        if something was not tried in one of these states.
+        The estimate takes the observed frequencies for the truth and lets untried actions stay
+        put. There may be more states if an action is untried in one of those found.
         """
         found = reachable_states(TableCmp.from_counts(
             self.home, len(self._actions), self.counts), self._radius)
@@ -85,10 +90,10 @@ class Probe:
                                for state in found for action in self._actions)
 
     def _choose(self) -> int | None:
-        if self._walked and (self._first or self._walked >= self._longest):
+        if self._walked and (self._from_home or self._walked >= self._longest):
             return RESET
-        if self._first:
-            return self._first.pop(0)
+        if self._from_home:
+            return self._from_home.pop(0)
         if self._played >= self._steps:
             enough = not self._walked and sum(self.homes.values()) >= self._resets
             return None if enough else RESET

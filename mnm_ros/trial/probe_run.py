@@ -1,6 +1,6 @@
-"""The check before a trial, without ROS: time is passed in, in seconds.
+"""The check of a robot side before a trial, without ROS: time is passed in, in seconds.
 
-A probe is played through the step protocol, and what was seen on the way is judged.
+A probe is played by the step protocol. Its answers lead to findings and to a prediction.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from mnm_ros.protocol.clients import REPORT, Incoming, RetryTimer, StepClient
 from mnm_ros.trial.prediction import LEARNT, MEASURED_STATES, PROBED, factors, predict
 from mnm_ros.trial.probe import Probe
 
-_REPORTS = 20    # of having been moved, after which the check is given up
+_REPORTS = 20    # reports of having been moved, after which the probe is given up
 
 
 @dataclass(frozen=True)
-class Check:
-    """One line of the verdict."""
+class Finding:
+    """One line of the result: what was looked at, whether it is as it should be, and details."""
 
     name: str
     ok: bool
@@ -31,40 +31,46 @@ class Check:
 
 
 class ProbeRun:
-    """Plays a probe and keeps what the checks look at.
+    """Plays a probe by the step protocol and keeps what the findings need.
 
-    names: of the actions, in order. send: publishes ``[seq, action]``.
-    first_seq: the time in nanoseconds. patience: with which an answer is waited for.
+    Args:
+        names: of the actions, in order.
+        timer: of the answers.
+        first_seq: of the first action; the time in nanoseconds.
+        send: publishes ``[seq, action]``.
+
+    Attributes:
+        given_up: why the probe was given up, or ''.
     """
 
-    def __init__(self, names: Sequence[str], probe: Probe, patience: RetryTimer, first_seq: int,
+    def __init__(self, names: Sequence[str], probe: Probe, timer: RetryTimer, first_seq: int,
                  send: Callable[[int, int], None]) -> None:
-        self._names = [*names, 'RESET']    # -1 is the last one
+        self.given_up = ''
+        self._names = [*names, 'RESET']    # RESET is -1, hence the last one
         self._probe = probe
-        self._patience = patience
-        self._client = StepClient(first_seq, patience)
+        self._timer = timer
+        self._client = StepClient(first_seq, timer)
         self._send = send
         self._begun = 0.0
-        self._again = False    # whether the order under way was sent again
-        self._times: dict[int, list[float]] = {}
+        self._sent_again = False    # the action under way
+        self._times: dict[int, list[float]] = {}    # until an answer, per action
         self._late: list[str] = []
-        self._answered: tuple[int, bool] | None = None
+        self._answered: tuple[int, bool] | None = None    # the last seq, and if sent again
         self._twice = self._foreign = self._reports = 0
-        self.given_up = ''
 
     @property
     def over(self) -> bool:
-        """Whether the probe has been played, or the robot no longer answers."""
+        """Whether the probe has been played or given up."""
         return self._probe.over or bool(self.given_up)
 
     @property
     def steps(self) -> int:
-        """Steps answered so far."""
+        """The number of steps answered so far."""
         return sum(map(len, self._times.values()))
 
     def start(self, now: float) -> None:
-        """Send the next order."""
-        self._begun, self._again = now, False
+        """Send the next action."""
+        self._begun, self._sent_again = now, False
         self._send(*self._client.start(self._probe.next_action(), now))
 
     def on_state(self, seq: int, state: int, now: float) -> None:
@@ -81,7 +87,7 @@ class ProbeRun:
                 self.start(now)
         elif self._client.receive(seq) is Incoming.ANSWER:
             self._times.setdefault(self._probe.next_action(), []).append(now - self._begun)
-            self._answered = seq, self._again
+            self._answered = seq, self._sent_again
             self._probe.observe(state)
             if not self._probe.over:
                 self.start(now)
@@ -91,42 +97,43 @@ class ProbeRun:
             self._foreign += 1
 
     def tick(self, now: float) -> None:
-        """Send again what is overdue; to be called now and then."""
+        """Send again an action that is overdue; to be called now and then."""
         if self.over:
             return
         order = self._client.overdue(now)
         if order is None:
             return
         name = self._names[order[1]]
-        if self._patience.exhausted:
+        if self._timer.exhausted:
             self.given_up = f'{name} was not answered within {now - self._begun:.1f} s'
             return
-        if not self._again and self.steps:    # the first RESET may be lost: not yet connected
+        # The very first RESET may get lost before both sides are connected.
+        if not self._sent_again and self.steps:
             self._late.append(name)
-        self._again = True
+        self._sent_again = True
         self._send(*order)
 
-    def checks(self) -> Iterator[Check]:
-        """Yield the checks that can be judged by what has been seen."""
+    def findings(self) -> Iterator[Finding]:
+        """Yield what can be told from the answers so far."""
         homes = self._probe.homes
         if not homes:
-            yield Check('RESET', False, self.given_up or 'RESET was not answered')
+            yield Finding('RESET', False, self.given_up or 'RESET was not answered')
             return
         led = ', '.join(f'state {state} {count} times' for state, count in homes.most_common())
-        yield Check('RESET', len(homes) == 1, f'led to {led}' + (
+        yield Finding('RESET', len(homes) == 1, f'led to {led}' + (
             '' if len(homes) == 1 else ', expected one and the same state'))
-        yield Check('actions', not (self.given_up or self._late), self._answers())
-        foreign = [f'{count} {what}' for count, what in (
+        yield Finding('actions', not (self.given_up or self._late), self._answers())
+        others = ' and '.join(f'{count} {what}' for count, what in (
             (self._twice, 'second answers'), (self._foreign, 'answers to somebody else'),
-            (self._reports, 'reports of having been moved'))
-            if count]
-        yield Check('nothing else', not foreign, ' and '.join(foreign) + ', expected none'
-                    if foreign else 'no second answers, no reports of having been moved')
+            (self._reports, 'reports of having been moved')) if count)
+        yield Finding('nothing else', not others, f'{others}, expected none' if others else
+                      'no second answers, no reports of having been moved')
 
     def outlook(self, problem: Problem, states: int) -> Iterator[str]:
-        """Yield what to expect of an exploration.
+        """Yield the lines that predict an exploration; none unless the probe is complete.
 
-        states: to be learnt; 0 to go by the probe.
+        Args:
+            states: the number of states to be learnt; 0 to estimate it by the probe.
         """
         times = sorted(chain.from_iterable(self._times.values()))
         if not self._probe.over or not times:
@@ -155,7 +162,7 @@ class ProbeRun:
         if self._late:
             names = ', '.join(dict.fromkeys(self._late))
             return (f'{len(self._late)} of {self.steps} steps took longer than '
-                    f'{self._patience.timeout:g} s: {names}')
+                    f'{self._timer.timeout:g} s: {names}')
         return 'answered in time: ' + ', '.join(
             f'{self._names[action]} {median(self._times[action]):.3g} s'
             for action in (*range(len(self._names) - 1), RESET) if action in self._times)
@@ -166,7 +173,7 @@ def _rounded(steps: float) -> int:
 
 
 def duration(seconds: float) -> str:
-    """Return a time span for people."""
+    """Return a time span in the unit that suits it."""
     for unit, name in ((3600.0, 'hours'), (60.0, 'minutes')):
         if seconds >= 2 * unit:
             return f'{seconds / unit:.1f} {name}'

@@ -1,38 +1,37 @@
-"""A kept exploration, played again from its transition log.
+"""What happened in an exploration, from its transition log.
 
-The core is deterministic: what it knew and decided at each step comes out again.
+The core is deterministic, so playing the log again shows what was known at each step.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 import math
-from typing import Any
 
 from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.problem import RESET
-from mnm_ros.core.settings import Settings
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
-
-Pair = tuple[int, int]
 
 
 @dataclass
 class ReplaySummary:
     """What happened in an exploration.
 
-    here: where the robot is, None if it may be anywhere.
-    known: per change of the number of known states the step and the number.
-    events: the step and the sentence of each decision.
-    inputs: how many of each kind. actions: how often each was played.
-    counts: per (state, action) how often each next state came since the last change that was
-        noticed. noticed: how many changes were.
+    Attributes:
+        here: where the robot is; None if it may be anywhere.
+        known: per change of the number of known states the step and the new number.
+        events: the step and the sentence of each decision.
+        inputs: how many of each kind there were.
+        actions: how often each action was played.
+        counts: per (state, action) how often each next state followed since the last change
+            that was noticed.
+        noticed: how many changes were noticed.
     """
 
     exploration: Exploration
@@ -45,7 +44,7 @@ class ReplaySummary:
     noticed: int = 0
 
     def take(self, kind: Input, state: int, action: int) -> None:
-        """Take note of an input that the exploration has just taken."""
+        """Take note of an input, after the exploration has taken it."""
         exploration = self.exploration
         before, self.here = self.here, exploration.last_state
         self.inputs[kind] += 1
@@ -63,9 +62,9 @@ class ReplaySummary:
             self.known.append((exploration.steps, found))
 
     def steps_to(self, policy: Policy) -> float:
-        """Return the expected steps of a policy if ``counts`` were the truth.
+        """Return the expected steps of a policy by the frequencies in ``counts``.
 
-        What was never tried stays put there; inf if the target is never reached.
+        An action that was never tried stays put; inf if the target is never reached.
         """
         assert self.exploration.home is not None
         highest = max(0, *(max(row) for row in policy.actions))
@@ -76,42 +75,34 @@ class ReplaySummary:
         """Return how often a step has ended in ``state`` since the last change noticed."""
         return sum(seen[state] for seen in self.counts.values())
 
+    def least_tried(self, policy: Policy) -> int:
+        """Return how often the least tried action of a policy was tried.
 
-def settings_of(identity: Mapping[str, Any]) -> Settings:
-    """Return the settings that an exploration was asked for; Refused if there are none such."""
-    try:
-        return settings_by_name(identity)
-    except (KeyError, ValueError) as error:
-        raise Refused(f'the parameters of the log are not known here: {error}') from None
+        Only the states count through which the policy leads, by the transitions in ``counts``.
+        """
+        home = self.exploration.home
+        assert home is not None
+        here, least = {home}, math.inf
+        for step in range(policy.horizon if policy.target != home else 0):
+            after: set[int] = set()
+            for state in here - {policy.target}:
+                action = policy.action(step, state)
+                if action != RESET:    # which is what it plays where it is not defined, too
+                    seen = self.counts.get((state, action), Counter())
+                    least = min(least, sum(seen.values()))
+                    after |= set(seen)
+            here = after
+        return 0 if least == math.inf else int(least)
 
 
 def replay(saved: Saved) -> ReplaySummary:
-    """Return what happened; Refused if this version acts otherwise than the log tells."""
-    exploration = Exploration(
-        settings_of(saved.identity), saved.identity['seed'], saved.point)
-    story = ReplaySummary(exploration, exploration.last_state)
-    exploration.on_input = story.take
+    """Return what happened; Refused if this version decides otherwise than the log says."""
+    try:
+        settings = settings_by_name(saved.identity)
+    except (KeyError, ValueError) as error:
+        raise Refused(f'the parameters of the log are not known here: {error}') from None
+    exploration = Exploration(settings, saved.identity['seed'], saved.point)
+    summary = ReplaySummary(exploration, exploration.last_state)
+    exploration.on_input = summary.take
     saved.replay(exploration)
-    return story
-
-
-def least_tried(story: ReplaySummary, policy: Policy) -> int:
-    """Return how often that action of a policy was tried that was tried least, where it matters.
-
-    Only states that the policy comes through, as far as was seen.
-    """
-    assert story.exploration.home is not None
-    here, least = {story.exploration.home}, math.inf
-    for step in range(policy.horizon if policy.target != story.exploration.home else 0):
-        after: set[int] = set()
-        for state in here:
-            if state == policy.target or not policy.covers(state):
-                continue
-            action = policy.action(step, state)
-            if action == RESET:
-                continue
-            seen = story.counts.get((state, action), Counter())
-            least = min(least, sum(seen.values()))
-            after |= set(seen)
-        here = after
-    return 0 if least == math.inf else int(least)
+    return summary

@@ -1,8 +1,8 @@
 """Write the report of a trial: ``python3 -m mnm_ros.trial.report TRIAL_DIR``.
 
 For every transition log in the folder (``*.log.sqlite``, kept with ``transition_log: true``) it
-writes what happened, what is known and how well, as Markdown; and a figure, if matplotlib is
-there.
+writes in Markdown what happened, what is known and how well, with a figure if matplotlib is
+installed.
 """
 
 from __future__ import annotations
@@ -19,34 +19,36 @@ from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, Saved
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.problem import RESET
-from mnm_ros.trial.replay import ReplaySummary, least_tried, replay
+from mnm_ros.trial.replay import ReplaySummary, replay
 
 STARTS = 'starts.txt'
-"""In the folder of a trial: the time of each launch, a line each."""
+"""The file in the folder of a trial that has the time of each launch, a line each."""
 
-_EVENTS = 40      # of the last ones, to tell
-_MANY = 3         # times; what was tried less often than this is marked
+_EVENTS = 40      # the last ones, which are listed
+_ENOUGH = 3       # times; a policy with an action tried less often is marked
 
 
-def report(saved: Saved, story: ReplaySummary, span: str, figure: str) -> str:
+def report(saved: Saved, summary: ReplaySummary, span: str, figure: str) -> str:
     """Return the report of one log as Markdown.
 
-    span: from when to when, or ''. figure: the name of its file, or ''.
+    Args:
+        span: the beginning and the end in words, or ''.
+        figure: the name of the file of the figure, or ''.
     """
     return '\n'.join(line for part in (
-        _summary(saved, story, span),
+        _overview(saved, summary, span),
         (f'![known states over steps]({figure})', '') if figure else (),
-        _policies(saved, story), _actions(saved, story), _events(story), _parameters(saved),
+        _policies(saved, summary), _actions(saved, summary), _events(summary), _parameters(saved),
     ) for line in part)
 
 
-def _summary(saved: Saved, story: ReplaySummary, span: str) -> Iterator[str]:
-    exploration, inputs = story.exploration, story.inputs
+def _overview(saved: Saved, summary: ReplaySummary, span: str) -> Iterator[str]:
+    exploration, inputs = summary.exploration, summary.inputs
     known = exploration.hypothesis.targets if exploration.hypothesis else ()
     yield from (f'# Trial report: {saved.path.name}', '')
     if saved.point is not None:
         yield from ('The log does not begin with the exploration; this is its last part.', '')
-    first = next((step for step, count in story.known if count), None)
+    first = next((step for step, count in summary.known if count), None)
     for name, value in (
             ('time', span),
             ('steps', f'{exploration.steps:,}'),
@@ -56,7 +58,7 @@ def _summary(saved: Saved, story: ReplaySummary, span: str) -> Iterator[str]:
             ('round', exploration.diagnostics()['round']),
             ('changes', f'{exploration.changes_noticed} noticed, '
                         f'{exploration.changes_relearnt} relearnt'),
-            ('RESETs that missed home', exploration.reset_misses),
+            ('RESETs that missed home', exploration.homing.misses),
             ('moved by others', inputs[Input.RELOCATED]),
             ('place lost (pause, restart, fault)', inputs[Input.INTERRUPTED])):
         if value != '':
@@ -64,8 +66,8 @@ def _summary(saved: Saved, story: ReplaySummary, span: str) -> Iterator[str]:
     yield ''
 
 
-def _policies(saved: Saved, story: ReplaySummary) -> Iterator[str]:
-    hypothesis = story.exploration.hypothesis
+def _policies(saved: Saved, summary: ReplaySummary) -> Iterator[str]:
+    hypothesis = summary.exploration.hypothesis
     if hypothesis is None:
         return
     problem = saved.identity
@@ -77,32 +79,32 @@ def _policies(saved: Saved, story: ReplaySummary) -> Iterator[str]:
         'of its actions was tried.', '',
         '| state | reached | expected steps | | tried |', '|---|---|---|---|---|')
     for policy in hypothesis.policies:
-        steps, tried = story.steps_to(policy), least_tried(story, policy)
-        if policy.target == story.exploration.home:
-            yield f'| {policy.target} (home) | {story.reached(policy.target):,} | 0 | | |'
+        steps, tried = summary.steps_to(policy), summary.least_tried(policy)
+        if policy.target == summary.exploration.home:
+            yield f'| {policy.target} (home) | {summary.reached(policy.target):,} | 0 | | |'
             continue
-        note = 'too little tried' if tried < _MANY else 'over the limit' if steps > limit else ''
+        note = 'too little tried' if tried < _ENOUGH else 'over the limit' if steps > limit else ''
         value = f'{steps:.2f}' if math.isfinite(steps) else 'never seen to arrive'
-        yield (f'| {policy.target} | {story.reached(policy.target):,} | {value} | {note} | '
+        yield (f'| {policy.target} | {summary.reached(policy.target):,} | {value} | {note} | '
                f'{tried:,} |')
     yield ''
 
 
-def _actions(saved: Saved, story: ReplaySummary) -> Iterator[str]:
+def _actions(saved: Saved, summary: ReplaySummary) -> Iterator[str]:
     names = [*enumerate(saved.identity['actions']), (RESET, 'RESET')]
-    total = sum(story.actions.values())
+    total = sum(summary.actions.values())
     yield from ('## Actions', '', '| action | times | share |', '|---|---|---|')
     for action, name in names:
-        count = story.actions[action]
+        count = summary.actions[action]
         yield f'| {name} | {count:,} | {count / total if total else 0:.1%} |'
     yield ''
 
 
-def _events(story: ReplaySummary) -> Iterator[str]:
+def _events(summary: ReplaySummary) -> Iterator[str]:
     yield from ('## What happened', '')
-    if len(story.events) > _EVENTS:
-        yield from (f'The last {_EVENTS} of {len(story.events)} decisions.', '')
-    yield from (f'- step {step:,}: {sentence}' for step, sentence in story.events[-_EVENTS:])
+    if len(summary.events) > _EVENTS:
+        yield from (f'The last {_EVENTS} of {len(summary.events)} decisions.', '')
+    yield from (f'- step {step:,}: {sentence}' for step, sentence in summary.events[-_EVENTS:])
     yield ''
 
 
@@ -117,15 +119,15 @@ def _parameters(saved: Saved) -> Iterator[str]:
     yield ''
 
 
-def draw(story: ReplaySummary, path: Path) -> bool:
-    """Draw the number of known states over the steps; return whether matplotlib is there."""
+def draw(summary: ReplaySummary, path: Path) -> bool:
+    """Draw the known states over the steps; return whether matplotlib is installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         return False
     figure = Figure(figsize=(7, 3), layout='tight')
     axes = figure.add_subplot(xlabel='steps', ylabel='known states')
-    steps, counts = zip(*story.known, (story.exploration.steps, story.known[-1][1]))
+    steps, counts = zip(*summary.known, (summary.exploration.steps, summary.known[-1][1]))
     axes.step(steps, counts, where='post')
     axes.set_ylim(bottom=0)
     figure.savefig(path)
@@ -133,9 +135,10 @@ def draw(story: ReplaySummary, path: Path) -> bool:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write the report of each log in the folder and return their paths.
+    """Write the report of each log in the folder and return the paths of the reports.
 
-    Raises Refused if there is none, or if one is damaged; the others are written even so.
+    Raises:
+        Refused: if there is no log, or if one is damaged, after the others were reported.
     """
     logs = sorted(folder.glob('*.log.sqlite'))
     if not logs:
@@ -154,29 +157,29 @@ def write(folder: Path) -> list[Path]:
 
 def _write(folder: Path, log: Path) -> Path:
     name = log.name.removesuffix('.log.sqlite')
-    end = _last_written(log)    # first: reading what a crash has left writes to the file
+    end = _last_written(log)    # before SQLite writes to a log that a crash has left
     span = _span(folder, end)
     saved = Saved(log)
     os.utime(log, (end, end))
-    story = replay(saved)
-    if not story.inputs:
+    summary = replay(saved)
+    if not summary.inputs:
         raise Refused(f'{log} has no step, expected a trial that has begun')
     figure = folder / f'report_{name}.svg'
     path = folder / f'report_{name}.md'
     path.write_text(report(
-        saved, story, span, figure.name if draw(story, figure) else ''), encoding='utf-8')
+        saved, summary, span, figure.name if draw(summary, figure) else ''), encoding='utf-8')
     return path
 
 
 def _last_written(log: Path) -> float:
-    """Return when the last step was written, in s since 1970."""
+    """Return the time when the last step was written, in s since 1970."""
     parts = [part for part in (Path(f'{log}{companion}') for companion in COMPANIONS)
              if part.exists() and part.stat().st_size]
     return max(part.stat().st_mtime for part in parts)
 
 
 def _span(folder: Path, last: float) -> str:
-    """Return from the first launch to the last step that was written."""
+    """Return in words the time from the first launch to the last step that was written."""
     end = datetime.fromtimestamp(last)
     starts = folder / STARTS
     if not starts.exists():
@@ -187,7 +190,7 @@ def _span(folder: Path, last: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the reports and print where they are."""
+    """Write the reports and print their paths."""
     parser = argparse.ArgumentParser(
         prog='python3 -m mnm_ros.trial.report', description=(__doc__ or '').splitlines()[0])
     parser.add_argument('folder', type=Path, metavar='TRIAL_DIR')

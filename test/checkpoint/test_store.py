@@ -17,6 +17,7 @@ import sys
 
 import pytest
 
+from mnm_ros.checkpoint import generations
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
@@ -36,13 +37,14 @@ DOCS = Path(__file__).parents[2] / 'docs' / 'checkpoints.md'
 
 def keep(exploration: Exploration, store: Store) -> None:
     """Keep all inputs from now on, with a generation at each resume point."""
-    store.begin(0, None)
-    store.follow(exploration, between=1)
+    store.begin_generation(0, None)
+    store.attach(exploration, between=1)
 
 
 def drive(exploration: Exploration, simulator: Simulator, steps: int) -> None:
     for _ in range(steps):
-        exploration.observe(simulator.step(exploration.next_action()))
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
 
 
 def explored(folder: Path, steps: int) -> Exploration:
@@ -244,7 +246,7 @@ def test_a_file_that_cannot_even_be_set_aside_is_left(
 
     explored(tmp_path, 9000)
     truncate(newest(tmp_path))
-    monkeypatch.setattr(store_module, 'set_aside', read_only)
+    monkeypatch.setattr(generations, 'set_aside', read_only)
     exploration, store = restored(tmp_path)
     assert exploration is not None
     assert 'left where it is: Read-only file system' in store.refusals[0]
@@ -288,7 +290,7 @@ def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path, 'explorer', IDENTITY)
-    store.begin(0, None)
+    store.begin_generation(0, None)
     exploration.on_input = store.append
     drive(exploration, simulator, 300)
     assert store.flush()
@@ -330,7 +332,7 @@ def test_more_than_can_be_remembered_leaves_what_was_written_before(
     monkeypatch.setattr(store_module, '_BACKLOG', 300)
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path, 'explorer', IDENTITY)
-    store.begin(0, None)
+    store.begin_generation(0, None)
     exploration.on_input = store.append
     drive(exploration, simulator, 200)
     assert store.flush()
@@ -352,13 +354,13 @@ def test_what_is_not_kept_when_all_files_were_refused_is_told(tmp_path: Path) ->
 
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path, 'explorer', IDENTITY)
-    store.begin(0, None)
+    store.begin_generation(0, None)
     exploration.on_input = store.append
     drive(exploration, simulator, 200)
     assert store.flush() and store.load(refuse) is None
     drive(exploration, simulator, 200)
     assert not store.flush() and 'all files were refused' in store.problem
-    store.begin(400, None)
+    store.begin_generation(400, None)
     assert store.flush() and store.path is not None and store.path.is_file()
     store.close()
 
@@ -369,7 +371,7 @@ def test_copies_beside_the_files_are_left_alone(tmp_path: Path) -> None:
               for name in ('.bak', '_old')]
     exploration, store = restored(tmp_path)
     assert exploration is not None
-    store.begin(10000, None)
+    store.begin_generation(10000, None)
     assert store.flush(), store.problem
     store.close()
     assert all(Path(copy).exists() for copy in copies)
@@ -377,9 +379,9 @@ def test_copies_beside_the_files_are_left_alone(tmp_path: Path) -> None:
 
 def test_whatever_cannot_be_written_is_told_and_ends_nothing(tmp_path: Path) -> None:
     store = Store(tmp_path, 'explorer', IDENTITY)
-    store.begin(0, {'no JSON': object()})
+    store.begin_generation(0, {'no JSON': object()})
     assert not store.flush() and 'JSON' in store.problem
-    store.begin(0, None)
+    store.begin_generation(0, None)
     assert store.flush() and store.problem == ''
     store.close()
 

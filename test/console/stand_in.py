@@ -68,7 +68,7 @@ def explorer(node):
     report = DiagnosticStatus(
         name='/explorer: exploration',
         values=[KeyValue(key=key, value=value) for key, value in {
-            'round': '1', 'frontier': '3', 'steps': '5678', 'steps_per_second': '90.0',
+            'round': '1', 'candidates': '3', 'steps': '5678', 'steps_per_second': '90.0',
             'changes_noticed': '0', 'changes_relearnt': '0'}.items()])
 
     def publish() -> None:

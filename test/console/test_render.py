@@ -6,7 +6,8 @@ import re
 import pytest
 
 from mnm_ros.console.render import Frame, changed, clip, duration, progress, screen
-from mnm_ros.console.snapshot import Goal, Snapshot
+from mnm_ros.console.snapshot import Goal, Snapshot, phase_of
+from mnm_ros.core.exploration import Phase
 from mnm_ros.core.policy import Hypothesis, Policy
 
 FRAME = Frame('two rooms', 2, 'Ctrl-C ends both nodes')
@@ -21,7 +22,7 @@ def hypothesis(*known: int) -> Hypothesis:
 FULL = Snapshot(
     phase='checking/evaluation', status='round 2: state 17 added', hypothesis=hypothesis(0, 1),
     known=(0, 1), reports=3, true_setting=1, exploration_steps=4500,
-    report={'round': '2', 'frontier': '3', 'steps': '123456', 'steps_per_second': '4321.4',
+    report={'round': '2', 'candidates': '3', 'steps': '123456', 'steps_per_second': '4321.4',
             'changes_noticed': '1', 'changes_relearnt': '0'})
 
 
@@ -80,6 +81,14 @@ def test_changed_ignores_the_detail_of_the_phase_and_the_counters() -> None:
     assert changed(FULL, later, 2) == []
 
 
+def test_phases_are_told_by_their_names() -> None:
+    assert phase_of('fault') is Phase.FAULT and phase_of('dreaming/idly') == 'dreaming/idly'
+    for text, group in (('paused', 'paused'), ('dreaming/idly', 'dreaming')):
+        snapshot = Snapshot(phase=phase_of(text))
+        assert (snapshot.phase_name, snapshot.phase_group) == (text, group)
+        assert changed(Snapshot(), snapshot, 2) == [f'phase {text}']
+
+
 def test_progress_is_one_line() -> None:
     assert progress(FULL) == (
         'checking/evaluation, 2 known, 3 candidates, 123,456 steps (4,321 per second), '
@@ -101,7 +110,7 @@ def test_duration() -> None:
 def test_numbers_of_the_report_may_be_missing_or_garbled() -> None:
     snapshot = Snapshot(report={'steps': 'many', 'round': '2'})
     assert snapshot.count('steps') is None
-    assert snapshot.count('frontier') is None
+    assert snapshot.count('candidates') is None
     assert snapshot.count('round') == 2
 
 

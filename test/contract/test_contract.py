@@ -41,10 +41,10 @@ WRONG = {
     'does_not_stop': 'test_stop',
     'answers_when_freed': 'test_stop',
 }
-"""Ways to be wrong, and the test that finds it, which is the only one to be run."""
+"""Each way to be wrong, with the test that finds it, which is the only one that is run."""
 
 APART = ('dies_of_malformed_orders', 'executes_a_repeat_slowly_in_secret')
-"""What would take the other ones with it."""
+"""The ways that would disturb the other robots in one process."""
 
 FLAT = load('one_room')
 
@@ -131,7 +131,7 @@ def test_what_is_right_passes(verdicts: Mapping[str, Verdict], name: str) -> Non
         pytest.skip('gymnasium is not installed')
     verdict = verdicts[name]
     assert verdict.status == 0, verdict.output
-    # What slips is not told from what is executed twice.
+    # A slip cannot be told from a second execution.
     assert verdict.skipped == (set() if name in ('right', 'lift', 'grid_driver') else {
         'test_a_repeated_order_is_not_executed_again'})
     assert 'a step took ' in verdict.output

@@ -20,7 +20,7 @@ from mnm_ros import wire
 
 
 class Ring(Node):
-    """Actions 0 and 1 go round one way or the other."""
+    """A ring of states, on which actions 0 and 1 move in opposite directions."""
 
     def __init__(self, way: str) -> None:
         super().__init__('robot', namespace=f'/{way}')

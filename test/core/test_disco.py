@@ -11,7 +11,7 @@ from transitions import MachineError
 
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.disco import Disco, DiscoPhase
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import Value, new_base, new_mnm, settings
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
@@ -41,8 +41,7 @@ def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
 
 
 def hypothesis(base: BaseAlgorithm) -> Hypothesis:
-    targets = [policy.target for policy in base.policies]
-    return Hypothesis(1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
+    return Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
 
 
 def random_scenario(rng: np.random.Generator, sure: bool) -> Scenario:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.simulation.ground_truth import judge
@@ -25,17 +25,18 @@ def drive(exploration: Exploration, simulator: Simulator, steps: int) -> list[in
     """Return the states visited."""
     states = []
     for _ in range(steps):
-        states.append(simulator.step(exploration.next_action()))
-        exploration.observe(states[-1])
+        action = exploration.next_action()
+        states.append(simulator.step(action))
+        exploration.observe(action, states[-1])
     return states
 
 
 def test_it_waits_for_the_robot_and_begins_with_a_reset() -> None:
     exploration = Exploration(SETTINGS)
-    assert exploration.phase == 'waiting_for_robot' and exploration.status
+    assert exploration.phase is Phase.WAITING_FOR_ROBOT and exploration.status
     assert exploration.next_action() == RESET
-    exploration.robot_answers()
-    assert exploration.phase == 'building/discovery'
+    exploration.observe(RESET, 5)
+    assert exploration.phase is Phase.BUILDING_DISCOVERY
     assert exploration.hypothesis is None and not exploration.under_revision
 
 
@@ -54,15 +55,15 @@ def test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing() -> None:
     drive(exploration, simulator, 1000)
     counts = exploration.counts
     exploration.pause('service explore called')
-    assert exploration.phase == 'paused'
+    assert exploration.phase is Phase.PAUSED
     assert exploration.status == 'paused: service explore called'
     simulator.state = 3
     exploration.resume()
-    assert exploration.phase == 'waiting_for_robot' and exploration.next_action() == RESET
+    assert exploration.phase is Phase.WAITING_FOR_ROBOT and exploration.next_action() == RESET
     exploration.robot_answers()
     drive(exploration, simulator, 1)
     assert exploration.counts == counts
-    assert exploration.phase.startswith('building/')
+    assert exploration.phase.value.startswith('building/')
 
 
 def test_a_robot_that_was_moved_is_not_a_transition() -> None:
@@ -79,10 +80,10 @@ def test_a_robot_that_is_lost_and_found() -> None:
     drive(exploration, simulator, 10)
     action = exploration.next_action()
     exploration.robot_lost('no answer to an action sent 4 times')
-    assert exploration.phase == 'waiting_for_robot'
+    assert exploration.phase is Phase.WAITING_FOR_ROBOT
     assert exploration.status == 'waiting for the robot: no answer to an action sent 4 times'
     exploration.robot_answers()
-    assert exploration.next_action() == action and exploration.phase.startswith('building/')
+    assert exploration.next_action() == action and exploration.phase.value.startswith('building/')
 
 
 @pytest.mark.parametrize(('stop', 'arguments', 'phase'), [
@@ -99,11 +100,11 @@ def test_it_ends_with_a_reason_and_only_recover_brings_it_back_from_a_fault_of_t
                  lambda: exploration.pause('too late'), lambda: exploration.fail('again'),
                  lambda: exploration.finish('again'), lambda: exploration.robot_lost('gone')):
         call()
-        assert (exploration.phase, exploration.status) == (phase, status)
+        assert (exploration.phase.value, exploration.status) == (phase, status)
     if leads_back:
         counts = exploration.counts
         exploration.recover()
-        assert exploration.phase == 'waiting_for_robot' and exploration.counts == counts
+        assert exploration.phase is Phase.WAITING_FOR_ROBOT and exploration.counts == counts
         assert exploration.next_action() == RESET
 
 
@@ -116,13 +117,13 @@ def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
     twin.relocate(3)
     for misses in (1, 2):
         assert exploration.next_action() == RESET
-        exploration.observe(7)
-        assert exploration.misses_in_a_row == exploration.reset_misses == misses
+        exploration.observe(RESET, 7)
+        assert exploration.homing.misses_in_a_row == exploration.homing.misses == misses
         assert exploration.diagnostics()['reset_misses'] == misses
     assert exploration.counts[3, RESET][7] == exploration.counts[7, RESET][7] == 1
     states = drive(exploration, simulator, 500)
     assert states == drive(twin, other, 500)    # the algorithm has not noticed
-    assert exploration.misses_in_a_row == 0 and exploration.reset_misses == 2
+    assert exploration.homing.misses_in_a_row == 0 and exploration.homing.misses == 2
 
 
 def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
@@ -133,7 +134,7 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
             simulator.change()
         for _ in range(150_000):
             drive(exploration, simulator, 1)
-            phases.add(exploration.phase)
+            phases.add(exploration.phase.value)
             verdict = judge(simulator.cmp, exploration.hypothesis, 4.0, 1.0) if (
                 exploration.steps % 500 == 0) else None
             if verdict and verdict.ok and exploration.changes_relearnt == noticed:

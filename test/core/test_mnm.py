@@ -15,10 +15,10 @@ from mnm_ros.core.as_printed.window_phase import WindowPhase
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
+from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import RESET, Problem
-from mnm_ros.core.settings import Settings, Value
 from mnm_ros.core.streams import StreamSchedule
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)

@@ -5,6 +5,7 @@ import pytest
 from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.step_task import RunState
 
 HOME, TARGET = 4, 7
 EAST, WEST = 0, 1
@@ -19,14 +20,14 @@ def play(*states: int, policy: Policy = POLICY) -> tuple[Navigation, list[int]]:
     actions = []
     for state in states:
         actions.append(navigation.next_action())
-        navigation.observe(state)
+        navigation.observe(actions[-1], state)
     return navigation, [*actions, navigation.next_action()]
 
 
 def test_the_way() -> None:
     navigation, actions = play(HOME, 5, TARGET)
     assert actions[:3] == [RESET, EAST, EAST]
-    assert navigation.result == 'reached 7 in 2 steps' and navigation.phase == 'done'
+    assert navigation.result == 'reached 7 in 2 steps' and navigation.state is RunState.DONE
 
 
 def test_home_is_reached_by_reset_alone() -> None:
@@ -49,15 +50,15 @@ def test_what_is_played_and_counted(
 
 
 def test_misses_in_a_row() -> None:
-    assert play(5, 9)[0].misses_in_a_row == 2
-    assert play(5, 9, HOME)[0].misses_in_a_row == 0
+    assert play(5, 9)[0].homing.misses_in_a_row == 2
+    assert play(5, 9, HOME)[0].homing.misses_in_a_row == 0
 
 
 def test_moved_by_hand() -> None:
     navigation, _ = play(HOME, 5)
     navigation.relocate(5)
     assert navigation.next_action() == RESET and navigation.steps == 1
-    navigation.observe(HOME)
+    navigation.observe(RESET, HOME)
     assert navigation.next_action() == EAST and navigation.steps == 2
 
 
@@ -69,5 +70,5 @@ def test_moved_by_hand() -> None:
 def test_the_first_end_is_the_end(end: object, result: str) -> None:
     navigation, _ = play(HOME, 5)
     end(navigation)    # type: ignore[operator]
-    navigation.observe(TARGET)
+    navigation.observe(EAST, TARGET)
     assert navigation.result == result

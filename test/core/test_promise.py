@@ -10,7 +10,7 @@ from binomial import binomial_tail
 import pytest
 
 from mnm_ros.core.mnm import Mnm
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import judge
@@ -32,9 +32,7 @@ def base_keeps_it(name: str, seed: int) -> bool:
     while not base.finished:
         action = base.next_action()
         base.observe(action, simulator.step(action))
-    targets = [policy.target for policy in base.policies]
-    hypothesis = Hypothesis(
-        1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
+    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
     return judge(simulator.cmp, hypothesis, RADIUS, EPSILON).ok
 
 

@@ -37,9 +37,10 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
             follower.robot_answers()
             assert fingerprint(follower) == fingerprint(exploration)
             followers = [*followers[-1:], follower]
-        state = simulator.step(exploration.next_action())
+        action = exploration.next_action()
+        state = simulator.step(action)
         for each in (exploration, *followers):
-            each.observe(state)
+            each.observe(action, state)
         for follower in followers:
             assert follower.next_action() == exploration.next_action()
             assert follower.hypothesis == exploration.hypothesis

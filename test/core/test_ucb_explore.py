@@ -7,7 +7,7 @@ import pytest
 from transitions import MachineError
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.core.ucb_explore import UcbExplore, UcbPhase
@@ -29,8 +29,7 @@ def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
 
 
 def hypothesis(base: BaseAlgorithm) -> Hypothesis:
-    targets = [policy.target for policy in base.policies]
-    return Hypothesis(1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
+    return Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
 
 
 def test_paper_on_the_corridor_takes_about_440_000_steps_and_knows_all_states() -> None:

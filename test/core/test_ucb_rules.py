@@ -10,6 +10,7 @@ import pytest
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.homing import Homing
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.parts import EVALUATIONS
 from mnm_ros.core.policy import Policy
@@ -186,7 +187,12 @@ def test_an_interrupted_episode_does_not_count_and_discovery_begins_its_way_anew
 def test_an_episode_begins_only_at_home() -> None:
     evaluation = Recorder(99, Decision.GOOD)
     base, _ = start(Plans(to(7)), [evaluation])
-    assert walk(base, [0, 5, 5, 0, 7]) == [RESET, RESET, RESET, RESET, 0]
+    homing, actions = Homing(0), []
+    for state in (0, 5, 5, 0, 7):
+        actions.append(base.next_action())
+        if not homing.missed(actions[-1], state):
+            base.observe(actions[-1], state)
+    assert actions == [RESET, RESET, RESET, RESET, 0]
     assert evaluation.episodes == [(1, False)]
 
 

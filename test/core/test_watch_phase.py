@@ -109,7 +109,7 @@ def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, Chan
     sentences: list[str] = []
     log = ChangeLog(sentences.append)
     checking = WatchPhase(
-        Round(1, PROBLEM, HOME, script, check_steps=0, steps_taken=30, log=log),
+        Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(policy(target) for target in targets), quanta=1)
     return checking, log, sentences
 

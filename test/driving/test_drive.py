@@ -88,7 +88,7 @@ def test_stuck_is_blocked(target: tuple[float, float], turned: float) -> None:
     begin = robot.time
     drive = Drive(LIMITS, Leg(*target, None, 100.0), begin, robot.pose)
     assert robot.play(drive) is Outcome.BLOCKED and robot.sent[-1] == STILL
-    assert robot.time - begin == pytest.approx(LIMITS.patience, abs=1.0)
+    assert robot.time - begin == pytest.approx(LIMITS.blocked_after, abs=1.0)
 
 
 def test_timeout_by_the_stamps_that_may_jump_back() -> None:

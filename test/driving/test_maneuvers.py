@@ -1,4 +1,4 @@
-"""Ways over cells, and what becomes of a leg that fails; every leg ends as the test says."""
+"""Routes over cells, and what follows a leg that fails; the test decides how each leg ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Judge = Callable[[int, int], Outcome]
 
 def play(maneuver: Maneuver, cell: int | None, judge: Judge,
          grid: Grid = GRID) -> tuple[int | None, list[Leg]]:
-    """Play an maneuver; ``judge`` says how a leg from a cell to another ends."""
+    """Play a maneuver; ``judge`` decides how a leg from one cell to another ends."""
     legs: list[Leg] = []
     pose = Pose(*grid.centre(cell), 0.0) if cell is not None else Pose(-0.6, 1.4, 0.0)
     ended = None
@@ -159,7 +159,7 @@ def test_home_in_one_go() -> None:
 
 @pytest.mark.parametrize(('with_heading', 'problem'), [(True, 'home was missed'), (False, '')])
 def test_home_in_another_heading(with_heading: bool, problem: str) -> None:
-    """Whoever leads it home in one go may turn it as he likes, if states have no heading."""
+    """In one leg the robot may end with any heading, if states have no heading."""
     grid = Grid(0.0, 0.0, 1.0, 4, 4, with_heading)
     maneuver = WayHome(Ways(grid), Pose(0.5, 0.5, QUARTER), 0, 9.0, in_one_go=True)
     assert maneuver.next(None, 1, Pose(1.5, 0.5, 0.0))

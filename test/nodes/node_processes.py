@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import json
 from pathlib import Path
 import signal
@@ -108,21 +109,36 @@ class Peer:
         while time.monotonic() < end:
             self._executor.spin_once(timeout_sec=0.02)
 
-    def call(self, kind: type, service: str, request: Any = None) -> Any:
+    @contextmanager
+    def client(self, kind: type, service: str) -> Iterator[Callable[[Any], Any]]:
+        """Give a function that sends a request to a service and returns the response."""
         client = self.node.create_client(kind, service)
         self.wait_for(client.service_is_ready, f'service {service}')
         # Until the service knows the client, too, a response may be lost, and nothing tells.
         self.spin(0.5)
-        future = client.call_async(request or kind.Request())
-        self.wait_for(future.done, f'response of {service}')
+
+        def send(request: Any) -> Any:
+            future = client.call_async(request)
+            self.wait_for(future.done, f'response of {service}')
+            return future.result()
+
+        yield send
         self.node.destroy_client(client)
-        return future.result()
+
+    def call(self, kind: type, service: str, request: Any = None) -> Any:
+        with self.client(kind, service) as send:
+            return send(request or kind.Request())
+
+    @contextmanager
+    def setter(self, node: str) -> Iterator[Callable[[str, Any], Any]]:
+        """Give a function that sets a parameter of a node; quicker if there are many to set."""
+        with self.client(SetParameters, f'{node}/set_parameters') as send:
+            yield lambda name, value: send(SetParameters.Request(
+                parameters=[Parameter(name, value=value).to_parameter_msg()])).results[0]
 
     def set_parameter(self, node: str, name: str, value: Any) -> Any:
-        request = SetParameters.Request(
-            parameters=[Parameter(name, value=value).to_parameter_msg()])
-        result, = self.call(SetParameters, f'{node}/set_parameters', request).results
-        return result
+        with self.setter(node) as set_one:
+            return set_one(name, value)
 
     def close(self) -> None:
         self._executor.shutdown()

@@ -39,13 +39,13 @@ def test_the_first_explorer_is_cleaned_up_and_configured_between_two_looks() -> 
     """It comes back as the later one; were nothing noticed, each would wait for the other."""
     graph = Graph()
     claim = Arbitration(graph, '/action', 200, 0.0)
-    claim.objection(0.0)
+    claim.reason_to_yield(0.0)
     graph.hear(Int64(data=100))
-    assert claim.objection(10.0) == OTHER
+    assert claim.reason_to_yield(10.0) == OTHER
     graph.claims = [2, 3]
     graph.hear(Int64(data=300))
-    claim.objection(10.1)
-    assert claim.objection(13.0) == ''
+    claim.reason_to_yield(10.1)
+    assert claim.reason_to_yield(13.0) == ''
 
 
 def test_listens_while_the_robot_answers_to_somebody_who_has_not_been_found() -> None:
@@ -53,9 +53,9 @@ def test_listens_while_the_robot_answers_to_somebody_who_has_not_been_found() ->
     graph.claims = [2]
     claim = Arbitration(graph, '/action', 200, 0.0)
     for tenth in range(20):
-        assert claim.objection(tenth / 10) == LISTENING
+        assert claim.reason_to_yield(tenth / 10) == LISTENING
         claim.on_foreign_answer(tenth / 10)
-    assert claim.objection(2.3) == LISTENING and claim.objection(2.5) == ''
+    assert claim.reason_to_yield(2.3) == LISTENING and claim.reason_to_yield(2.5) == ''
 
 
 def test_listens_to_nonsense_for_a_limited_time() -> None:
@@ -64,16 +64,16 @@ def test_listens_to_nonsense_for_a_limited_time() -> None:
     claim = Arbitration(graph, '/action', 200, 0.0)
     for tenth in range(100):
         claim.on_foreign_answer(tenth / 10)
-        assert claim.objection(tenth / 10) == (LISTENING if tenth < 50 else '')
+        assert claim.reason_to_yield(tenth / 10) == (LISTENING if tenth < 50 else '')
 
 
 def test_one_of_several_leaves_and_the_first_one_stays() -> None:
     graph = Graph()
     graph.claims = [1, 2, 3]
     claim = Arbitration(graph, '/action', 200, 0.0)
-    claim.objection(0.0)
+    claim.reason_to_yield(0.0)
     graph.hear(Int64(data=100))
     graph.claims = [1, 2]
-    assert claim.objection(10.0) == OTHER
+    assert claim.reason_to_yield(10.0) == OTHER
     graph.hear(Int64(data=100))    # once a second
-    assert claim.objection(13.0) == OTHER
+    assert claim.reason_to_yield(13.0) == OTHER

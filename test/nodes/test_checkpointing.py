@@ -187,7 +187,8 @@ def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> No
     for _ in range(8):
         keeper = Checkpointing(node, given)
         for _ in range(1000):
-            keeper.exploration.observe(simulator.step(keeper.exploration.next_action()))
+            action = keeper.exploration.next_action()
+            keeper.exploration.observe(action, simulator.step(action))
         keeper.close()
     assert len(generations(tmp_path)) == 2
 

@@ -1,4 +1,4 @@
-"""Robots come and go between two looks at the graph."""
+"""Robots come and go between two updates."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def state_publishers(node: Node) -> frozenset[object]:
 def test_who_takes_the_place_of_another_is_new(peer: Peer, node: Node) -> None:
     actions = node.create_publisher(Int64MultiArray, 'action', wire.STEP)
     states = node.create_subscription(Int64MultiArray, 'state', print, wire.STEP)
-    peers = GraphWatch(node, actions, states, None)
-    assert peers.look() == (False, False) and peers.missing == 'nobody subscribes to /action'
+    watch = GraphWatch(node, actions, states, None)
+    assert watch.update() == (False, False) and watch.missing == 'nobody subscribes to /action'
     robot = Robot(peer.node)
-    peer.wait_for(lambda: not peers.missing, 'the robot')
-    assert peers.look() == (True, False) and peers.look() == (False, False)
+    peer.wait_for(lambda: not watch.missing, 'the robot')
+    assert watch.update() == (True, False) and watch.update() == (False, False)
     before = state_publishers(node)
     robot.leave()
     Robot(peer.node)
     peer.wait_for(
         lambda: state_publishers(node) and not before & state_publishers(node), 'the other one')
-    assert peers.look() == (True, True)
+    assert watch.update() == (True, True)

@@ -20,7 +20,8 @@ from unicycle import TICK, Unicycle
 from mnm_ros import wire
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.geometry import Pose
-from mnm_ros.nodes.mobile.movers import GoalMover, Mover, StampedPose, VelocityMover
+from mnm_ros.nodes.mobile.movers import GoalMover, Mover, VelocityMover
+from mnm_ros.nodes.mobile.poses import StampedPose
 
 Drive = Callable[..., DrivenRobot]
 SEQ = 7

@@ -15,8 +15,8 @@ from rclpy.task import Future
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.geometry import Pose
 from mnm_ros.nodes.mobile import nav2_mover
-from mnm_ros.nodes.mobile.movers import StampedPose
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
+from mnm_ros.nodes.mobile.poses import StampedPose
 
 LEG = Leg(0.5, 0.0, None, 20.0)
 

@@ -64,15 +64,19 @@ def test_parameters_change_while_it_runs(start: Callable, explorer: Callable, pe
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'explorer'))
     policies = learns(peer)
-    for i in range(4):
-        for node, name, value in (
-                ('explorer', 'step_timeout', 0.05 + 0.01 * i), ('explorer', 'step_retries', i),
-                ('explorer', 'reset_retries', i), ('explorer', 'max_duration', 1e6 + i),
-                ('cmp_sim', 'drop_state', 0.01 * (i % 2)), ('cmp_sim', 'jitter', 0.001 * i)):
-            assert peer.set_parameter(node, name, value).successful
-        for name, value in (('radius', 5.0), ('seed', i), ('step_timeout', -1.0)):
-            assert not peer.set_parameter('explorer', name, value).successful
-    assert peer.set_parameter('cmp_sim', 'jitter', 0.0).successful
+    with peer.setter('explorer') as set_explorer, peer.setter('cmp_sim') as set_cmp_sim:
+        for i in range(4):
+            for set_one, name, value in (
+                    (set_explorer, 'step_timeout', 0.05 + 0.01 * i),
+                    (set_explorer, 'step_retries', i), (set_explorer, 'reset_retries', i),
+                    (set_explorer, 'max_duration', 1e6 + i),
+                    (set_cmp_sim, 'drop_state', 0.01 * (i % 2)),
+                    (set_cmp_sim, 'jitter', 0.001 * i)):
+                assert set_one(name, value).successful
+                peer.spin(0.1)    # it explores on like this
+            for name, value in (('radius', 5.0), ('seed', i), ('step_timeout', -1.0)):
+                assert not set_explorer(name, value).successful
+        assert set_cmp_sim('jitter', 0.0).successful
     assert is_right(policies, tmp_path, Path(scenario).read_text())
     end(peer, process, tmp_path / 'explorer')
     assert simulator.stop() == 0

@@ -10,7 +10,8 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
-from mnm_ros.protocol.clients import REPORT, RetryTimer
+from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 
@@ -26,7 +27,7 @@ class Listener:
         self.exploration = new_exploration()
         self.advice: list[tuple[int, int]] = []
         self.loop = AdvisoryLoop(
-            self.exploration, RetryTimer(5.0, 3), lambda *advice: self.advice.append(advice))
+            self.exploration, StepLimits(5.0, 3), lambda *advice: self.advice.append(advice))
         self.loop.resume(0.0)
         self.seq = SEQ
 
@@ -51,7 +52,8 @@ def test_following_the_advice_is_exploring() -> None:
     simulator = Simulator(listener.scenario, 5)
     for _ in range(5000):
         listener.drive(listener.advice[-1][1], early=listener.seq % 3 == 0)
-        other.observe(simulator.step(other.next_action()))
+        action = other.next_action()
+        other.observe(action, simulator.step(action))
     assert listener.exploration.steps == 5000
     assert listener.exploration.counts == other.counts
     assert listener.exploration.hypothesis == other.hypothesis is not None
@@ -65,11 +67,12 @@ def test_nothing_else_is_learnt(seed: int) -> None:
     exploration, simulator = listener.exploration, listener.simulator
     observe, before, learnt = exploration.observe, [0, 0], []
 
-    def check(state: int) -> None:
-        here, action = exploration.last_state, exploration.next_action()
+    def check(action: int, state: int) -> None:
+        here = exploration.last_state
         assert (here in (None, before[0]), action, state) == (True, before[1], simulator.state)
+        assert action == exploration.next_action()
         learnt.append(action)
-        observe(state)
+        observe(action, state)
 
     exploration.observe = check
     for _ in range(3000):
@@ -123,11 +126,11 @@ def test_paused_while_nobody_drives() -> None:
 
 def test_limit_and_silence() -> None:
     listener = Listener()
-    listener.loop.max_steps = 10
+    listener.loop.adjust(StepLimits(5.0, 3, max_steps=10))
     for _ in range(5):
         listener.drive(listener.advice[-1][1])
     listener.loop.tick(1.0)
-    assert listener.exploration.phase.startswith('building/')
+    assert listener.exploration.phase.value.startswith('building/')
     listener.loop.tick(21.0)
     assert listener.exploration.status == 'waiting for the robot: nobody drives the robot'
     for _ in range(10):

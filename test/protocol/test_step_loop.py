@@ -7,7 +7,7 @@ import pytest
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 
 HOME = 0
@@ -21,7 +21,7 @@ class Robot:
         self.calls: list[int] = []
         self.exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
         self.loop = StepLoop(
-            self.exploration, RetryTimer(1.0, 3), 1000, lambda *order: self.sent.append(order),
+            self.exploration, StepLimits(1.0, 3), 1000, lambda *order: self.sent.append(order),
             self.call)
         self.loop.resume(0.0)
         while not self.sent:

@@ -28,7 +28,7 @@ def drive(robot: DiffDrive, speed: float, turn_rate: float, ticks: int) -> list[
 
 
 def relative(robot: DiffDrive) -> tuple[float, float, float]:
-    """Return the true pose as odometry would have it."""
+    """Return the true pose in the frame of odometry."""
     x, y = robot.world.centre(robot.world.home)
     return robot.pose.x - x, robot.pose.y - y, robot.pose.yaw
 
@@ -137,7 +137,7 @@ def test_contact() -> None:
 
 
 def test_corners_are_not_cut() -> None:
-    """From many places, straight at the inner corner: the disc stays out of the walls."""
+    """Drive from many places straight at the inner corner: the disc stays out of the walls."""
     world = load('two_room_flat')
     for n in range(200):
         robot = DiffDrive(world, Body(max_speed=100.0, acceleration=1e6), n)
@@ -242,7 +242,7 @@ def is_variance(values: list[float], variance: float, kurtosis: float) -> bool:
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_odometry_noise(seed: int) -> None:
-    """Each wheel is off by its own 5 %; seen in the way, which is the mean of both."""
+    """Each wheel has an error of 5 % of its own; the distance is the mean of both wheels."""
     robot = DiffDrive(PLAIN, Body(odom_noise=0.05, acceleration=1e6), seed)
     off, turned = [], []
     for _ in range(4000):

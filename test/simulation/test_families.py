@@ -91,7 +91,7 @@ def test_simulated_on_demand() -> None:
 
 
 def test_some_states_are_close_to_the_radius() -> None:
-    """On either side of it, where a promise is hardest to keep."""
+    """They lie on both sides of the radius, where the promise is hardest to keep."""
     within = beyond = 0
     for seed in range(30):
         cmp = draw('confusing_chain', seed).settings[0].cmp

@@ -115,6 +115,8 @@ MALFORMED = [
 
     ('ragged rows', grid('S..', '..'), ":6: row '..' has 2 cells, expected 3 as in the first"),
     ('unknown cell', grid('S..', '.X.'), ":6: found 'X' in row '.X.', expected '.', '#' or 'S'"),
+    ('empty rows', grid('S').replace('\n        - "S"', ' []'),
+     ':4: found an empty list, expected a list of at least one row'),
     ('no S', grid('...', '...'), ":5: found 0 cells 'S', expected exactly 1"),
     ('two S', grid('S..', '..S'), ":5: found 2 cells 'S', expected exactly 1"),
     ('no rows', grid(more='    until: 5'), ':4: found nothing, expected a list of strings'),

@@ -64,7 +64,7 @@ def test_the_origin_is_the_lower_left_corner(tmp_path: Path) -> None:
 
 
 def test_a_disc_is_free_where_no_point_of_it_is_in_a_wall() -> None:
-    """Against a sample of its points."""
+    """Compare with random points of the disc."""
     world, draw = load('two_room_flat'), random.Random(1)
     closed = world.doors['D']
     seen = set()

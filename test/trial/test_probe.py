@@ -1,4 +1,4 @@
-"""What a probe plays and what it makes of that."""
+"""What a probe plays, and what it estimates."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ NAMES = ('east', 'west')
 
 
 class Robot:
-    """A corridor of four states whose steps take 2 s; ``before`` may do otherwise.
+    """A corridor of four states whose steps take 2 s, unless ``before`` changes that.
 
     before: called with the preflight, the order and the time; returns whether to go on.
     """
@@ -43,7 +43,8 @@ class Robot:
         return self.preflight
 
     def verdict(self) -> dict[str, str]:
-        return {check.name: check.text for check in self.play().checks() if not check.ok}
+        return {finding.name: finding.text for finding in self.play().findings()
+                if not finding.ok}
 
 
 def test_a_robot_that_behaves() -> None:

@@ -47,11 +47,12 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     exploration = Exploration(
         settings(Problem(len(scenario.actions), 3.0, 1.0, 0.1), 'onboard'), 3)
     store = Store(folder, 'r1.explorer', identity(scenario.actions, 3.0), transition_log=True)
-    store.begin(0, None)
+    store.begin_generation(0, None)
     exploration.on_input = store.append
     first = 0
     while not exploration.changes_relearnt:
-        exploration.observe(simulator.step(exploration.next_action()))
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
         if not first and exploration.hypothesis:
             first = exploration.steps
         if first and exploration.steps == first + 1500:
@@ -70,39 +71,39 @@ def log(trial: Trial) -> Path:
 
 
 def test_the_replay_ends_where_the_exploration_did(trial: Trial) -> None:
-    story = replay(Saved(log(trial)))
-    assert story.exploration.hypothesis == trial.exploration.hypothesis
-    assert story.exploration.counts == trial.exploration.counts
-    assert story.known[-1][1] == len(trial.exploration.hypothesis.targets)
-    assert [step for step, count in story.known if count][0] == trial.first
-    assert story.inputs[Input.RELOCATED] == trial.exploration.steps // 997
-    assert story.inputs[Input.INTERRUPTED] == trial.exploration.steps // 1499
+    summary = replay(Saved(log(trial)))
+    assert summary.exploration.hypothesis == trial.exploration.hypothesis
+    assert summary.exploration.counts == trial.exploration.counts
+    assert summary.known[-1][1] == len(trial.exploration.hypothesis.targets)
+    assert [step for step, count in summary.known if count][0] == trial.first
+    assert summary.inputs[Input.RELOCATED] == trial.exploration.steps // 997
+    assert summary.inputs[Input.INTERRUPTED] == trial.exploration.steps // 1499
     played = {action: 0 for _, action in trial.simulator.counts}
     for (_, action), seen in trial.simulator.counts.items():
         played[action] += sum(seen.values())
-    assert story.actions == played and RESET in played
-    assert story.exploration.changes_noticed == trial.exploration.changes_noticed >= 1
+    assert summary.actions == played and RESET in played
+    assert summary.exploration.changes_noticed == trial.exploration.changes_noticed >= 1
 
 
 def test_the_figures_of_the_policies_are_near_the_truth(trial: Trial) -> None:
-    """What is tried often since the change is estimated well; by 30% at most is it off here."""
-    story = replay(Saved(log(trial)))
+    """The estimates for states reached often since the change are off by 30% at most."""
+    summary = replay(Saved(log(trial)))
     compared = 0
     for policy in trial.exploration.hypothesis.policies[1:]:
-        if story.reached(policy.target) < 100:
+        if summary.reached(policy.target) < 100:
             continue
         truth = expected_steps(trial.simulator.cmp, policy)
-        assert story.steps_to(policy) == pytest.approx(truth, rel=0.3)
+        assert summary.steps_to(policy) == pytest.approx(truth, rel=0.3)
         compared += 1
     assert compared
 
 
 def test_a_trial_that_ends_soon_after_a_change_was_noticed(trial: Trial) -> None:
-    """Nothing that a policy plays may have been tried since then."""
-    story = replay(Saved(log(trial)))
-    story.counts.clear()
+    """Possibly no action of a policy has been tried since then."""
+    summary = replay(Saved(log(trial)))
+    summary.counts.clear()
     for policy in trial.exploration.hypothesis.policies[1:]:
-        assert story.steps_to(policy) == math.inf
+        assert summary.steps_to(policy) == math.inf
 
 
 def test_what_is_written(trial: Trial) -> None:
@@ -157,7 +158,7 @@ def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
         os.utime(part, (1e9, 1e9))
     running.close()
     assert (folder / 'explorer.log.sqlite-wal').exists()
-    for _ in range(2):    # and reading it is not writing it
+    for _ in range(2):    # reading does not count as writing
         path, = report.write(folder)
         assert '- time: until 2001-09-' in path.read_text(encoding='utf-8')
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.core.settings import Settings
+from mnm_ros.core.options import Settings
 
 
 def printed_step_bound(settings: Settings, known: int) -> int:

@@ -12,10 +12,10 @@ from typing import Any, Union
 
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.checking_phase import CheckingPhase, Round, over_own_targets
+from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.evaluation import Decision, Evaluation
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.policy import Policy, over_own_targets
 from mnm_ros.core.problem import RESET, Problem
 
 
@@ -41,20 +41,18 @@ class CheckRunner:
 
     Args:
         base: the fresh run.
-        home: the state after a RESET.
-        policies: of the hypothesis; the one for home needs no evaluation.
+        policies: of the hypothesis; the first one, for home, needs no evaluation.
         limit: ``W_r``, the most steps of part 1.
         new_evaluation: makes the evaluation of one policy.
     """
 
-    def __init__(self, base: BaseAlgorithm, home: int, policies: tuple[Policy, ...], limit: int,
+    def __init__(self, base: BaseAlgorithm, policies: tuple[Policy, ...], limit: int,
                  new_evaluation: Callable[[], Evaluation]) -> None:
         self.result = CheckRun()
         self.base = base
-        self._home = home
         self._limit = limit
         self._new_evaluation = new_evaluation
-        self._queue = [policy for policy in reversed(policies) if policy.target != home]
+        self._queue = list(reversed(policies[1:]))
         self._steps = 0
         self.rediscovering = True
         self._here: int | None = None
@@ -89,7 +87,7 @@ class CheckRunner:
 
     def _begin_evaluation(self) -> None:
         self._evaluation = self._new_evaluation()
-        self._attempts = Attempts(self._home, self._queue[-1], self._evaluation.ends_outside)
+        self._attempts = Attempts(self._queue[-1], self._evaluation.ends_outside)
 
     def _rediscover(self, action: int, state: int) -> None:
         self.base.observe(action, state)
@@ -181,7 +179,7 @@ class WindowPhase(CheckingPhase):
         if not self.check_steps:
             self.check_steps = self.base.step_bound(known)
         self.runner = CheckRunner(
-            self.base, self._round.home, self.policies, self.check_steps,
+            self.base, self.policies, self.check_steps,
             lambda: self._new_evaluation(self._round.problem, known))
 
     def _decide(self) -> None:

@@ -10,22 +10,23 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 from mnm_ros import wire
-from mnm_ros.protocol.step_loop import OVER
+from mnm_ros.core.exploration import Phase
 
-_QUIET = ('paused', *OVER)    # phases in which the explorer leaves the robot alone
+_OVER = (Phase.FAULT, Phase.DONE)
+_QUIET = (Phase.PAUSED, *_OVER)    # phases in which the explorer leaves the robot alone
 _AGAIN = 1.0                  # s, after which it is asked again to pause
 _DOUBT = 1.0                  # s, until the phase must have followed a request to go on
 
 
 class ExplorationPause:
-    """Client of the service ``explore``, with an ear on ``phase``.
+    """Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
 
-    Only a pause that was asked for here is ended here.
+    Only a pause that this node has asked for is ended by it.
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._phase = ''
+        self._phase: Phase | None = None    # not heard yet
         self._asked = False
         self._ask_at = self._doubted_until = -math.inf
         self._going_on: Future | None = None
@@ -41,7 +42,7 @@ class ExplorationPause:
     @property
     def disturbed(self) -> bool:
         """Whether somebody explores all the same."""
-        return self._offered and self._phase not in ('', *_QUIET)
+        return self._offered and self._phase not in (None, *_QUIET)
 
     def reached(self, now: float) -> bool:
         """Return whether nobody explores, after asking for a pause if that is necessary."""
@@ -63,7 +64,7 @@ class ExplorationPause:
         """Let exploration go on if it was paused by this node."""
         asked, self._asked = self._asked, False
         self._ask_at = -math.inf
-        if asked and self._client.service_is_ready() and self._phase not in OVER:
+        if asked and self._client.service_is_ready() and self._phase not in _OVER:
             self._doubted_until = now + _DOUBT
             self._going_on = self._client.call_async(SetBool.Request(data=True))
             self._going_on.add_done_callback(self._on_response)
@@ -75,7 +76,12 @@ class ExplorationPause:
             self._node.count_publishers(self._phases.topic_name))
 
     def _on_phase(self, message: String) -> None:
-        self._phase = message.data
+        try:
+            self._phase = Phase(message.data)
+        except ValueError:
+            self._node.get_logger().warning(
+                f'phase {message.data!r} ignored: unknown', throttle_duration_sec=5.0)
+            return
         if self._phase not in _QUIET:
             self._doubted_until = -math.inf
 

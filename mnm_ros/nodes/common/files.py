@@ -12,7 +12,7 @@ from rclpy.node import Node
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
-    """Write atomically: a reader sees the old file or the new one; return the path.
+    """Write a file and return its path; a reader sees the old file or the new one, never a part.
 
     Missing directories are made. OSError if that or the writing fails.
     """
@@ -35,7 +35,7 @@ def write_record(
         node: Node, path: str, counts: Mapping[tuple[int, int], Mapping[int, int]]) -> None:
     """Write counts ``{(state, action): {next: n}}`` as ``{state: {action: {next: n}}}``.
 
-    Does nothing if ``path`` is empty; logs an error if it cannot be written.
+    Does nothing if ``path`` is empty; logs an error if the file cannot be written.
     """
     if not path:
         return

@@ -1,4 +1,4 @@
-"""Who is on the other side of the step protocol, as far as the middleware tells."""
+"""Who takes part in the step protocol, as the ROS graph shows it."""
 
 from __future__ import annotations
 
@@ -13,64 +13,71 @@ from mnm_ros.nodes.common.home_service import HomeService
 
 
 def identities(endpoints: Iterable[TopicEndpointInfo]) -> frozenset[object]:
-    """Tell endpoints apart: by number, one that takes another's place would go unnoticed."""
+    """Return the ids of endpoints; a count would not show that one has replaced another."""
     return frozenset(tuple(endpoint.endpoint_gid) for endpoint in endpoints)
 
 
 class GraphWatch:
     """Watches ``action``, ``state`` and, if it is used, ``return_home``.
 
-    orders: the subscription to ``action`` of a node that only listens; its partners are those
-        who command the robot, not those who are commanded.
+    The partners of a node that commands a robot are the robot sides. Those of a node that only
+    listens are the nodes that command it.
+
+    Args:
+        node: whose graph it is.
+        actions: the node's publisher of actions, or of advice.
+        states: its subscription to ``state``.
+        home: its client of ``return_home``, if it uses one.
+        overheard: the subscription to ``action`` of a node that only listens.
     """
 
     def __init__(
             self, node: Node, actions: Publisher, states: Subscription,
-            home: HomeService | None, orders: Subscription | None = None) -> None:
+            home: HomeService | None, overheard: Subscription | None = None) -> None:
         self._node = node
         self._actions = actions
         self._states = states
         self._home = home
-        self._orders = orders
+        self._overheard = overheard
         self._seen: frozenset[object] = frozenset()
 
     @property
-    def partner(self) -> bool:
-        """Whether there is somebody to exchange actions with."""
-        if self._orders:
-            return bool(self._node.count_publishers(self._orders.topic_name))
+    def has_partner(self) -> bool:
+        """Whether somebody takes the actions of this node, or publishes those it listens to."""
+        if self._overheard:
+            return bool(self._node.count_publishers(self._overheard.topic_name))
         return bool(self._actions.get_subscription_count())
 
     @property
-    def server(self) -> bool:
-        """Whether home is offered by a service."""
+    def has_home_service(self) -> bool:
+        """Whether ``return_home`` is used and offered."""
         return bool(self._home and self._home.ready)
 
     @property
     def missing(self) -> str:
-        """What a robot side, or a driver, would have to offer and nobody does; or nothing."""
-        if not self.partner and self._orders:
-            return f'nobody publishes {self._orders.topic_name}'
-        if not self.partner:
+        """What this node needs and nobody offers, or empty."""
+        if not self.has_partner and self._overheard:
+            return f'nobody publishes {self._overheard.topic_name}'
+        if not self.has_partner:
             return f'nobody subscribes to {self._actions.topic_name}'
         if not self._node.count_publishers(self._states.topic_name):
             return f'nobody publishes {self._states.topic_name}'
-        if self._home and not self.server:
+        if self._home and not self.has_home_service:
             return f'nobody offers {self._home.name}'
         return ''
 
-    def look(self) -> tuple[bool, bool]:
-        """Return whether somebody has joined, and has left, since the last look."""
-        before, self._seen = self._seen, self._look()
+    def update(self) -> tuple[bool, bool]:
+        """Return whether somebody has joined, and whether somebody has left, since last time."""
+        before, self._seen = self._seen, self._endpoints()
         return bool(self._seen - before), bool(before - self._seen)
 
-    def _look(self) -> frozenset[object]:
+    def _endpoints(self) -> frozenset[object]:
         partners = (
-            self._node.get_publishers_info_by_topic(self._orders.topic_name) if self._orders
+            self._node.get_publishers_info_by_topic(self._overheard.topic_name) if self._overheard
             else self._node.get_subscriptions_info_by_topic(self._actions.topic_name))
         robots = self._node.get_publishers_info_by_topic(self._states.topic_name)
         seen = set(identities((*partners, *robots)))
-        if not self._orders:
-            # An endpoint is known before it can be reached: being reached is news once more.
+        if not self._overheard:
+            # An endpoint is seen before it can be reached: when it can, it counts as new again.
             seen.update(range(self._actions.get_subscription_count()))
-        return frozenset(seen | {'home'} if self.server else seen)
+        return frozenset(seen | {'home'} if self.has_home_service else seen)

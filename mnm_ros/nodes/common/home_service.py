@@ -1,4 +1,4 @@
-"""RESET by the service ``return_home``, or another one, called without waiting."""
+"""RESET by a call of the service ``return_home``, or of another one, without waiting for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-_PAUSE = 0.05    # s, between two calls for the same way home: each leads the robot home again
+_PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 
 
 class HomeService:
-    """Client of ``return_home``, or of another service that leads home.
+    """Client of a service that leads the robot home.
 
-    on_response: called with the number of the attempt, its success and the message.
+    Args:
+        node: owns the client.
+        on_response: called with the number of the attempt, its success and the message.
+        service: name of the service, a ``std_srvs/Trigger``.
     """
 
     def __init__(
@@ -41,9 +44,9 @@ class HomeService:
         return self._client.service_is_ready()
 
     def call(self, attempt: int) -> bool:
-        """Call the service if it is there; return whether it was called.
+        """Call the service if it is offered; return whether it was called.
 
-        A response to an earlier call still counts.
+        The responses to earlier calls are still reported, with the number of their attempt.
         """
         now = time.monotonic()
         if not self.ready or (attempt == self._attempt and now < self._called + _PAUSE):

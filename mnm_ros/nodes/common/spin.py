@@ -22,21 +22,23 @@ try:
 except ImportError:    # Humble
     from rclpy.executors import SingleThreadedExecutor as FastExecutor
 
-_SPIN = 0.1
-"""Seconds after which a stop request is noticed at the latest."""
-
-_LEAVE = 2.0
-"""Seconds that a node may take to leave its robot."""
+_SPIN = 0.1     # s, after which a signal is noticed at the latest
+_LEAVE = 2.0    # s, that a node may take to leave its robot
 
 
 def run(
         name: str, make_node: Callable[[], Node], args: list[str] | None = None) -> int:
     """Run a node until SIGINT, SIGTERM or the end of its context; return the exit status.
 
-    A node with a method ``leave`` has it called at a signal, and again between its callbacks
-    until it returns True or 2 s have passed; the robot can be brought to rest this way. A node
-    with a method ``close`` has it called at the end, while it can still publish and log.
-    A bad parameter or ROS argument ends in one line on stderr and status 1.
+    The methods ``leave`` and ``close`` of the node are called if it has them. ``leave`` brings
+    the robot to rest: it is called after a signal, and again between callbacks, until it returns
+    True or 2 s have passed. ``close`` comes last, when the node can still publish and log.
+
+    Args:
+        name: of the program, for error messages.
+        make_node: called once ROS is initialised; a bad parameter that it raises, or a bad ROS
+            argument, is printed as one line on stderr, and the status is 1.
+        args: ROS arguments instead of those of the command line.
     """
     with _stop_on_signals() as stopped:
         try:
@@ -72,9 +74,9 @@ def _leave(node: Node, executor: Executor) -> None:
 
 @contextmanager
 def _stop_on_signals() -> Iterator[Callable[[], bool]]:
-    """Turn SIGINT and SIGTERM into a question, so that no callback is torn apart.
+    """Remember SIGINT and SIGTERM instead of interrupting a callback; yield whether one came.
 
-    rclpy's own handlers end the context first, after which nothing can be published.
+    rclpy's own handlers end the context at once, after which nothing can be published.
     """
     received: list[int] = []
 
@@ -87,6 +89,6 @@ def _stop_on_signals() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(received)
     finally:
         for number, handler in before.items():
-            # A second Ctrl-C would tear the end of the process apart.
+            # A second Ctrl-C would interrupt the end of the process.
             ending = handler in (signal.default_int_handler, signal.SIG_DFL)
             signal.signal(number, signal.SIG_IGN if ending else handler)

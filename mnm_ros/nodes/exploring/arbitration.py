@@ -1,4 +1,4 @@
-"""Of several explorers that could command one robot, the one that started first does."""
+"""Among several explorers that could command one robot, the one that started first does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mnm_ros import wire
 from mnm_ros.nodes.common.graph_watch import identities
 
 _LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
-_LONGEST = 5.0    # s, of listening, however long the robot answers to somebody unknown
+_LONGEST = 5.0    # s, of listening, however long the robot answers an unknown sender
 _REPEAT = 1.5     # s, within which every claim is published again
 _YIELD = 2.0      # s, after an answer to somebody else's action
 
@@ -19,10 +19,13 @@ _OTHER = 'another explorer, which started earlier, commands it'
 
 
 class Arbitration:
-    """What this explorer and others say on ``driver``, beside the robot's topic ``action``.
+    """Settles on the topic ``driver``, beside the robot's ``action``, who commands the robot.
 
-    action: fully qualified topic. number: the smallest one commands; the time of the start in
-    nanoseconds.
+    Args:
+        node: that has the topics.
+        action: fully qualified name of the topic.
+        number: time of the start in nanoseconds; the explorer with the smallest one commands.
+        now: time in seconds.
     """
 
     def __init__(self, node: Node, action: str, number: int, now: float) -> None:
@@ -50,9 +53,9 @@ class Arbitration:
         self._publisher.publish(Int64(data=self._number))
 
     def on_foreign_answer(self, now: float) -> None:
-        """The robot has answered to an action that is not this explorer's.
+        """Take note that the robot has answered an action that is not this explorer's.
 
-        Whose it is may still have to be found: on a busy machine that takes seconds.
+        Its sender may not have been discovered yet: on a busy machine that takes seconds.
         """
         if now < self._wait_until:
             self._wait_until = max(
@@ -60,7 +63,7 @@ class Arbitration:
         if self._node.count_publishers(self._action) > 1:
             self._foreign_until = now + _YIELD
 
-    def objection(self, now: float) -> str:
+    def reason_to_yield(self, now: float) -> str:
         """Return why the robot has to be left alone at present, or nothing."""
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
             self._wait_until = now + _LISTEN
@@ -71,7 +74,7 @@ class Arbitration:
         if joined and now < self._wait_until < math.inf:
             self._wait_until = now + _LISTEN
         if left and self._earlier:
-            self._earlier = False    # whoever is left says so again
+            self._earlier = False    # if another one with precedence is left, it repeats its claim
             self._wait, self._wait_until = _OTHER, now + (_REPEAT if len(claims) > 1 else 0.0)
         if self._earlier:
             return _OTHER

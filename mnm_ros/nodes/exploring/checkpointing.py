@@ -1,4 +1,4 @@
-"""Keeps the exploration of a node on disk and brings it back."""
+"""Keeps the exploration of a node on disk, and brings it back."""
 
 from __future__ import annotations
 
@@ -20,12 +20,18 @@ _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
 
 
 class Checkpointing:
-    """Makes the exploration that the parameters ask for, or takes it from ``checkpoint_dir``.
+    """Makes the exploration that the parameters ask for, or restores it.
 
-    exploration: goes on where the last one in the folder was, with a RESET.
+    Args:
+        node: whose name the files have, and that logs.
+        parameters: of the explorer; ``checkpoint_dir`` names the folder.
 
-    Raises ParameterError if the parameters do not make a problem that can be solved, or if the
-    folder cannot be made.
+    Attributes:
+        exploration: goes on where the last one in the folder was, with a RESET.
+
+    Raises:
+        ParameterError: if the parameters do not make a problem that can be solved, or if the
+            folder cannot be made.
     """
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
@@ -58,7 +64,7 @@ class Checkpointing:
         return self._store.problem if self._store else ''
 
     def save(self) -> tuple[bool, str]:
-        """See to it that everything is on the disk; return success and what to tell."""
+        """Write everything to the disk; return success, and the file or the reason."""
         if self._store is None:
             return False, "nothing saved: parameter 'checkpoint_dir' is ''"
         if not self._store.flush(_SLOW):
@@ -66,7 +72,11 @@ class Checkpointing:
         return True, str(self._store.path)
 
     def load(self) -> Exploration:
-        """Go back to what is on the disk; Refused if nothing there can be gone on from."""
+        """Go back to what is on the disk.
+
+        Raises:
+            Refused: if nothing there can be gone on from.
+        """
         if self._store is None:
             raise Refused("parameter 'checkpoint_dir' is ''")
         self.save()
@@ -93,7 +103,7 @@ class Checkpointing:
         if loaded is None:
             return None
         saved, exploration = loaded
-        self._store.follow(exploration, saved.number, since=len(saved.inputs))
+        self._store.attach(exploration, saved.number, since=len(saved.inputs))
         exploration.lose_place()
         logger.info(f'going on from {saved.path}: step {exploration.steps}, '
                     f'{time.monotonic() - begun:.1f} s')
@@ -107,8 +117,8 @@ class Checkpointing:
     def _begin(self) -> Exploration:
         exploration = Exploration(self._settings, self._seed)
         if self._store is not None:
-            self._store.begin(0, None)
-            self._store.follow(exploration)
+            self._store.begin_generation(0, None)
+            self._store.attach(exploration)
         return exploration
 
 

@@ -1,4 +1,4 @@
-"""What the explorer publishes, each thing when it has changed and not too often."""
+"""What the explorer publishes: each value when it has changed, and not too often."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
 from mnm_ros import wire
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.markers import Markers
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
 _MARKER_PERIOD = 0.5     # s, at least between two pictures
 _LEVELS = {
-    'waiting_for_robot': DiagnosticStatus.WARN, 'paused': DiagnosticStatus.WARN,
-    'fault': DiagnosticStatus.ERROR}
+    Phase.WAITING_FOR_ROBOT: DiagnosticStatus.WARN, Phase.PAUSED: DiagnosticStatus.WARN,
+    Phase.FAULT: DiagnosticStatus.ERROR}
 
 
 class Publishers:
-    """All topics that tell about an exploration; the late get the latest at once."""
+    """All topics that tell about an exploration; late subscribers get the latest value."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -36,7 +36,7 @@ class Publishers:
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = Markers()
         self._hypothesis: Hypothesis | None = None
-        self._said = ('', '')
+        self._said: tuple[Phase | None, str] = (None, '')
         self._drawn: object = None
         self._next_phase = self._next_picture = -math.inf
         self._counted = (0, -math.inf)    # steps and when
@@ -69,16 +69,22 @@ class Publishers:
         self._hypothesis = hypothesis
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
-        """Publish whatever has changed and is due; ``missing`` tells why there is no robot."""
-        said = exploration.phase, exploration.status
-        if missing and said[0] == 'waiting_for_robot':
-            said = said[0], f'{said[1]} ({missing})'
-        if said != self._said and now >= self._next_phase:
-            self._log(*said)
-            self._said = said
+        """Publish whatever has changed and is due.
+
+        Args:
+            exploration: what is told about.
+            missing: why there is no robot, or empty.
+            now: time in seconds.
+        """
+        phase, status = exploration.phase, exploration.status
+        if missing and phase is Phase.WAITING_FOR_ROBOT:
+            status = f'{status} ({missing})'
+        if (phase, status) != self._said and now >= self._next_phase:
+            self._log(phase, status)
+            self._said = phase, status
             self._next_phase = now + _PHASE_PERIOD
-            self._publish(self._status, String(data=said[1]))    # whoever sees the phase knows why
-            self._publish(self._phase, String(data=said[0]))
+            self._publish(self._status, String(data=status))    # who sees the phase knows why
+            self._publish(self._phase, String(data=phase.value))
         if now >= self._next_picture:
             self._next_picture = now + _MARKER_PERIOD
             shown = (self._hypothesis, exploration.candidates, exploration.last_state)
@@ -90,7 +96,11 @@ class Publishers:
                     now: float) -> None:
         """Publish one diagnostic status; to be called once a second.
 
-        disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+        Args:
+            exploration: what is told about.
+            robot_timeouts: how often something had to be sent to the robot again.
+            disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+            now: time in seconds.
         """
         steps, since = self._counted
         self._counted = exploration.steps, now
@@ -112,18 +122,19 @@ class Publishers:
         self._latest[publisher] = message
         publisher.publish(message)
 
-    def _log(self, phase: str, status: str) -> None:
+    def _log(self, phase: Phase, status: str) -> None:
         """Log what concerns people: when it starts or stops, not each phase of the search."""
         logger, before = self._node.get_logger(), self._said[0]
-        if phase == before:
+        waits = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
+        if phase is before:
             return
-        if phase == 'fault':
+        if phase is Phase.FAULT:
             logger.error(status)
-        elif phase == 'waiting_for_robot' and before not in ('', 'paused'):
+        elif phase is Phase.WAITING_FOR_ROBOT and before not in (None, Phase.PAUSED):
             logger.warning(status)
-        elif phase in ('waiting_for_robot', 'paused', 'done'):
+        elif phase in (*waits, Phase.DONE):
             logger.info(status)
-        elif before in ('waiting_for_robot', 'paused'):
+        elif before in waits:
             logger.info('exploring')
 
 

@@ -1,23 +1,46 @@
-"""What an operator may ask of a session."""
+"""The services of the explorer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros.checkpoint.input_log import Refused
-from mnm_ros.protocol.step_loop import FAULT
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.step_task import OVER, RunState
+from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 
-if TYPE_CHECKING:
-    from mnm_ros.nodes.exploring.session import ExplorationSession
+
+class Operated(Protocol):
+    """What the services ask of a session.
+
+    Attributes:
+        active: whether the node is active.
+        checkpointing: keeps the exploration on disk.
+    """
+
+    active: bool
+    checkpointing: Checkpointing
+
+    @property
+    def exploration(self) -> Exploration: ...
+
+    @property
+    def running(self) -> bool: ...
+
+    def explore(self, wanted: bool) -> None: ...
+
+    def recover(self) -> None: ...
+
+    def load(self) -> None: ...
 
 
 class Services:
     """``explore``, ``recover``, ``save`` and ``load``. A refusal tells what to do instead."""
 
-    def __init__(self, node: Node, session: ExplorationSession) -> None:
+    def __init__(self, node: Node, session: Operated) -> None:
         self._node = node
         self._session = session
         self._services = (
@@ -35,9 +58,9 @@ class Services:
             self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         session = self._session
         response.success = False
-        if session.exploration.phase == FAULT:
+        if session.exploration.state is RunState.FAULT:
             response.message = f'{session.exploration.status}; {self._way_back()}'
-        elif session.loop.over:
+        elif session.exploration.state in OVER:
             response.message = f'exploration is over: {session.exploration.status}'
         elif not session.active:
             response.message = 'the node is not active'
@@ -46,13 +69,13 @@ class Services:
             response.success = True
             response.message = (
                 'exploring' if request.data else
-                'pausing after the current step' if session.loop.running else 'paused')
+                'pausing after the current step' if session.running else 'paused')
         return response
 
     def _on_recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         session = self._session
         response.success = False
-        if session.exploration.phase != FAULT:
+        if session.exploration.state is not RunState.FAULT:
             response.message = f'there is no fault; {session.exploration.status}'
         elif not session.exploration.recoverable:
             response.message = f'{session.exploration.status}; {self._way_back()}'
@@ -69,12 +92,12 @@ class Services:
         return 'load what was saved, or clean the node up and configure it again'
 
     def _on_save(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._session.keeper.save()
+        response.success, response.message = self._session.checkpointing.save()
         return response
 
     def _on_load(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = False
-        if self._session.loop.running:
+        if self._session.running:
             response.message = 'exploring: call explore with false first'
             return response
         try:

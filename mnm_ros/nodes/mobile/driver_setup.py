@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from rclpy.node import Node
+
 from mnm_ros.driving.drive import Limits
 from mnm_ros.driving.grid import QUARTER, Grid, heading_of
 from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
+from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.parameters import ParameterError, Parameters
 
 
 def grid_of(given: Parameters) -> Grid:
-    """Return the grid."""
+    """Return the grid of cells."""
     return Grid(*(given[name] for name in (
         'origin_x', 'origin_y', 'cell_size', 'columns', 'rows', 'with_heading')))
 
 
 def limits_of(given: Parameters) -> Limits:
-    """Return how to drive."""
+    """Return the limits of velocities, accelerations and tolerances."""
     return Limits(*(given[name] for name in (
         'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',
         'heading_tolerance', 'blocked_after')))
@@ -24,6 +28,18 @@ def limits_of(given: Parameters) -> Limits:
 def home_of(given: Parameters) -> Pose:
     """Return the home pose."""
     return Pose(given['home_x'], given['home_y'], given['home_yaw'])
+
+
+def movers_of(node: Node, given: Parameters) -> tuple[Mover, Mover]:
+    """Return what moves the robot between cells, and what moves it home."""
+    mover: Mover
+    if given['drive'] == 'cmd_vel':
+        mover = VelocityMover(node, limits_of(given), given['stamped'])
+    elif given['drive'] == 'goal_pose':
+        mover = GoalMover(node, limits_of(given))
+    else:
+        mover = Nav2Mover(node)
+    return mover, DockMover(node) if given['reset'] == 'service' else mover
 
 
 def check(given: Parameters) -> None:
@@ -52,7 +68,7 @@ def check(given: Parameters) -> None:
 
 def _check_tolerance(
         given: Parameters, name: str, to_border: float, size: float, reason: str) -> None:
-    """Raise ParameterError if a robot at home within the tolerance may be in another state."""
+    """Raise ParameterError if a robot within the tolerance of home may be in another state."""
     most = to_border - given['hysteresis'] * size
     if given[name] > most:
         raise ParameterError(

@@ -1,10 +1,9 @@
-"""Who moves the robot along a leg: we on ``cmd_vel``, or a planner by ``goal_pose``, or a dock."""
+"""Ways to move the robot along a leg: velocities, goals for a planner, or the platform's dock."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 import math
-from typing import NamedTuple
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from rclpy.duration import Duration
@@ -14,29 +13,23 @@ from mnm_ros import wire
 from mnm_ros.driving.drive import STILL, Drive, Leg, Limits, Outcome, Stopwatch, Velocity
 from mnm_ros.geometry import Pose
 from mnm_ros.nodes.common.home_service import HomeService
-from mnm_ros.nodes.mobile.poses import set_pose
+from mnm_ros.nodes.mobile.poses import StampedPose, set_pose
 
 _REST = 0.5       # s of zero velocities after an action, before somebody else may drive
-_AGAIN = 5.0      # s, after which a goal is published again
+_REPEAT = 5.0     # s, after which a goal is published again
 _PAUSE = 1.0      # s, between two calls of a service
-_HEARD = Duration(seconds=0.5)    # for whoever listens to say so
-
-
-class StampedPose(NamedTuple):
-    """Where the robot was when, in s by the stamps of the poses, and in which frame."""
-
-    time: float
-    pose: Pose
-    frame: str
+_ACKNOWLEDGE = Duration(seconds=0.5)    # for subscribers to confirm the last message
 
 
 class Mover(ABC):
     """Moves the robot along one leg at a time.
 
-    ticks: whether time matters between two poses, too. detail: why the last leg failed.
+    Attributes:
+        needs_time: whether ``update`` has to be called between two poses, too.
+        detail: why the last leg has failed.
     """
 
-    ticks = True
+    needs_time = True
     detail = ''
 
     @property
@@ -45,53 +38,53 @@ class Mover(ABC):
         return True
 
     @abstractmethod
-    def start(self, leg: Leg, fix: StampedPose) -> None:
+    def start(self, leg: Leg, pose: StampedPose) -> None:
         """Begin a leg."""
 
     @abstractmethod
-    def update(self, fix: StampedPose) -> Outcome | None:
-        """Take a pose, or the time; return how the leg has ended, None if it has not."""
+    def update(self, pose: StampedPose) -> Outcome | None:
+        """Take a pose, new or with a later time; return how the leg has ended, None if not yet."""
 
     def bump(self) -> None:
-        """Take the news that the robot touches something."""
+        """Notice that the robot touches something."""
 
-    def stop(self, fix: StampedPose | None) -> None:
+    def stop(self, pose: StampedPose | None) -> None:
         """Bring the robot to rest at once; None if nobody knows where it is."""
 
-    def rest(self, fix: StampedPose) -> None:
+    def rest(self, pose: StampedPose) -> None:
         """Take a pose while nothing is under way."""
 
     def close(self) -> None:
-        """Make sure, before the node ends, that the last word has been heard."""
+        """Make sure, before the node ends, that the last message has arrived."""
 
 
 class VelocityMover(Mover):
-    """Drives by itself: one velocity for each pose, zeros for a while afterwards, then none."""
+    """Publishes one velocity for each pose, zeros for a while afterwards, then none."""
 
-    ticks = False
+    needs_time = False
 
     def __init__(self, node: Node, limits: Limits, stamped: bool) -> None:
         self._node = node
         self._limits = limits
         self._stamped = stamped
         self._drive: Drive | None = None
-        self._answered = False           # the next pose, in advance
+        self._answered_ahead = False     # whether the next pose has its velocity already
         self._resting: Stopwatch | None = None
         self._publisher = node.create_publisher(
             TwistStamped if stamped else Twist, 'cmd_vel', wire.STEP)
 
-    def start(self, leg: Leg, fix: StampedPose) -> None:
+    def start(self, leg: Leg, pose: StampedPose) -> None:
         """Begin a leg, from rest."""
-        self._drive, self._resting = Drive(self._limits, leg, fix.time, fix.pose), None
+        self._drive, self._resting = Drive(self._limits, leg, pose.time, pose.pose), None
 
-    def update(self, fix: StampedPose) -> Outcome | None:
+    def update(self, pose: StampedPose) -> Outcome | None:
         """Answer a pose with a velocity."""
         if self._drive is None:
             return None
-        if self._answered:
-            self._answered = False
+        if self._answered_ahead:
+            self._answered_ahead = False
         else:
-            self._publish(self._drive.step(fix.time, fix.pose))
+            self._publish(self._drive.step(pose.time, pose.pose))
         return self._drive.outcome
 
     def bump(self) -> None:
@@ -99,35 +92,35 @@ class VelocityMover(Mover):
         if self._drive and not self._drive.outcome:
             self._drive.bump()
             if self._drive.outcome:
-                self._halt()    # the outcome is told with the next pose
+                self._halt()    # update() returns the outcome with the next pose
 
-    def stop(self, fix: StampedPose | None) -> None:
+    def stop(self, pose: StampedPose | None) -> None:
         """Publish zero at once."""
         if self._drive is not None:
             self._halt()
 
-    def rest(self, fix: StampedPose) -> None:
-        """Answer a pose with zero as long as the last leg is not long ago."""
+    def rest(self, pose: StampedPose) -> None:
+        """Answer a pose with zero for a while after the last leg."""
         if self._drive is not None:
-            self._drive, self._resting = None, Stopwatch(fix.time)
+            self._drive, self._resting = None, Stopwatch(pose.time)
         if self._resting is None:
             return
-        self._resting.lap(fix.time)
+        self._resting.lap(pose.time)
         if self._resting.elapsed >= _REST:
-            self._resting, self._answered = None, False
-        elif self._answered:
-            self._answered = False
+            self._resting, self._answered_ahead = None, False
+        elif self._answered_ahead:
+            self._answered_ahead = False
         else:
             self._publish(STILL)
 
     def close(self) -> None:
-        """Let zero be the last thing said, and heard: a node that ends takes it along."""
+        """Publish a last zero and wait for it to arrive: it would be lost with the node."""
         self._publish(STILL)
-        self._publisher.wait_for_all_acked(_HEARD)
+        self._publisher.wait_for_all_acked(_ACKNOWLEDGE)
 
     def _halt(self) -> None:
         # A simulator that waits for a velocity after each pose must not get one too many.
-        self._answered = True
+        self._answered_ahead = True
         self._publish(STILL)
 
     def _publish(self, velocity: Velocity) -> None:
@@ -152,92 +145,91 @@ class GoalMover(Mover):
         self._goal = Pose(0.0, 0.0, 0.0)
         self._bumped = False
         self._watch = self._published = Stopwatch(0.0)
-        self._listeners = 0    # at that time; one that comes later has missed the goal
+        self._listeners = 0    # when it was published; one that comes later has missed the goal
         self._publisher = node.create_publisher(PoseStamped, 'goal_pose', wire.STEP)
 
-    def start(self, leg: Leg, fix: StampedPose) -> None:
+    def start(self, leg: Leg, pose: StampedPose) -> None:
         """Publish the goal."""
-        self._leg, self._goal, self._bumped = leg, goal_of(leg, fix.pose), False
-        self._watch = Stopwatch(fix.time)
-        self._publish(fix)
+        self._leg, self._goal, self._bumped = leg, goal_of(leg, pose.pose), False
+        self._watch = Stopwatch(pose.time)
+        self._publish(pose)
 
-    def update(self, fix: StampedPose) -> Outcome | None:
+    def update(self, pose: StampedPose) -> Outcome | None:
         """Compare the pose with the goal, which is published again now and then."""
         if self._leg is None:
             return None
-        self._watch.lap(fix.time)
-        self._published.lap(fix.time)
+        self._watch.lap(pose.time)
+        self._published.lap(pose.time)
         if self._bumped or self._watch.elapsed >= self._leg.timeout:
-            self.stop(fix)
+            self.stop(pose)
             return Outcome.BUMPED if self._bumped else Outcome.TIMEOUT
-        if (self._leg.distance(fix.pose) <= self._limits.tolerance
-                and abs(self._leg.misalignment(fix.pose)) <= self._limits.heading_tolerance):
+        if (self._leg.distance(pose.pose) <= self._limits.tolerance
+                and abs(self._leg.misalignment(pose.pose)) <= self._limits.heading_tolerance):
             return Outcome.REACHED
         listeners = self._publisher.get_subscription_count()
-        if self._published.elapsed >= _AGAIN or listeners > self._listeners:
-            self._publish(fix)
+        if self._published.elapsed >= _REPEAT or listeners > self._listeners:
+            self._publish(pose)
         return None
 
     def bump(self) -> None:
         """End the leg, unless it is a retreat."""
         self._bumped = self._leg is not None and not self._leg.retreat
 
-    def stop(self, fix: StampedPose | None) -> None:
+    def stop(self, pose: StampedPose | None) -> None:
         """Make the present pose the goal."""
         leg, self._leg = self._leg, None
-        if leg is not None and fix is not None:
-            self._send(fix.frame, fix.pose)
+        if leg is not None and pose is not None:
+            self._send(pose.frame, pose.pose)
 
     def close(self) -> None:
-        """Wait until the last goal has been heard."""
-        self._publisher.wait_for_all_acked(_HEARD)
+        """Wait for the last goal to arrive."""
+        self._publisher.wait_for_all_acked(_ACKNOWLEDGE)
 
-    def _publish(self, fix: StampedPose) -> None:
-        self._published = Stopwatch(fix.time)
+    def _publish(self, pose: StampedPose) -> None:
+        self._published = Stopwatch(pose.time)
         self._listeners = self._publisher.get_subscription_count()
-        self._send(fix.frame, self._goal)
+        self._send(pose.frame, self._goal)
 
     def _send(self, frame: str, pose: Pose) -> None:
         self._publisher.publish(goal_message(self._node, frame, pose))
 
 
 class DockMover(Mover):
-    """Calls the service ``dock`` of the platform, which leads it home in its own way."""
+    """Calls the service ``dock`` of the platform, which goes home by itself."""
 
     def __init__(self, node: Node) -> None:
-        self._node = node
         self._client = HomeService(node, self._on_response, 'dock')
         self._attempt = 0
-        self._ended: bool | None = None
+        self._success: bool | None = None    # None before the response
         self._called = False
-        self._docked: tuple[Pose, float] | None = None
+        self._docked: tuple[Pose, float] | None = None    # the last pose before it, and when
         self._timeout = 0.0
         self._watch = Stopwatch(0.0)
 
-    def start(self, leg: Leg, fix: StampedPose) -> None:
-        """Call the service once it is there."""
+    def start(self, leg: Leg, pose: StampedPose) -> None:
+        """Call the service as soon as it is offered."""
         self._attempt += 1
-        self._called, self._ended, self._docked = False, None, None
-        self._timeout, self._watch = leg.timeout, Stopwatch(fix.time)
+        self._called, self._success, self._docked = False, None, None
+        self._timeout, self._watch = leg.timeout, Stopwatch(pose.time)
         self.detail = f'service {self._client.name} does not answer'
 
-    def update(self, fix: StampedPose) -> Outcome | None:
+    def update(self, pose: StampedPose) -> Outcome | None:
         """Return how the call has ended; the next one does not follow at once."""
-        self._watch.lap(fix.time)
+        self._watch.lap(pose.time)
         self._called = self._called or self._client.call(self._attempt)
-        if self._ended:
-            # Whether this is home is judged by a pose from after the response.
-            self._docked = self._docked or (fix.pose, self._watch.elapsed)
-            pose, since = self._docked
-            if fix.pose is not pose or self._watch.elapsed >= since + _PAUSE:
+        if self._success:
+            # The last pose may be from before the response: home is judged by a later one.
+            self._docked = self._docked or (pose.pose, self._watch.elapsed)
+            docked, since = self._docked
+            if pose.pose is not docked or self._watch.elapsed >= since + _PAUSE:
                 return Outcome.REACHED
-        if self._ended is False and self._watch.elapsed >= _PAUSE:
+        if self._success is False and self._watch.elapsed >= _PAUSE:
             return Outcome.BLOCKED
         return Outcome.TIMEOUT if self._watch.elapsed >= self._timeout else None
 
     def _on_response(self, attempt: int, success: bool, message: str) -> None:
         if attempt == self._attempt:
-            self._ended, self.detail = success, message
+            self._success, self.detail = success, message
 
 
 def goal_of(leg: Leg, pose: Pose) -> Pose:

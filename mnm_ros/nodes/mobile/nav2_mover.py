@@ -9,7 +9,8 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from mnm_ros.driving.drive import Leg, Outcome, Stopwatch
-from mnm_ros.nodes.mobile.movers import Mover, StampedPose, goal_message, goal_of
+from mnm_ros.nodes.mobile.movers import Mover, goal_message, goal_of
+from mnm_ros.nodes.mobile.poses import StampedPose
 from mnm_ros.parameters import ParameterError
 
 try:
@@ -19,13 +20,14 @@ except ImportError:
     NavigateToPose = None
 
 
-_AGAIN = 1.0    # s, after which a rejected goal is sent again
+_REPEAT = 1.0    # s, after which a rejected goal is sent again
 
 
 class Nav2Mover(Mover):
-    """Client of nav2. A goal that it gives up is blocked; one that it rejects is sent again.
+    """Sends each leg to nav2 as a goal. One that nav2 rejects is sent again.
 
-    Raises ParameterError if the package nav2_msgs is not installed.
+    Raises:
+        ParameterError: if the package nav2_msgs is not installed.
     """
 
     def __init__(self, node: Node) -> None:
@@ -36,8 +38,8 @@ class Nav2Mover(Mover):
         self._node = node
         self._client = ActionClient(node, NavigateToPose, 'navigate_to_pose')
         self._leg: Leg | None = None
-        self._number = 0               # of the leg; tells late answers from current ones
-        self._open = 0                 # requests that nav2 has not answered
+        self._number = 0               # of the leg; responses to an earlier one are ignored
+        self._open_requests = 0        # those that nav2 has not answered
         self._send_at = 0.0            # by the stopwatch
         self._sent = self._bumped = False
         self._handle: Any = None
@@ -46,27 +48,27 @@ class Nav2Mover(Mover):
 
     @property
     def idle(self) -> bool:
-        """Whether nav2 knows all that it was told, and so does nothing more after a stop."""
-        return not self._open
+        """Whether nav2 has answered every request, and so does nothing more after a stop."""
+        return not self._open_requests
 
-    def start(self, leg: Leg, fix: StampedPose) -> None:
-        """Send the goal once the server is there."""
+    def start(self, leg: Leg, pose: StampedPose) -> None:
+        """Send the goal as soon as there is a server."""
         self._number += 1
         self._send_at = 0.0
-        self._leg, self._watch = leg, Stopwatch(fix.time)
+        self._leg, self._watch = leg, Stopwatch(pose.time)
         self._sent = self._bumped = False
         self._handle = self._status = None
         self.detail = f'action server {self._client._action_name} is not there'
-        self._send(leg, fix)
+        self._send(leg, pose)
 
-    def update(self, fix: StampedPose) -> Outcome | None:
-        """Return what nav2 has answered."""
-        self._watch.lap(fix.time)
+    def update(self, pose: StampedPose) -> Outcome | None:
+        """Return how nav2 has ended the goal; one that it gave up counts as blocked."""
+        self._watch.lap(pose.time)
         if self._bumped or self._leg and self._watch.elapsed >= self._leg.timeout:
-            self.stop(fix)
+            self.stop(pose)
             return Outcome.BUMPED if self._bumped else Outcome.TIMEOUT
         if self._leg and not self._sent and self._watch.elapsed >= self._send_at:
-            self._send(self._leg, fix)
+            self._send(self._leg, pose)
         if self._status is None:
             return None
         reached = self._status == GoalStatus.STATUS_SUCCEEDED
@@ -76,8 +78,8 @@ class Nav2Mover(Mover):
         """End the leg, unless it is a retreat."""
         self._bumped = self._leg is not None and not self._leg.retreat
 
-    def stop(self, fix: StampedPose | None) -> None:
-        """Cancel the goal, also if it is accepted only later."""
+    def stop(self, pose: StampedPose | None) -> None:
+        """Cancel the goal, even if nav2 accepts it only later."""
         self._leg = None
         self._number += 1
         if self._handle is not None:
@@ -85,31 +87,31 @@ class Nav2Mover(Mover):
             self._handle = None
 
     def _cancel(self, handle: Any) -> None:
-        self._open += 1
+        self._open_requests += 1
         handle.cancel_goal_async().add_done_callback(self._close)
 
     def _close(self, _: Future) -> None:
-        self._open -= 1
+        self._open_requests -= 1
 
-    def _send(self, leg: Leg, fix: StampedPose) -> None:
+    def _send(self, leg: Leg, pose: StampedPose) -> None:
         if not self._client.server_is_ready():
             return
         self._sent, self.detail = True, 'given up by nav2'
         goal = NavigateToPose.Goal()
-        goal.pose = goal_message(self._node, fix.frame, goal_of(leg, fix.pose))
+        goal.pose = goal_message(self._node, pose.frame, goal_of(leg, pose.pose))
         number = self._number
-        self._open += 1
+        self._open_requests += 1
         self._client.send_goal_async(goal).add_done_callback(
             lambda future: self._on_response(number, future))
 
     def _on_response(self, number: int, future: Future) -> None:
-        self._open -= 1
+        self._open_requests -= 1
         handle = future.result()
         if number != self._number:
             if handle.accepted:
                 self._cancel(handle)
-        elif not handle.accepted:    # nav2 is not active (yet): that is no obstacle
-            self._sent, self._send_at = False, self._watch.elapsed + _AGAIN
+        elif not handle.accepted:    # nav2 is not active (yet), which is no obstacle
+            self._sent, self._send_at = False, self._watch.elapsed + _REPEAT
             self.detail = 'rejected by nav2'
         else:
             self._handle = handle

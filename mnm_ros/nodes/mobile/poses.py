@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-from typing import Union
+from typing import NamedTuple, Union
 
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped
@@ -15,10 +15,18 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from mnm_ros import wire
 from mnm_ros.geometry import Pose
 
-# Best effort hears every publisher. A pose that has been waiting behind a newer one is worthless.
+# Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
 _POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 Located = Union[Odometry, PoseWithCovarianceStamped]
+
+
+class StampedPose(NamedTuple):
+    """Where the robot was when, in s by the stamps of the poses, and in which frame."""
+
+    time: float
+    pose: Pose
+    frame: str
 
 
 def set_pose(message: PoseMessage, x: float, y: float, yaw: float) -> None:
@@ -28,7 +36,7 @@ def set_pose(message: PoseMessage, x: float, y: float, yaw: float) -> None:
 
 
 def planar(message: PoseMessage) -> Pose | None:
-    """Return the pose in the plane, None if it is none."""
+    """Return the pose in the plane; None if it has no finite position or no rotation."""
     q = message.orientation
     if not 0 < math.hypot(q.x, q.y, q.z, q.w) < math.inf:
         return None
@@ -39,25 +47,28 @@ def planar(message: PoseMessage) -> Pose | None:
 
 
 class PoseTopic:
-    """The topic on which a robot tells where it is: ``odom``, or one of a localisation.
+    """The topic on which a robot publishes its pose.
 
-    take: called with each message.
+    Args:
+        node: subscribes to it.
+        source: ``odom``, or the topic of a localisation.
+        take: called with each message.
     """
 
     def __init__(self, node: Node, source: str, take: Callable[[Located], None]) -> None:
         self._node = node
         self._kind = Odometry if source == 'odom' else PoseWithCovarianceStamped
         self._take = take
-        self._heard = self._asked = False
+        self._received = self._asked = False
         self.name: str = node.create_subscription(
             self._kind, source, self._on_pose, _POSE).topic_name
 
-    def look(self) -> None:
-        """Ask for a latched pose if none has come yet; to be called now and then.
+    def ask_for_latched(self) -> None:
+        """Ask for a latched pose unless one has come; to be called now and then.
 
-        AMCL publishes nothing more while the robot is at rest.
+        AMCL publishes nothing while the robot is at rest.
         """
-        if not self._heard and not self._asked and any(
+        if not self._received and not self._asked and any(
                 found.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
                 for found in self._node.get_publishers_info_by_topic(self.name)):
             self._asked = True
@@ -65,9 +76,9 @@ class PoseTopic:
                 self._kind, self.name, self._on_latched, wire.LATCHED)
 
     def _on_pose(self, message: Located) -> None:
-        self._heard = True
+        self._received = True
         self._take(message)
 
     def _on_latched(self, message: Located) -> None:
-        if not self._heard:
+        if not self._received:
             self._on_pose(message)

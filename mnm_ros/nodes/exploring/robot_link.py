@@ -1,0 +1,263 @@
+"""The explorer's end of the step protocol: its topics, and the loop behind them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
+import time
+import traceback
+from typing import Any
+
+from rclpy.duration import Duration
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray
+
+from mnm_ros import wire
+from mnm_ros.core.step_task import StepTask
+from mnm_ros.nodes.common.graph_watch import GraphWatch
+from mnm_ros.nodes.common.home_service import HomeService
+from mnm_ros.nodes.common.step_limits import step_limits
+from mnm_ros.nodes.exploring.arbitration import Arbitration
+from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.advisory_loop import AdvisoryLoop
+from mnm_ros.protocol.last_reset import LastReset
+from mnm_ros.protocol.loop import Loop, StepLimits
+from mnm_ros.protocol.step_loop import StepLoop
+
+TICK = 0.02    # s, resolution of timeouts
+
+
+class CallbackGuard:
+    """Keeps an error of the algorithm from ending the node, and late callbacks from acting.
+
+    Args:
+        node: that logs errors.
+        on_error: called with a sentence about an error.
+
+    Attributes:
+        closed: once it is true, callbacks do nothing.
+    """
+
+    def __init__(self, node: Node, on_error: Callable[[str], None]) -> None:
+        self.closed = False
+        self._node = node
+        self._on_error = on_error
+
+    def call(self, method: Callable[..., None], *arguments: Any) -> None:
+        """Call a method of the loop or of what surrounds it."""
+        try:
+            method(*arguments)
+        except Exception as error:
+            self._node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
+            self._on_error(f'{type(error).__name__}: {error}')
+
+    def while_open(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """Return the callback of a timer or topic, which may come after that was removed."""
+        @wraps(callback)
+        def guarded(*arguments: Any) -> None:
+            if not self.closed:
+                callback(*arguments)
+        return guarded
+
+
+class RobotLink(ABC):
+    """Hears ``state`` and who is there; commands the robot or advises its driver.
+
+    Attributes:
+        loop: makes the steps.
+        graph: who is on the other side.
+    """
+
+    loop: Loop
+    graph: GraphWatch
+
+    def __init__(self, node: Node, guard: CallbackGuard) -> None:
+        self._node = node
+        self._guard = guard
+        self._looked = -float('inf')    # when the graph was looked at last
+
+    @property
+    def driving(self) -> bool:
+        """Whether it commands the robot at present."""
+        return False
+
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
+        self.loop.adjust(limits)
+        self._look_for_peers(now)
+        self._look_for_rivals(now)
+        self._guard.call(self.loop.tick, now)
+
+    def announce(self) -> None:
+        """Tell other explorers that this one is there; to be called once a second."""
+
+    def leave(self) -> bool:
+        """Send a robot that is being driven home; return whether that is over."""
+        return True
+
+    @abstractmethod
+    def destroy(self) -> None:
+        """Remove the topics and services."""
+
+    def _look_for_rivals(self, now: float) -> None:
+        """Leave the robot to another explorer if there is one that has precedence."""
+
+    def _subscribe(self, topic: str, take: Callable[[int, int], None]) -> object:
+        """Hear a topic of the step protocol; what is malformed is ignored with a warning."""
+        def on_message(message: Int64MultiArray) -> None:
+            try:
+                seq, value = wire.decode_step(message)
+            except wire.WireError as error:
+                self._node.get_logger().warning(
+                    f'{topic} ignored: {error}', throttle_duration_sec=5.0)
+            else:
+                take(seq, value)
+        return self._node.create_subscription(
+            Int64MultiArray, topic, self._guard.while_open(on_message), wire.STEP)
+
+    def _look_for_peers(self, now: float, held_up: bool = False) -> None:
+        """Tell the loop who has joined and left.
+
+        Args:
+            now: time in seconds.
+            held_up: whether the node has not looked for so long that a robot may have been
+                replaced meanwhile. One that was killed is still seen for a while, so whoever
+                has joined counts as having taken its place.
+        """
+        self._looked = now
+        joined, left = self.graph.update()
+        left |= joined and held_up
+        if joined or left:
+            self._guard.call(self.loop.on_peers, joined, left, now)
+
+    def _look_again(self) -> None:
+        """Look before a step if planning has held the node up: it may reach another robot."""
+        now = time.monotonic()
+        if now > self._looked + 2 * TICK:
+            self._look_for_peers(now, held_up=True)
+
+
+class CommandLink(RobotLink):
+    """Commands the robot on ``action``, unless another explorer does.
+
+    Args:
+        node: that has the topics.
+        parameters: of the explorer.
+        task: what is explored.
+        guard: through which the loop is called.
+    """
+
+    loop: StepLoop
+
+    def __init__(self, node: Node, parameters: Parameters, task: StepTask,
+                 guard: CallbackGuard) -> None:
+        super().__init__(node, guard)
+        self._last_reset: LastReset | None = None
+        self._actions = node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        self._home = (HomeService(node, guard.while_open(self._on_home))
+                      if parameters['reset_mode'] == 'service' else None)
+        number = time.time_ns()
+        self._arbitration = Arbitration(
+            node, self._actions.topic_name, number, time.monotonic())
+        self.loop = StepLoop(
+            task, step_limits(parameters), number, self._send,
+            self._home.call if self._home else None)
+        self.loop.before_step = self._look_again
+        self._states = self._subscribe('state', self._on_state)
+        self.graph = GraphWatch(node, self._actions, self._states, self._home)
+
+    @property
+    def driving(self) -> bool:
+        """Whether it commands the robot at present."""
+        return self.loop.driving
+
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
+        super().tick(limits, now)
+        if self._last_reset:
+            self._last_reset.tick(now)
+
+    def announce(self) -> None:
+        """Tell other explorers that this one is there; to be called once a second."""
+        self._arbitration.publish()
+
+    def leave(self) -> bool:
+        """Send a robot that is being driven home; return whether that is over."""
+        if self._last_reset is None:
+            if not self.driving:
+                return True
+            self._guard.call(self.loop.pause, 'the node is ending')
+            self._last_reset = LastReset(
+                self._send, self._home.call if self._home else None, time.time_ns(),
+                time.monotonic())
+        reachable = self.graph.has_home_service if self._home else self.graph.has_partner
+        return self._last_reset.over or not reachable
+
+    def destroy(self) -> None:
+        """Remove the topics and services, once the last action has been heard."""
+        if self._last_reset and not self._last_reset.over:
+            self._actions.wait_for_all_acked(Duration(seconds=0.5))
+        if self._home:
+            self._home.destroy()
+        self._arbitration.destroy()
+        self._node.destroy_subscription(self._states)
+        self._node.destroy_publisher(self._actions)
+
+    def _send(self, seq: int, action: int) -> None:
+        self._actions.publish(wire.encode_step(seq, action))
+
+    def _on_state(self, seq: int, state: int) -> None:
+        now = time.monotonic()
+        if self._last_reset:
+            self._last_reset.on_state(seq)
+        if self.loop.running and self.loop.answers_another(seq):
+            self._arbitration.on_foreign_answer(now)
+            self._look_for_rivals(now)
+        self._guard.call(self.loop.on_state, seq, state, now)
+
+    def _on_home(self, attempt: int, success: bool, text: str) -> None:
+        if self._last_reset:
+            self._last_reset.on_home_response(success)
+        self._guard.call(self.loop.on_home_response, attempt, success, text, time.monotonic())
+
+    def _look_for_rivals(self, now: float) -> None:
+        self._guard.call(self.loop.yield_robot, self._arbitration.reason_to_yield(now), now)
+
+
+class AdviceLink(RobotLink):
+    """Hears what a driver commands on ``action``, and advises it on ``advice``.
+
+    Args:
+        node: that has the topics.
+        parameters: of the explorer.
+        task: what is explored.
+        guard: through which the loop is called.
+    """
+
+    loop: AdvisoryLoop
+
+    def __init__(self, node: Node, parameters: Parameters, task: StepTask,
+                 guard: CallbackGuard) -> None:
+        super().__init__(node, guard)
+        self._advice = node.create_publisher(Int64MultiArray, 'advice', wire.LATCHED)
+        self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
+        self.loop.before_step = self._look_again
+        self._orders = self._subscribe('action', self._on_order)
+        self._states = self._subscribe('state', self._on_state)
+        self.graph = GraphWatch(node, self._advice, self._states, None, self._orders)
+
+    def destroy(self) -> None:
+        """Remove the topics."""
+        self._node.destroy_subscription(self._orders)
+        self._node.destroy_subscription(self._states)
+        self._node.destroy_publisher(self._advice)
+
+    def _advise(self, seq: int, action: int) -> None:
+        self._advice.publish(wire.encode_step(seq, action))
+
+    def _on_order(self, seq: int, action: int) -> None:
+        self._guard.call(self.loop.on_order, seq, action, time.monotonic())
+
+    def _on_state(self, seq: int, state: int) -> None:
+        self._guard.call(self.loop.on_state, seq, state, time.monotonic())

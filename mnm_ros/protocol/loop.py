@@ -1,0 +1,180 @@
+"""What commanding a robot and advising a driver have in common: pauses, limits and faults."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+import math
+
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.step_task import OVER, RunState, StepTask
+from mnm_ros.protocol.clients import RetryTimer
+
+
+@dataclass(frozen=True)
+class StepLimits:
+    """How long to wait, and when to stop.
+
+    Attributes:
+        timeout: seconds before an action is sent again.
+        retries: times it is sent again before the robot counts as not answering.
+        reset_retries: times RESET is tried again, in a row, before that is a fault.
+        max_steps: steps after which the task is done; 0 for no limit.
+        deadline: time in seconds after which the task is done.
+    """
+
+    timeout: float
+    retries: int
+    reset_retries: int = 10
+    max_steps: int = 0
+    deadline: float = math.inf
+
+
+class Loop(ABC):
+    """Makes one step of a task after the other, until it is paused or over.
+
+    Args:
+        task: what says the actions and learns from the states.
+        limits: how long to wait, and when to stop.
+
+    Attributes:
+        running: whether the task is to go on.
+        timer: with which the robot is waited for.
+        before_step: called when the next step is about to begin, which planning may have held
+            up.
+    """
+
+    def __init__(self, task: StepTask, limits: StepLimits) -> None:
+        self.task = task
+        self.running = False
+        self.timer = RetryTimer(limits.timeout, limits.retries)
+        self.before_step: Callable[[], None] = lambda: None
+        self._pause_reason = ''    # why it will pause after the step under way
+        self._limits = limits
+
+    def adjust(self, limits: StepLimits) -> None:
+        """Take other limits; they hold for the step under way, too."""
+        self._limits = limits
+        self.timer.timeout, self.timer.retries = limits.timeout, limits.retries
+
+    @property
+    def over(self) -> bool:
+        """Whether the task has ended, for good or by a fault."""
+        return self.task.state in OVER
+
+    def drive(self, task: StepTask) -> None:
+        """Take another task, to begin with ``resume``; the step under way is not part of it."""
+        self._abandon()
+        self.task = task
+
+    def resume(self, now: float) -> None:
+        """Begin, or go on with a RESET: somebody else may have moved the robot."""
+        self._pause_reason = ''
+        if self.running or self.over:
+            return
+        self.running = True
+        self.task.resume()
+        self._abandon()
+        self._advance(now)
+
+    def pause(self, reason: str) -> None:
+        """Pause at once; the answer to the action under way still counts."""
+        self.running = False
+        self._pause_reason = ''
+        self.task.pause(reason)
+
+    def pause_after_step(self, reason: str) -> None:
+        """Pause once the step under way is over, or at once if the robot does not answer."""
+        if self.running and self.task.state is not RunState.WAITING_FOR_ROBOT:
+            self._pause_reason = reason
+        else:
+            self.pause(reason)
+
+    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+        """Stop because of a fault, and have the robot go home once it answers."""
+        self.running = False
+        self.task.fail(reason, recoverable)
+        self._abandon()
+        self._play(RESET, now)
+
+    def recover(self, now: float) -> None:
+        """Go on after a fault of the robot."""
+        self.task.recover()
+        self.resume(now)
+
+    @abstractmethod
+    def on_state(self, seq: int, state: int, now: float) -> None:
+        """Take a ``state`` message."""
+
+    @abstractmethod
+    def on_peers(self, joined: bool, left: bool, now: float) -> None:
+        """Take note that somebody has joined or left the topics, perhaps a robot."""
+
+    @abstractmethod
+    def tick(self, now: float) -> None:
+        """Watch times and limits; to be called now and then."""
+
+    @abstractmethod
+    def _play(self, action: int, now: float) -> None:
+        """Command or advise an action."""
+
+    @abstractmethod
+    def _abandon(self) -> None:
+        """Forget what is under way; whatever is heard of it does not count."""
+
+    def _observe(self, action: int, state: int, now: float) -> None:
+        """Tell the task where an action has led, and go on."""
+        if not self.over:
+            self.task.observe(action, state)
+        homing = self.task.homing
+        if self.running and homing.misses_in_a_row > self._limits.reset_retries:
+            self.fail(f'RESET led to state {state} instead of home, state '
+                      f'{homing.home}, {homing.misses_in_a_row} times in a row', now)
+        self._advance(now)
+
+    def _relocate(self, state: int, now: float) -> None:
+        """Tell the task that the robot was moved, and go on."""
+        self._abandon()
+        if self.running:
+            self.task.robot_answers()
+        if not self.over:
+            self.task.relocate(state)
+        self._advance(now)
+
+    def _restart(self, now: float) -> None:
+        """Give up what is under way and go on with a RESET: the robot may be anywhere."""
+        self._abandon()
+        self.task.lose_place()
+        self._advance(now)
+
+    def _advance(self, now: float) -> None:
+        """Begin the next step unless there is a reason not to."""
+        if not self.running:
+            return
+        if self._pause_reason:
+            self.pause(self._pause_reason)
+        elif not self._finish_at_limit(now):
+            self._next_step(now)
+
+    def _next_step(self, now: float) -> None:
+        self.before_step()
+        self._play(self.task.next_action(), now)
+
+    def _without_robot(self, reason: str, now: float) -> None:
+        """Stop or wait, as nobody answers."""
+        if self._pause_reason:
+            self.pause(self._pause_reason)
+        elif not self._finish_at_limit(now):
+            self.task.robot_lost(reason)
+
+    def _finish_at_limit(self, now: float) -> bool:
+        """Return whether the task is over, because a limit has been reached or otherwise."""
+        if 0 < self._limits.max_steps <= self.task.steps:
+            self.task.finish(f'max_steps reached: {self.task.steps} steps')
+        elif now >= self._limits.deadline:
+            self.task.finish('max_duration reached')
+        elif not self.over:
+            return False
+        self.running = False
+        return True

@@ -1,0 +1,127 @@
+"""RESET by the service ``return_home``, in place of an action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from mnm_ros.protocol.clients import HomeClient, RetryTimer
+
+
+class Way(Enum):
+    """How far the robot has come on its way home."""
+
+    OPEN = 'open'          # nothing to do but to wait
+    ARRIVED = 'arrived'    # RESET has ended in ``ReturnHome.state``
+    VOID = 'void'          # the robot may be anywhere: the way home has to begin anew
+
+
+class ReturnHome:
+    """Leads the robot home by calls of a service, and says when that is over.
+
+    A call cannot be taken back: one that is answered late leads the robot home once more, and
+    an action that was given up may be executed after the call. The way home counts as over
+    only when neither can happen any more.
+
+    Args:
+        call: calls the service and hands the attempt's number back to ``respond``; returns
+            whether it was called.
+        timer: with which the robot is waited for.
+
+    Attributes:
+        state: where the last way home has ended.
+        refusal: why the last call has failed, or empty.
+        refusals: how many calls have failed in a row.
+    """
+
+    def __init__(self, call: Callable[[int], object], timer: RetryTimer) -> None:
+        self.state = 0
+        self.refusal = ''
+        self.refusals = 0
+        self._client = HomeClient(timer)
+        self._timer = timer
+        self._call_service = call
+        self._reached: int | None = None    # where this one has ended, while calls are left
+        self._calls = 0    # of this way home, without a response
+        self._given_up: set[int] = set()    # seqs of actions that may still be executed
+        self._disturbed = False    # by one of these
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the robot has been called home and has not reported yet."""
+        return self._client.under_way
+
+    def start(self, now: float) -> None:
+        """Begin a way home."""
+        self._calls = 0
+        self._call(self._client.start(now))
+
+    def call_again(self) -> None:
+        """Call the service once more for the way home under way."""
+        self._call(self._client.attempt)
+
+    def abandon(self, seq: int | None) -> None:
+        """Forget the way home.
+
+        Args:
+            seq: of the action that is given up at the same time; None if there is none.
+        """
+        if seq is not None:
+            self._given_up.add(seq)
+        self._disturbed = False
+        self._reached = None
+        self._client.abandon()
+
+    def try_again(self, now: float) -> Way:
+        """Call again if it is time to; VOID if a call stays without a response for too long."""
+        if self._client.overdue(now):
+            self._calls = 0
+            self.call_again()
+        elif self._reached is not None and self._timer.overdue(now):
+            return Way.VOID
+        return Way.OPEN
+
+    def respond(self, attempt: int, success: bool, message: str) -> Way:
+        """Take a response of the service to the call for ``attempt``."""
+        self.refusal = '' if success else f'return_home failed: {message}'
+        if attempt == self._client.attempt:
+            self._calls = max(0, self._calls - 1)
+        if success:
+            self.refusals = 0
+        elif self.under_way:
+            self.refusals += 1
+        if self._reached is not None:
+            return self._arrived(self._reached)
+        if success and not self.under_way:
+            return Way.VOID    # one call too many has just led the robot home
+        return self._arrived(self._client.respond(attempt, success))
+
+    def report(self, state: int) -> Way:
+        """Take a report of the robot."""
+        return self._arrived(self._client.report(state))
+
+    def executed(self, seq: int) -> Way | None:
+        """Take an answer; None unless it is to an action that was given up.
+
+        Calls of the service may overtake that action: it may have led away from home again.
+        """
+        if seq not in self._given_up:
+            return None
+        self._given_up.remove(seq)
+        if not self.under_way and self._reached is None:
+            return Way.VOID
+        self._disturbed = True
+        return Way.OPEN
+
+    def _arrived(self, state: int | None) -> Way:
+        """Note where the way home has ended; it is over once no call is left."""
+        self._reached = state
+        if state is None or self._calls:
+            return Way.OPEN
+        self._reached = None
+        self.state = state
+        return Way.VOID if self._disturbed else Way.ARRIVED
+
+    def _call(self, attempt: int) -> None:
+        if self._call_service(attempt):
+            self._calls += 1

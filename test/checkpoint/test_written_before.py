@@ -1,0 +1,86 @@
+"""A checkpoint of an earlier version is gone on from, or set aside with the reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+import sqlite3
+from typing import Any
+
+import pytest
+
+from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.problem import RESET
+
+DUMP = Path(__file__).with_name('data') / 'corridor_0_1_0.sql'
+EAST = 0
+KNOWN = (0, 1, 2, 3)
+HYPOTHESIS = Hypothesis(1, 0, 12, tuple(
+    Policy(target, 12, KNOWN, (tuple(EAST if state < target else RESET for state in KNOWN),))
+    for target in KNOWN))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return the file that was written before."""
+    path = tmp_path / 'explorer.00000002.sqlite'
+    with sqlite3.connect(path) as database:
+        database.executescript(DUMP.read_text(encoding='utf-8'))
+    database.close()
+    return path
+
+
+def rebuild(saved: Saved) -> Exploration:
+    exploration = Exploration(settings_by_name(saved.identity), saved.identity['seed'],
+                              saved.point)
+    saved.replay(exploration)
+    return exploration
+
+
+def asked_for(path: Path, **different: Any) -> dict[str, Any]:
+    return {**Saved(path).identity, **different}
+
+
+def test_it_is_what_is_asked_for_today(path: Path) -> None:
+    """A parameter that was renamed, added or removed would have every checkpoint set aside."""
+    assert set(asked_for(path)) == {
+        'version', 'actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
+        *(option.name for option in OPTIONS)}
+    assert {option.name: option.default for option in OPTIONS}.items() <= asked_for(path).items()
+
+
+def test_it_is_loaded_and_gone_on_from(path: Path) -> None:
+    store = Store(path.parent, 'explorer', asked_for(path))
+    loaded = store.load(rebuild)
+    assert loaded is not None and store.refusals == [] and store.path == path
+    saved, exploration = loaded
+    assert {kind for kind, _, _ in saved.inputs} == set(Input)
+    assert saved.point is not None and saved.point['mnm']['checking']['detectors']
+    assert (saved.number, len(saved.inputs), exploration.steps) == (3011, 166, 3009)
+    assert exploration.status == 'round 1: 4 states known, now checking'
+    assert exploration.hypothesis == HYPOTHESIS
+    assert (exploration.last_state, exploration.next_action()) == (1, EAST)
+    store.append(Input.INTERRUPTED, 0, RESET)
+    assert store.flush()
+    store.close()
+    again = Saved(path)
+    assert again.number == 3012 and rebuild(again).next_action() == RESET
+
+
+@pytest.mark.parametrize(('name', 'before'), [('checks', 'binomial'), ('optimism', 'none')])
+def test_a_choice_that_no_longer_exists(path: Path, name: str, before: str) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE meta SET value = ? WHERE key = 'identity'",
+                         (json.dumps(asked_for(path, **{name: before}), sort_keys=True),))
+    database.close()
+    content = path.read_bytes()
+    store = Store(path.parent, 'explorer', asked_for(path, **{name: ''}))
+    assert store.load(rebuild) is None
+    refusal, = store.refusals
+    assert f"{path} is for {name} '{before}', expected ''; kept as {path.name}.aside.1" == refusal
+    assert path.with_name(f'{path.name}.aside.1').read_bytes() == content
+    store.close()

@@ -1,0 +1,46 @@
+"""What a notebook uses, as the front of the core shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import re
+import runpy
+
+import pytest
+
+import mnm_ros
+import mnm_ros.core
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize('package', [mnm_ros.core, mnm_ros])
+def test_every_name_of_the_front_is_there(package: object) -> None:
+    for name in package.__all__:    # type: ignore[attr-defined]
+        if name not in ('PolicySet', 'RobotSide'):    # these need ROS
+            assert getattr(package, name) is not None
+    with pytest.raises(AttributeError, match='no_such_name'):
+        assert package.no_such_name
+
+
+def test_the_example_of_the_docstring() -> None:
+    code = re.search(r'( {4}from mnm_ros.core.*?)\n\n``', mnm_ros.core.__doc__, re.DOTALL)[1]
+    names: dict = {'robot': Simulator(load('grid_3x3'), 1).step}
+    exec(re.sub(r'^ {4}', '', code, flags=re.MULTILINE), names)
+    exploration = names['exploration']
+    assert sorted(exploration.hypothesis.targets) == list(range(9))
+    assert exploration.steps == 20_000 and exploration.counts
+    assert [event.step for event in exploration.events] == sorted(
+        event.step for event in exploration.events)
+    assert 'states known' in ' '.join(event.text for event in exploration.events)
+
+
+def test_the_example_runs_without_ros_and_sees_the_door_close(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = runpy.run_path(str(ROOT / 'examples' / 'explore_without_ros.py'))
+    assert names['known'][39] > names['known'][-1] == 6
+    assert 'no longer reached by its policy, deleted' in capsys.readouterr().out
