@@ -43,7 +43,8 @@ from references import (
 )
 from trials import package_version
 
-from mnm_ros.core.presets import BASES, OPTIONS, PRESETS
+from mnm_ros.core.parts import BASES
+from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.simulation.scenario import load, shipped
 
 Task = tuple[str, str, int]
@@ -169,7 +170,7 @@ def print_stationary(results: Results, scenarios: Sequence[str],
 def floor(name: str, trial: Trial, configuration: Configuration, strict: bool = False) -> float:
     """Return the information floor for what a trial has found."""
     return information_floor(
-        trial.known, len(load(name).actions), configuration.radius, configuration.share, strict)
+        trial.known, len(load(name).actions), configuration.radius, configuration.delta_1, strict)
 
 
 def write(path: Path, results: Results, configuration: Configuration) -> None:
@@ -184,7 +185,7 @@ def write(path: Path, results: Results, configuration: Configuration) -> None:
                 'version': version, 'numpy': np.__version__, 'scenario': name, 'seed': seed,
                 'method': method, **asdict(configuration), 'preset': resolved.preset,
                 **{option.name: getattr(resolved, option.name) for option in OPTIONS},
-                'delta_1': configuration.share, 'first': trial.first,
+                'delta_1': configuration.delta_1, 'first': trial.first,
                 'exploration': ' '.join(map(str, trial.exploration)), 'total': trial.total,
                 'steps': trial.steps, 'known': trial.known, 'finished': int(trial.finished),
                 'wrong': trial.wrong, 'floor': f'{floor(name, trial, configuration):.6g}'}
@@ -268,9 +269,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     changing = [name for name in parsed.scenarios if len(load(name).settings) > 1]
     print(f'preset {configuration.preset}, base {configuration.base}, L = '
           f'{configuration.radius:g}, epsilon = {configuration.epsilon:g}, delta = '
-          f'{configuration.delta:g}, delta_1 = {configuration.share:.6f}, {configuration.tail:,} '
-          f'steps after the last change\nscaled: paper with {OVERRIDES}, limit '
-          f'{configuration.limit:,} steps\n'
+          f'{configuration.delta:g}, delta_1 = {configuration.delta_1:.6f}, '
+          f'{configuration.tail:,} steps after the last change\nscaled: paper with {OVERRIDES}, '
+          f'limit {configuration.limit:,} steps\n'
           'x oracle: of the means; worst: of one seed; wrong: settings at whose end the '
           'hypothesis was not good enough')
     met = all([print_exploration(results, name) for name in changing])

@@ -31,8 +31,9 @@ from references import Configuration, seeds
 from trials import package_version
 
 from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import BASES, PRESETS, new_mnm
+from mnm_ros.core.presets import PRESETS, new_mnm
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
@@ -90,7 +91,8 @@ def run(name: str, seed: int, steps: int, configuration: Configuration) -> Alarm
     times: dict[int, float] = {}
     base: BaseAlgorithm | None = None
     while simulator.steps < steps:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
         if machine.checking is not None and machine.checking.base is not base:
             base = machine.checking.base
             alarms.rediscoveries += 1
@@ -122,14 +124,14 @@ def run_all(todo: Sequence[Task], steps: int, configuration: Configuration,
         yield from zip(todo, pool.imap(work, todo))
 
 
-def line(name: str, found: Sequence[Alarms], share: float) -> str:
+def line(name: str, found: Sequence[Alarms], delta_1: float) -> str:
     """Return a line of the table."""
     total = [sum(column) for column in zip(*map(astuple, found))]
     alarmed = sum(bool(alarms.false) for alarms in found)
     low, high = interval(alarmed, len(found))
     numbers = ' '.join(f'{number:>8,}' for number in total[2:])
     return (f'{name:<17} {len(found):>5} {total[0]:>12,} {numbers} {alarmed:>7} '
-            f'{alarmed / len(found):>7.4f} [{low:.4f}, {high:.4f}] {share:.4f}')
+            f'{alarmed / len(found):>7.4f} [{low:.4f}, {high:.4f}] {delta_1:.4f}')
 
 
 HEAD = (f'{"":<51} {"false alarms":>20} {"rightly":>19}\n'
@@ -154,7 +156,7 @@ class Results:
         """Write the line of one run."""
         c = self._configuration
         self._write((self._version, np.__version__, name, seed, c.preset, c.settings(1).base,
-                     c.radius, c.epsilon, c.delta, c.share, *astuple(alarms)))
+                     c.radius, c.epsilon, c.delta, c.delta_1, *astuple(alarms)))
 
     def _write(self, cells: Sequence[object]) -> None:
         if self._file is not None:
@@ -213,12 +215,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in names:
         found = [alarms for task, alarms in results if task[0] == name]
         if found:
-            print(line(name, found, configuration.share))
+            print(line(name, found, configuration.delta_1))
     found = [alarms for _, alarms in results]
-    print(line('total', found, configuration.share))
+    print(line('total', found, configuration.delta_1))
     print(f'{time.monotonic() - began:.0f} s with {parsed.jobs} processes')
     low, _ = interval(sum(bool(alarms.false) for alarms in found), len(found))
-    return 0 if low <= configuration.share else 1
+    return 0 if low <= configuration.delta_1 else 1
 
 
 if __name__ == '__main__':

@@ -18,7 +18,7 @@ from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 
-RADIUS, SLACK, CONFIDENCE = 4.0, 1.0, 0.1
+RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
 FIRST = 1000    # steps of the first line
 
 
@@ -35,7 +35,7 @@ def explore(scenario_name: str, preset: str, seed: int, steps: int) -> list[floa
     scenario = load(scenario_name)
     simulator = Simulator(scenario, seed)
     exploration = Exploration(settings(
-        Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE), preset), seed)
+        Problem(len(scenario.actions), RADIUS, EPSILON, DELTA), preset), seed)
     exploration.robot_answers()
     began, figures, mark = time.perf_counter(), [], min(FIRST, steps)
     print(f'{"steps":>12} {"MB":>8} {"round":>6} {"known":>6} {"us/step":>8}')

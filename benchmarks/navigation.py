@@ -67,7 +67,8 @@ def explore(name: str, seed: int, radius: float, epsilon: float) -> tuple[Simula
         replace(scenario, settings=(replace(scenario.settings[0], until=None),)), seed)
     machine = new_mnm(settings(Problem(len(scenario.actions), radius, epsilon, DELTA)), seed)
     while machine.hypothesis is None:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     return simulator, machine.hypothesis
 
 

@@ -83,7 +83,8 @@ def run(budget: int, task: tuple[str, int, float, float]) -> Run:
     simulator = Simulator(scenario, simulator_seed)
     machine = new_mnm(configuration.settings(actions, radius), explorer_seed)
     while machine.hypothesis is None and simulator.steps < budget:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     found = machine.hypothesis
     return Run(family, seed, epsilon, delta, radius, actions,
                len(reachable_states(simulator.cmp, radius)),

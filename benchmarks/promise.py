@@ -26,7 +26,8 @@ import time
 
 from trials import Configuration, Outcome, families, package_version, prepare, row, run
 
-from mnm_ros.core.presets import BASES, PRESETS
+from mnm_ros.core.parts import BASES
+from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.ground_truth import Verdict, best_time, expected_steps, reachable_states
 

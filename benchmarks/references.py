@@ -16,8 +16,9 @@ import numpy as np
 
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
-from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import Settings, Value, new_base, new_mnm, settings
+from mnm_ros.core.options import Settings, Value
+from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict, judge
 from mnm_ros.simulation.scenario import Scenario, load
@@ -50,7 +51,7 @@ class Configuration:
     limit: int = 4_000_000
 
     @property
-    def share(self) -> float:
+    def delta_1(self) -> float:
         """``delta_1 = 3 delta / (4 pi^2)``, what MNM's first round gives to its base."""
         return round_delta(self.delta, 1)
 
@@ -64,7 +65,7 @@ class Configuration:
 
     def alone(self, actions: int) -> Settings:
         """Return those of the base alone, with ``delta_1``: it pays for the same promise."""
-        problem = replace(self._problem(actions), delta=self.share)
+        problem = replace(self._problem(actions), delta=self.delta_1)
         return settings(problem, self.preset, {'base': self.base})
 
     def _problem(self, actions: int) -> Problem:
@@ -134,7 +135,8 @@ def stationary(name: str, seed: int, setting: int, configuration: Configuration,
     simulator = Simulator(scenario, for_simulator)
     base = new_base(configuration.alone(len(scenario.actions)), scenario.start, for_base)
     while not base.finished and simulator.steps < most:
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     return simulator.steps, base
 
 
@@ -163,9 +165,7 @@ def run_once(name: str, seed: int, configuration: Configuration) -> Trial:
 
 def _judge(scenario: Scenario, setting: int, base: BaseAlgorithm,
            configuration: Configuration) -> Verdict:
-    targets = [policy.target for policy in base.policies]
-    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, tuple(
-        policy.on(targets) for policy in base.policies))
+    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
     return judge(scenario.settings[setting].cmp, hypothesis, configuration.radius,
                  configuration.epsilon)
 
@@ -194,7 +194,8 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
     trial, run, begun = Trial(exploration=[0], finished=False), None, 0
     while not over(trial, length):
         setting = simulator.setting
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
         trial.steps += 1
         if simulator.setting != setting:
             trial.wrong += not trial.finished
@@ -252,7 +253,8 @@ def run_building(name: str, seed: int, configuration: Configuration) -> Trial:
     simulator = Simulator(scenario, for_simulator)
     machine = new_mnm(configuration.settings(len(scenario.actions)), for_explorer)
     while machine.hypothesis is None and simulator.steps < configuration.limit:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     known = len(machine.hypothesis.targets) if machine.hypothesis else 0
     return Trial(first=simulator.steps * bool(known), exploration=[simulator.steps],
                  finished=bool(known), steps=simulator.steps, known=known)
@@ -272,5 +274,5 @@ def information_floor(known: int, actions: int, radius: float, delta: float,
     """
     if radius == 1 or not known:
         return known * actions
-    budget = delta if strict else delta / 3 / (known * (known + 1))
-    return known * actions * math.log(budget) / math.log1p(-1 / radius)
+    delta = delta if strict else delta / 3 / (known * (known + 1))
+    return known * actions * math.log(delta) / math.log1p(-1 / radius)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from statistics import mean
 
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import Verdict, judge
@@ -16,21 +16,20 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 
 TASKS = (('corridor', 3.0), ('grid_3x3', 4.0))
-SLACK, CONFIDENCE = 1.0, 0.1
+EPSILON, DELTA = 1.0, 0.1
 
 
 def run(scenario_name: str, radius: float, preset: str, seed: int) -> tuple[int, int, Verdict]:
     """Return the steps, the number of known states and the verdict of the ground truth."""
     scenario = load(scenario_name)
     simulator = Simulator(scenario, seed)
-    problem = Problem(len(scenario.actions), radius, SLACK, CONFIDENCE)
+    problem = Problem(len(scenario.actions), radius, EPSILON, DELTA)
     base = new_base(settings(problem, preset), scenario.start, seed)
     while not base.finished:
-        base.observe(simulator.step(base.next_action()))
-    targets = [policy.target for policy in base.policies]
-    hypothesis = Hypothesis(
-        1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
-    return simulator.steps, len(targets), judge(simulator.cmp, hypothesis, radius, SLACK)
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
+    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
+    return simulator.steps, len(hypothesis.targets), judge(simulator.cmp, hypothesis, radius, EPSILON)
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ No ROS. A trial depends on nothing but its family, its seed and its configuratio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 import subprocess
@@ -14,8 +15,9 @@ import zlib
 
 import numpy as np
 
-from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import PRESETS, Settings, Value, new_base, new_mnm, settings
+from mnm_ros.core.options import Settings, Value
+from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.presets import PRESETS, new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.families import FAMILIES, draw
 from mnm_ros.simulation.ground_truth import Verdict, judge, reachable_states
@@ -160,11 +162,10 @@ def _run_base(simulator: Simulator, resolved: Settings, seed: int,
               configuration: Configuration, outcome: Outcome) -> None:
     base = new_base(resolved, simulator.scenario.start, seed)
     while not base.finished and simulator.steps < configuration.budget:
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     if base.finished:
-        targets = [policy.target for policy in base.policies]
-        hypothesis = Hypothesis(1, 0, base.policies[0].horizon, tuple(
-            policy.on(targets) for policy in base.policies))
+        hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
         _take_first(outcome, simulator, resolved.problem, hypothesis)
 
 
@@ -185,34 +186,31 @@ def _run_mnm(simulator: Simulator, resolved: Settings, seed: int,
         resolved, seed, lambda sentence: outcome.log.append(f'{simulator.steps:>9} {sentence}'))
     changes = machine.log
 
-    def step() -> None:
-        machine.observe(simulator.step(machine.next_action()))
+    def step_until(done: Callable[[], bool]) -> bool:
+        """Return whether it was done before the budget was used up."""
+        limit = simulator.steps + configuration.budget
+        while not done() and simulator.steps < limit:
+            action = machine.next_action()
+            machine.observe(action, simulator.step(action))
+        return done()
 
-    while machine.hypothesis is None:
-        if simulator.steps >= configuration.budget:
-            return
-        step()
+    if not step_until(lambda: machine.hypothesis is not None):
+        return
     _take_first(outcome, simulator, problem, machine.hypothesis)
     for change in range(1, len(simulator.scenario.settings)):
-        start = simulator.steps
-        while (simulator.steps < start + configuration.change_after
-               or changes.noticed != changes.relearnt):
-            if simulator.steps >= start + configuration.budget:
-                outcome.end = 'never settled'
-                break
-            step()
-        if outcome.end == 'never settled':
+        least = simulator.steps + configuration.change_after
+        if not step_until(lambda least=least: (
+                simulator.steps >= least and changes.noticed == changes.relearnt)):
+            outcome.end = 'never settled'
             break
         outcome.alarms += changes.noticed if change == 1 else 0
-        start, noticed, relearnt = simulator.steps, changes.noticed, changes.relearnt
+        noticed, relearnt = changes.noticed, changes.relearnt
         simulator.change()
-        outcome.log.append(f'{start:>9} setting {simulator.setting} takes over')
-        while changes.relearnt == relearnt and simulator.steps < start + configuration.budget:
-            step()
-        outcome.end = 'relearnt'
-        if changes.relearnt == relearnt:
+        outcome.log.append(f'{simulator.steps:>9} setting {simulator.setting} takes over')
+        if not step_until(lambda relearnt=relearnt: changes.relearnt != relearnt):
             outcome.end = 'unnoticed' if changes.noticed == noticed else 'not relearnt'
             break
+        outcome.end = 'relearnt'
     if len(simulator.scenario.settings) > 1:
         outcome.last = judge(
             simulator.cmp, machine.hypothesis, problem.radius, problem.epsilon)

@@ -7,10 +7,7 @@ from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.step_task import RunState
 from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
 
-print(diagram(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT))
-print()
-print(diagram(MNM_TRANSITIONS, MnmPhase.HOMING))
-print()
-print(diagram(UCB_TRANSITIONS, UcbPhase.DISCOVERY))
-print()
-print(diagram(DISCO_TRANSITIONS, DiscoPhase.SAMPLING))
+print(diagram(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT),
+      diagram(MNM_TRANSITIONS, MnmPhase.HOMING),
+      diagram(UCB_TRANSITIONS, UcbPhase.DISCOVERY),
+      diagram(DISCO_TRANSITIONS, DiscoPhase.SAMPLING), sep='\n\n')

@@ -6,25 +6,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Protocol
 
-from mnm_ros.core.evaluation import Evaluation
+import numpy as np
+
+from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import Problem
 
 
 class BaseAlgorithm(ABC):
     """One run of an autonomous-exploration algorithm in a stationary CMP.
 
     Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
-    state has a policy then, and each policy needs at most ``(1 + eps) L`` expected steps.
-    It is driven one step at a time: ``observe(state after next_action())``. Just after its
-    creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
+    state has a policy then, and each policy needs at most ``(1 + epsilon) L`` expected steps.
+    It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after
+    its creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
+
+    Attributes:
+        quantum: steps of one quantum outside policy evaluation, at least 1.
+        episode_over: whether the last step ended an episode of policy evaluation.
     """
 
     quantum: int
-    """Steps of one quantum outside policy evaluation, at least 1."""
-
     episode_over: bool = False
-    """Whether the last step ended an episode of policy evaluation."""
 
     @property
     @abstractmethod
@@ -45,16 +47,12 @@ class BaseAlgorithm(ABC):
         """Return the action to execute; the same until ``observe`` is called."""
 
     @abstractmethod
-    def observe(self, state: int) -> None:
-        """Take note of the state in which the last ``next_action`` ended."""
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
 
     @abstractmethod
     def interrupt(self) -> None:
         """Forget where the robot is; what was learnt stays."""
-
-    @abstractmethod
-    def evaluation(self, known: int) -> Evaluation:
-        """Return one fresh policy evaluation for the checks of a hypothesis of that size."""
 
     @property
     @abstractmethod
@@ -72,18 +70,20 @@ class BaseAlgorithm(ABC):
         return {}
 
     def witness(self, state: int, action: int, next_state: int) -> None:
-        """Take note of a transition that somebody else caused; nothing by default."""
+        """Learn from a step, no RESET, that another run made in the same CMP; optional."""
 
 
 class BaseFactory(Protocol):
     """Makes runs of a base algorithm."""
 
-    def __call__(self, problem: Problem, home: int, policies: tuple[Policy, ...],
-                 number: int) -> BaseAlgorithm:
+    def __call__(self, settings: Settings, home: int, rng: np.random.Generator,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         """Return a fresh run.
 
-        problem: with the delta of this run.
-        policies: home first; targets that the run may take as known from the start, as
-            somebody else watches over their policies. A base that cannot starts without.
-        number: of the run, 1, 2, ...; with the seed it makes all its random choices.
+        Args:
+            settings: with the problem of this run, its delta included.
+            home: the state after a RESET.
+            rng: makes all random choices of the run.
+            policies: home first; the run may take their targets as known from the start, as
+                somebody else watches over the policies. A base that cannot starts without.
         """

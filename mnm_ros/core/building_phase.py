@@ -10,15 +10,24 @@ from mnm_ros.core.streams import StreamSchedule
 
 
 class BuildingPhase:
-    """Runs quanta of streams (Gajane et al. 2019, section 4).
+    """Runs quanta of streams.
 
     A quantum is one episode for a stream in policy evaluation, else ``quantum`` steps; it ends
     early where a stream leaves state discovery.
 
-    new_stream: makes a fresh run of the base algorithm.
-    shared: whether a stream also learns from the steps that other streams take after its start.
-        If nothing has changed since, they come from the same CMP; if something has, the stream
-        is as worthless as it would be on its own.
+    Args:
+        new_stream: makes a fresh run of the base algorithm.
+        schedule: says whose quantum is next.
+        shared: whether a stream also learns from the steps that other streams take after its
+            start. If nothing has changed since, they come from the same CMP; if something has,
+            the stream is as worthless as it would be on its own.
+
+    Attributes:
+        streams: in the order of their start.
+        active: the one that has the robot.
+        steps_taken: steps of all streams.
+
+    Source: Gajane et al. 2019, section 4.
     """
 
     def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: StreamSchedule,
@@ -43,13 +52,12 @@ class BuildingPhase:
         return self.steps_taken - self._started[self.streams.index(stream)]
 
     def next_action(self) -> int:
-        """Return what the active stream does next."""
+        """Return the action of the active stream; the same until ``observe`` is called."""
         return self.active.next_action()
 
-    def observe(self, state: int) -> None:
+    def observe(self, action: int, state: int) -> None:
         """Pass a step on to the streams and end the quantum where it is due."""
-        action = self.active.next_action()
-        self.active.observe(state)
+        self.active.observe(action, state)
         if self._shared and self._here is not None and action != RESET:
             for stream in self.streams:
                 if stream is not self.active:
@@ -57,17 +65,18 @@ class BuildingPhase:
         self._here = state
         self._steps += 1
         self.steps_taken += 1
+        # Who finished is the result: no other stream may have the robot any more.
         if not self.active.finished and self._quantum_over():
             self._activate()
 
     def interrupt(self) -> None:
-        """The robot may be anywhere: the active stream starts from home."""
+        """Let the active stream start from home, as the robot may be anywhere."""
         self._here = None
         self.active.interrupt()
 
     def _quantum_over(self) -> bool:
         if self._evaluating:
-            # An episode may wait for the robot to come home, but not for ever.
+            # An episode may wait for the robot to come home, but not without limit.
             return self.active.episode_over or self._steps > 2 * self.active.quantum
         return self._steps >= self.active.quantum or self.active.evaluating
 

@@ -18,7 +18,7 @@ every function, however the data suggested them, and neither the support nor the
 states has to be known. (Jonsson et al. 2020, *Planning in Markov decision processes with
 gap-dependent sample complexity*, prove the like for a support of known size.)
 
-The ``j``-th pair ever executed gets ``d = budget / (j (j + 1))``. Which pair that is may depend on
+The ``j``-th pair ever executed gets ``d = delta / (j (j + 1))``. Which pair that is may depend on
 chance, but not on its own transitions, as there are none before.
 
 **Certificate.** With ``X = len + 1{failed} (1 + m)`` of an attempt, ``tau <= m`` exactly when
@@ -49,11 +49,13 @@ from mnm_ros.core.problem import RESET
 class ConfidenceSets:
     """What the transitions in ``counts`` say about the distribution of each pair.
 
-    budget: the probability with which any set may ever miss its true distribution.
+    Args:
+        delta: the probability with which any set may ever miss its true distribution.
+        counts: of the run; transitions are added to them here.
     """
 
-    def __init__(self, budget: float, counts: Counts) -> None:
-        self._budget = budget
+    def __init__(self, delta: float, counts: Counts) -> None:
+        self._delta = delta
         self._counts = counts
         self._price: dict[Pair, float] = {}
 
@@ -63,8 +65,9 @@ class ConfidenceSets:
         visits = self._counts.visits(state, action)
         if visits == 0:
             pairs = len(self._price) + 1
-            self._price[pair] = math.log(pairs * (pairs + 1) / self._budget)
+            self._price[pair] = math.log(pairs * (pairs + 1) / self._delta)
         else:
+            # The prediction of what came, made before it came.
             new = 1 / (visits + 1) ** 2
             count = self._counts.next_states(state, action).get(next_state, 0)
             self._price[pair] -= math.log((1 - new) * count / visits if count else new)
@@ -73,7 +76,7 @@ class ConfidenceSets:
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """Return ``f`` in the order of the counts, and the radius.
 
-        ``f`` is all zero and the radius infinite while nothing is known.
+        While nothing is known, ``f`` is all zero and the radius infinite.
         """
         weights = [count - 1 for count in self._counts.next_states(state, action).values()]
         total = sum(weights)
@@ -88,11 +91,12 @@ class ConfidenceSets:
 class Certificate:
     """What is certain about a stationary policy.
 
-    bound: no less than ``E[X]`` of an attempt.
-    empirical: the same if the counts were the truth.
-    steps: ``tau`` if the counts were the truth.
-    weights: per pair that the policy executes, how far its set leaves the value open at the
-        start of an attempt, times the visits to be expected.
+    Attributes:
+        bound: no less than ``E[X]`` of an attempt.
+        empirical: the same if the counts were the truth.
+        steps: ``tau`` if the counts were the truth.
+        weights: per pair that the policy executes, how far its set leaves the value open at the
+            start of an attempt, times the visits to be expected.
     """
 
     bound: float
@@ -104,7 +108,13 @@ class Certificate:
 class PessimisticModel:
     """The worst plausible CMP, for policies on the known states.
 
-    known: home first. horizon: of an attempt, in steps. limit: ``m``, the steps to certify.
+    Args:
+        counts: of the run.
+        sets: over these counts.
+        known: home first.
+        actions: number of actions without RESET.
+        horizon: of an attempt, in steps.
+        limit: ``m``, the steps to certify.
     """
 
     def __init__(self, counts: Counts, sets: ConfidenceSets, known: Sequence[int], actions: int,
@@ -147,6 +157,7 @@ class PessimisticModel:
     def certify(self, target: int, actions: Sequence[int]) -> Certificate:
         """Return the certificate of the policy with these actions in the known states."""
         resets = np.array(actions) == RESET
+        # A RESET has no row of its own: any row will do, as it is never looked at.
         chosen = np.arange(len(actions)) * self._actions + np.where(resets, 0, actions)
         following = self._following(target)[chosen]
         frequencies = np.where(resets[:, None], 0.0, self._frequencies[chosen])
@@ -155,6 +166,7 @@ class PessimisticModel:
         for _ in range(self._horizon):
             ahead = values[following]
             steps = self._worst(values, ahead, chosen)
+            # How far the worst distribution is above the counts, by step from the last to first.
             excess.append(np.where(resets, 0.0, steps - 1 - (frequencies * ahead).sum(axis=1)))
             values = self._step_back(values, np.where(resets, 1 + values[0], steps))
         _, least = favourable(self._fractions[chosen], ahead, self._radius[chosen])
@@ -179,9 +191,10 @@ class PessimisticModel:
 
     def _worst(self, values: np.ndarray, ahead: np.ndarray,
                rows: slice | np.ndarray) -> np.ndarray:
-        """Return one plus the largest plausible ``Q V``: the least of what is gained on the top.
+        """Return one plus the largest plausible ``Q V``.
 
-        The most favourable set of the optimistic planner has all its spare mass at value 0.
+        It is the largest value of all less the least plausible ``Q (top - V)``. The optimistic
+        planner finds that, with mass on states never seen at ``top - V = 0``.
         """
         top = values.max()
         _, gain = favourable(self._fractions[rows], top - ahead, self._radius[rows])

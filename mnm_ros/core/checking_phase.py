@@ -1,4 +1,4 @@
-"""What the checking phase of MNM consists of: something that watches over a hypothesis."""
+"""The interface of the checking phases of MNM, which watch over a hypothesis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from mnm_ros.core.problem import Problem
 class ChangeLog:
     """What was decided, in sentences for people, and how many changes that makes.
 
-    tell: called with one sentence whenever something is decided.
+    Args:
+        tell: called with one sentence whenever something is decided.
+
+    Attributes:
+        noticed: changes that led to a revision so far.
+        relearnt: those after which nothing was left to revise.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -29,12 +34,12 @@ class ChangeLog:
         return self.noticed > self.relearnt
 
     def notice(self) -> None:
-        """A decision that a world without change hardly brings about."""
+        """Take note of a decision that hardly comes about in a CMP that does not change."""
         if not self.open:
             self.noticed += 1
 
     def settle(self) -> None:
-        """Everything was looked at again, and nothing was at odds with the hypothesis."""
+        """Take note that nothing is at odds with the hypothesis any more."""
         self.relearnt = self.noticed
 
     def tell_states(self, round_number: int, states: Iterable[int], one: str,
@@ -48,17 +53,20 @@ class ChangeLog:
 
 @dataclass(frozen=True)
 class Round:
-    """What the checks of one round are made from.
+    """What the checking phase of one round is made from.
 
-    problem: with the delta ``delta_r`` of the round.
-    new_base: makes a fresh base run from a problem and the policies that it may take as known.
-    check_steps: replaces ``W_r`` if positive.
-    steps_taken: since the start of the stream that found the hypothesis.
+    Attributes:
+        number: of the round, ``r``.
+        problem: with the delta ``delta_r`` of the round.
+        new_base: makes a fresh base run from a problem and the policies that it may take as
+            known.
+        check_steps: replaces ``W_r`` if positive.
+        steps_taken: since the start of the stream that found the hypothesis.
+        log: is told what was decided.
     """
 
     number: int
     problem: Problem
-    home: int
     new_base: Callable[[Problem, tuple[Policy, ...]], BaseAlgorithm]
     check_steps: int
     steps_taken: int
@@ -66,14 +74,15 @@ class Round:
 
 
 class CheckingPhase(ABC):
-    """Drives the robot to check, reduce and extend a hypothesis; adding a way is adding a class.
+    """Drives the robot to check, reduce and extend a hypothesis.
 
-    policies: the hypothesis as it stands, home first, all over the states that they lead to;
-        another tuple after each revision.
-    base: the rediscovery run under way, or the last one.
-    rediscovering: whether it has the robot; if not, policies are being evaluated.
-    refuted: whether the round is over.
-    check_steps: ``W_r``, the most steps of a rediscovery.
+    Attributes:
+        policies: the hypothesis as it stands, home first, all over the states that they lead
+            to; another tuple after each revision.
+        base: the rediscovery run under way, or the last one.
+        rediscovering: whether it has the robot; if not, policies are being evaluated.
+        refuted: whether the round is over.
+        check_steps: ``W_r``, the most steps of a rediscovery.
     """
 
     policies: tuple[Policy, ...]
@@ -88,7 +97,7 @@ class CheckingPhase(ABC):
         return False
 
     def to_state(self) -> dict[str, Any]:
-        """Return plain data from which, with the policies, such checks can be made again."""
+        """Return plain data from which, with the policies, such a phase can be made again."""
         raise NotImplementedError
 
     @abstractmethod
@@ -96,12 +105,12 @@ class CheckingPhase(ABC):
         """Return the action to execute; the same until ``observe`` is called."""
 
     @abstractmethod
-    def observe(self, state: int) -> None:
-        """Take note of the state in which the last action ended, and of what follows."""
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action`` ended in ``state``, and decide what follows from it."""
 
     @abstractmethod
     def interrupt(self) -> None:
-        """The robot may be anywhere: start from home; an episode under way does not count."""
+        """Start from home, as the robot may be anywhere; an episode under way is dropped."""
 
     @abstractmethod
     def figures(self) -> Mapping[str, Union[str, int, float]]:
@@ -109,15 +118,8 @@ class CheckingPhase(ABC):
 
 
 class CheckingPhaseFactory(Protocol):
-    """Makes the checks of a round."""
+    """Makes the checking phase of a round."""
 
     def __call__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None) -> CheckingPhase:
-        """Return checks of a new hypothesis, or those that ``to_state`` was called on."""
-
-
-def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
-    """Return the policies, all over the states that they lead to."""
-    policies = tuple(policies)
-    targets = tuple(policy.target for policy in policies)
-    return tuple(policy.on(targets) for policy in policies)
+        """Return a phase for a new hypothesis, or the one that ``to_state`` was called on."""

@@ -1,4 +1,4 @@
-"""Watching one policy for ever."""
+"""Watching one policy for any length of time."""
 
 from __future__ import annotations
 
@@ -12,33 +12,40 @@ from mnm_ros.core.evaluation import log_mean_exp
 
 
 class Detector:
-    """Notices that a policy's ``tau`` has risen above ``limit``, at any time.
+    """Notices at any time that the ``tau`` of a policy has risen above ``limit``.
 
-    For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the sum
-    over start times ``n`` of ``1/(n (n + 1))`` times that of a bet on ``E[X] > m`` begun at ``n``.
-    With the weights not spent yet it is, while ``tau <= m``, a nonnegative supermartingale that
-    starts at 1, so it ever reaches ``1 / level`` with probability at most ``level`` (Ville). Bets
-    begun late are not burdened by a long good past: a policy that stops working is noticed after
-    about ``(log(1/level) + 2 log(n)) / 0.93`` failures.
+    For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the
+    sum over start times ``n`` of ``1/(n (n + 1))`` times that of a bet on ``E[X] > m`` begun at
+    ``n``. With the weights not spent yet it is a nonnegative supermartingale while ``tau <= m``
+    and starts at 1, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville).
+    A long good past costs the bets begun late nothing: a policy that stops working is noticed
+    after about ``(log(1/delta) + 2 log(n)) / 0.93`` failures.
 
-    It also bets the other way, to prove that the policy works since the detector was made.
+    It also bets the other way, to prove that the policy has worked since the detector was made.
 
-    horizon: the longest episode, in steps.
-    level: the probability with which it ever raises the alarm without reason.
+    Args:
+        limit: ``m``, in steps.
+        horizon: the longest episode, in steps.
+        delta: the probability with which it ever raises the alarm without reason.
+
+    Attributes:
+        threshold: ``log(1 / delta)``, in nats.
+        evidence: the logarithm of the capital, in nats.
+        proven: whether the bet the other way has made a hundred of one.
     """
 
     _AGAINST = np.array([0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.95])
     _FOR = np.array([0.1, 0.3, 0.6, 0.95])
     _PROOF = math.log(100.0)
 
-    def __init__(self, limit: float, horizon: int, level: float) -> None:
+    def __init__(self, limit: float, horizon: int, delta: float) -> None:
         self._limit = limit
         self._against = self._AGAINST / limit
         self._for = self._FOR / (horizon + 1)
         self._against_logs = np.full(len(self._AGAINST), -math.inf)
         self._for_logs = np.zeros(len(self._FOR))
         self._episodes = 0
-        self.threshold = -math.log(level)
+        self.threshold = -math.log(delta)
         self.evidence = 0.0
         self.proven = False
 
@@ -48,9 +55,10 @@ class Detector:
         return self.evidence >= self.threshold
 
     def record(self, length: int, failed: bool) -> None:
-        """Bet on one more episode; ``evidence`` is the logarithm of the capital, in nats."""
+        """Bet on one more episode of ``length`` steps."""
         self._episodes += 1
         loss = length + failed * (1 + self._limit) - self._limit
+        # The bet begun with this episode joins in with its weight before the outcome counts.
         begun = -math.log(self._episodes * (self._episodes + 1))
         self._against_logs = np.logaddexp(self._against_logs, begun)
         self._against_logs += np.log1p(self._against * loss)
@@ -67,7 +75,7 @@ class Detector:
     @classmethod
     def from_state(cls, limit: float, horizon: int, state: Mapping[str, Any]) -> Detector:
         """Return the detector that ``to_state`` was called on."""
-        detector = cls(limit, horizon, 1.0)
+        detector = cls(limit, horizon, delta=1.0)
         detector.threshold = state['threshold']
         detector.evidence = state['evidence']
         detector.proven = state['proven']

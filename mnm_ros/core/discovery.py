@@ -13,18 +13,23 @@ from mnm_ros.core.problem import RESET, Problem
 
 
 class Discovery(ABC):
-    """Where to go and what to try during state discovery; adding a way is adding a class.
+    """Where to go and what to try during state discovery.
 
-    learns_everywhere: whether unknown states met outside state discovery become candidates.
+    Attributes:
+        learns_everywhere: whether unknown states met outside state discovery become
+            candidates.
     """
 
     learns_everywhere: bool
 
     @abstractmethod
     def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
-        """Set out to sample some known states; ``policy`` leads to the last of them.
+        """Set out to sample some known states.
 
-        known: ``K``, home first. states: those of it that lack samples, not empty.
+        Args:
+            known: ``K``, home first.
+            states: those of it that lack samples, not empty.
+            policy: leads to the last of ``states``.
         """
 
     @abstractmethod
@@ -44,30 +49,33 @@ class Discovery(ABC):
         """Take note of a step made for discovery."""
 
     def restart(self) -> None:
-        """The robot was interrupted and has come home."""
+        """Take note that the robot has come home after an interruption."""
 
     def witness(self, state: int) -> None:
-        """Take note of a transition from ``state`` that somebody else caused."""
+        """Take note that another run has sampled an action in ``state``."""
 
 
 class OnTheWayDiscovery(Discovery):
-    """Every execution counts toward the quota, and what is near is sampled first.
+    """Counts every execution toward the quota, and samples first what is near.
 
     A state of ``S_L->`` follows some pair (known state, action) with probability at least ``1/L``,
     or its expected time would exceed ``L``. The missing state of lowest rank ``i <= |K| + 1``
     (ranks as in ``kl_optimism``) thus stays unseen in ``n`` executions of one certain pair with
-    probability at most ``(1 - 1/L)^n``; with ``n >= log(i (i - 1) / budget) / -log(1 - 1/L)`` the
-    sum over the ranks is the budget. Which way the robot takes to a sample is a heuristic
+    probability at most ``(1 - 1/L)^n``; with ``n >= log(i (i - 1) / delta') / -log(1 - 1/L)`` the
+    sum over the ranks is ``delta'``. Which way the robot takes to a sample is a heuristic
     without influence on this.
 
-    budget: the part of the delta that discovery may use.
+    Args:
+        problem: with the delta of the run, which is not used here.
+        delta: the part ``delta'`` of it that discovery may use.
+        counts: of the run; whoever makes a step adds it.
     """
 
     learns_everywhere = True
 
-    def __init__(self, problem: Problem, budget: float, counts: Counts) -> None:
+    def __init__(self, problem: Problem, delta: float, counts: Counts) -> None:
         self._problem = problem
-        self._budget = budget
+        self._delta = delta
         self._counts = counts
         self._open: dict[int, None] = {}
         self._way: dict[int, int] = {}
@@ -76,8 +84,8 @@ class OnTheWayDiscovery(Discovery):
     def quota(self, known: int) -> int:
         """Return how often each action has to be executed in each of ``known`` states."""
         if self._problem.radius == 1:
-            return 1
-        return math.ceil(math.log(known * (known + 1) / self._budget)
+            return 1    # such a state follows for sure, and the formula divides by log(0)
+        return math.ceil(math.log(known * (known + 1) / self._delta)
                          / -math.log1p(-1 / self._problem.radius))
 
     def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
@@ -100,7 +108,7 @@ class OnTheWayDiscovery(Discovery):
         return not self._open
 
     def action(self, here: int) -> int:
-        """Sample here if anything is wanting here, else go where it is."""
+        """Return an action that lacks samples here, else one on the way to the nearest."""
         if here in self._open:
             action = self._lacking(here)
             assert action is not None
@@ -111,12 +119,13 @@ class OnTheWayDiscovery(Discovery):
         """Look for new ways when a state is done, or when the present ones lead nowhere."""
         self._since_sample = 0 if here in self._open else self._since_sample + 1
         self.witness(here)
+        # The counts behind the ways may be wrong by chance; more of them mend that.
         if self._since_sample > self._horizon:
             self._since_sample = 0
             self._find_ways()
 
     def witness(self, state: int) -> None:
-        """A state with all its samples is no longer a place to go to."""
+        """Go to ``state`` no longer once it has all its samples."""
         if state in self._open and self._lacking(state) is None:
             del self._open[state]
             self._find_ways()

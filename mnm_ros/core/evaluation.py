@@ -1,4 +1,4 @@
-"""Is a policy good enough? Tests that are fed with the episodes of one policy.
+"""Tests that decide from the episodes of one policy whether it is good enough.
 
 With ``m`` the limit on expected steps and an episode of length ``len``, put
 ``X = len + 1{failed} (1 + m)``. A policy that is restarted with a RESET after each failure has
@@ -23,12 +23,17 @@ class Decision(Enum):
 
 
 class Evaluation(ABC):
-    """The evaluation of one policy: record episodes until the verdict is no longer open."""
+    """The evaluation of one policy: episodes are recorded until there is a decision.
+
+    Attributes:
+        ends_outside: whether an episode is over when it leaves the policy's states.
+        continues: whether it may go on if a new round chooses the same policy for the same
+            target.
+        played: episodes so far.
+    """
 
     ends_outside: bool
-    """Whether an episode is over when it leaves the policy's states."""
     continues: bool
-    """Whether it may go on if a new round chooses the same policy for the same target."""
 
     def __init__(self) -> None:
         self.played = 0
@@ -36,7 +41,7 @@ class Evaluation(ABC):
         self._failures = 0
 
     def record(self, length: int, failed: bool) -> Decision:
-        """Take note of an episode and return the verdict so far."""
+        """Take note of an episode of ``length`` steps and return the decision so far."""
         self.played += 1
         self._lengths += length
         self._failures += failed
@@ -50,34 +55,38 @@ class Evaluation(ABC):
 
     @abstractmethod
     def _judge(self, length: int, failed: bool) -> Decision:
-        """Return the verdict after one more episode."""
+        """Return the decision after one more episode."""
 
 
 class BettingEvaluation(Evaluation):
-    """An anytime-valid test of the bounded mean, by betting (Waudby-Smith & Ramdas 2024).
+    """An anytime-valid test of the bounded mean, by betting.
 
     The capital ``mean over b of prod_j (1 + b (m - X_j))`` is a supermartingale while
-    ``E[X] > m``, so it ever reaches ``1 / level`` with probability at most ``level`` (Ville):
+    ``E[X] > m``, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville):
     reaching it certifies ``tau <= accept``. The mirrored capital rejects: it reaches
-    ``1 / level`` with probability at most ``level`` if ``tau <= reject``.
+    ``1 / delta`` with probability at most ``delta`` if ``tau <= reject``.
 
-    horizon: the longest episode, in steps.
-    accept, reject: the limits on expected steps of the two tests.
-    level: error probability of each of the two tests.
-    most: episodes after which an evaluation still open ends as good, as nothing speaks against
-        the policy; 0 for never. Only for checks of what was certified before.
+    Args:
+        horizon: the longest episode, in steps.
+        accept, reject: the limits on expected steps of the two tests.
+        delta: error probability of each of the two tests.
+        most: episodes after which an evaluation still undecided ends as good, as nothing speaks
+            against the policy; 0 for never. Only for checks of what was certified before.
+
+    Source: Waudby-Smith & Ramdas 2024, *Estimating means of bounded random variables by
+    betting*.
     """
 
     ends_outside = True
     continues = True
     _FRACTIONS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
 
-    def __init__(self, horizon: int, accept: float, reject: float, level: float,
+    def __init__(self, horizon: int, accept: float, reject: float, delta: float,
                  most: int = 0) -> None:
         super().__init__()
         self._accept = accept
         self._reject = reject
-        self._threshold = -math.log(level)
+        self._threshold = -math.log(delta)
         # X lies in [0, horizon + 1 + m]: these are the largest bets that never go bankrupt.
         self._accept_bets = self._FRACTIONS / (horizon + 1)
         self._reject_bets = self._FRACTIONS / reject

@@ -12,8 +12,9 @@ from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.homing import Homing
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.mnm import MnmPhase
+from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import Settings, new_mnm
+from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.step_task import OVER, RunState, StepTask
 
@@ -189,7 +190,7 @@ class Exploration(Phased, StepTask):
             self.steps += 1
             if not self.homing.missed(action, state):
                 before = self._mnm.hypothesis
-                self._mnm.observe(state)
+                self._mnm.observe(action, state)
                 if self.on_hypothesis is not None and self._mnm.hypothesis is not before:
                     self.on_hypothesis(self._mnm.hypothesis)
         else:

@@ -1,21 +1,22 @@
 """Optimism on a fixed function: planning in the most favourable plausible CMP.
 
-Why the promise holds. Order the states of ``S_L->`` as they become reachable, home first. If
-exploration stopped with one missing, take the first missing state ``s``, of rank ``i``; all
-earlier ones are in ``K``, so ``i <= |K| + 1``. By definition some fixed policy ``pi`` on those
-reaches ``s`` within ``L`` expected steps; let ``v`` be its expected steps to go, a fixed function
-of the state with ``v(s) = 0``. For the ``i - 1`` pairs ``(s', pi(s'))``, the transitions observed
-are independent draws whenever they were made, and
+Why no reachable state is missed. Order the states of ``S_L->`` as they become reachable, home
+first. If exploration stopped with one missing, take the first missing state ``s``, of rank
+``i``; all earlier ones are in ``K``, so ``i <= |K| + 1``. By definition some fixed policy ``pi``
+on those reaches ``s`` within ``L`` expected steps; let ``v`` be its expected steps to go, a
+fixed function of the state with ``v(s) = 0``. For the ``i - 1`` pairs ``(s', pi(s'))``, the
+transitions observed are independent draws whenever they were made, and
 
     P(exists N: N KL_inf(P^_N, P v) > log(1/d) + log(N + 1)) <= d,
 
 because ``exp(N KL_inf)`` is at most ``N + 1`` times the capital of a uniform mixture of bets
-on ``v(s'') - P v`` (Ville; Cover's bound for one bet), for ever and at once. With
-``d = delta' / (i (i - 1)^2)`` the sum over all ranks and pairs is ``delta'``. Outside that event
-the plausible set of each of these pairs contains a distribution ``Q`` with ``Q v <= P v``; as
-the planner minimises over plausible sets and is monotone in ``v``, its value at home is at
-most ``v(s0) <= L``, and it does not stop. Neither the number of candidates nor of actions enters,
-and samples may come from anywhere and any time since the CMP last changed.
+on ``v(s'') - P v`` (Ville; Cover's bound for one bet), at all times at once. With
+``d = delta' / (i (i - 1)^2)`` the sum over all ranks and pairs is ``delta'``, the planner's part
+of the run's delta. Outside that event the plausible set of each of these pairs contains a
+distribution ``Q`` with ``Q v <= P v``; as the planner minimises over plausible sets and is
+monotone in ``v``, its value at home is at most ``v(s0) <= L``, and it does not stop. Neither the
+number of candidates nor of actions enters, and samples may come from anywhere and any time since
+the CMP last changed.
 """
 
 from __future__ import annotations
@@ -38,20 +39,22 @@ _NEWTON_STEPS = 60
 class KlOptimism(Optimism):
     """Least expected steps to a candidate over all CMPs within a KL ball of the counts.
 
-    budget: the part ``delta'`` of the delta that this planner may use.
-    horizon: of the policies, in steps.
+    Args:
+        problem: with the delta of the run, which is not used here.
+        delta: the part ``delta'`` of it that this planner may use.
+        horizon: of the policies, in steps.
     """
 
-    def __init__(self, problem: Problem, budget: float, horizon: int) -> None:
+    def __init__(self, problem: Problem, delta: float, horizon: int) -> None:
         self._problem = problem
-        self._budget = budget
+        self._delta = delta
         self._horizon = horizon
         self._last_value: dict[int, float] = {}
 
     def plan(self, counts: Counts, known: Sequence[int],
              candidates: Sequence[int]) -> Plan | None:
         """Return the first candidate within reach, those that looked nearest last time first."""
-        model = _Model(counts, known, self._problem.actions, self._budget)
+        model = _Model(counts, known, self._problem.actions, self._delta)
         for target in sorted(candidates, key=lambda s: self._last_value.get(s, 0.0)):
             value, actions = model.solve(target)
             self._last_value[target] = value
@@ -61,10 +64,12 @@ class KlOptimism(Optimism):
 
 
 class _Model:
-    """The counts of the known states as arrays, one row for each (state, action)."""
+    """The counts of the known states as arrays, one row for each (state, action).
 
-    def __init__(self, counts: Counts, known: Sequence[int], actions: int,
-                 budget: float) -> None:
+    Columns are the known states, home first, then all other states that were observed.
+    """
+
+    def __init__(self, counts: Counts, known: Sequence[int], actions: int, delta: float) -> None:
         self._known = len(known)
         self._actions = actions
         self._column = {state: index for index, state in enumerate(known)}
@@ -81,15 +86,16 @@ class _Model:
             tally[row, :len(nexts)] = list(nexts.values())
         visits = tally.sum(axis=1)
         self._fractions = tally / np.maximum(1, visits)[:, None]
+        # As the rank i is at most |K| + 1, 1/d is at most |K|^2 (|K| + 1) / delta'.
         pairs = self._known ** 2 * (self._known + 1)
         with np.errstate(divide='ignore'):
-            self._radius = (math.log(pairs / budget) + np.log1p(visits)) / visits
+            self._radius = (math.log(pairs / delta) + np.log1p(visits)) / visits
 
     def solve(self, target: int) -> tuple[float, tuple[int, ...]]:
         """Return the optimistic expected steps from home and the actions that take them.
 
-        Policy iteration over pairs of an action and a plausible distribution: the values
-        fall monotonically to the least fixed point.
+        This is policy iteration over pairs of an action and a plausible distribution: the
+        values fall monotonically to the least fixed point.
         """
         known = self._known
         # Where all values are equal the favourable distributions all lead to the target a
@@ -103,6 +109,7 @@ class _Model:
                 self._fractions, values[self._next], self._radius)
             steps = 1 + expected.reshape(known, self._actions)
             best = steps.argmin(axis=1)
+            # A RESET costs one step and leads home; at home it would only lose that step.
             home = steps[0, best[0]]
             resets = steps[np.arange(known), best] > 1 + home
             resets[0] = False
@@ -125,8 +132,11 @@ class _Model:
         np.add.at(matrix, (states[:, None], self._next[chosen]), plausible[chosen])
         matrix[resets] = 0.0
         matrix[resets, 0] = 1.0
+        # Mass on the goal, and what a plausible row lacks to 1, which is on it, too, ends the
+        # attempt: it drops out of the equations steps = 1 + matrix @ steps.
         if goal is not None:
             matrix[:, goal] = 0.0
+        # Outside the known states a RESET is played: one step more, and on from home.
         away = matrix[:, known:].sum(axis=1)
         inner = matrix[:, :known]
         inner[:, 0] += away
@@ -139,16 +149,27 @@ def favourable(fractions: np.ndarray, values: np.ndarray,
 
     ``Q`` may also put mass on the target, where ``v`` is 0. The minimiser is
     ``Q = eta P^ / (v + xi)``: with ``xi = 0`` while some mass is left over for the target, else
-    with the ``xi`` at which the divergence is met (Honda & Takemura 2010). fractions, values:
-    [row, next]; radius: [row]. Returns ``Q`` on the observed next states and ``Q v``.
+    with the ``xi`` at which the divergence is met.
+
+    Args:
+        fractions: ``P^``, as [row, next state].
+        values: ``v``, as [row, next state].
+        radius: as [row], infinite for rows without samples.
+
+    Returns:
+        ``Q`` on the observed next states, as [row, next state], and ``Q v``, as [row].
+
+    Source: Honda & Takemura 2010.
     """
     with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
         logs = np.where(fractions > 0, fractions * np.log(values), 0.0).sum(axis=1)
         eta = np.exp(logs - radius)
         plausible = np.where(fractions > 0, eta[:, None] * fractions / values, 0.0)
         mass = plausible.sum(axis=1)
+    # Without samples all mass may be on the target.
     unsampled = ~np.isfinite(radius)
     plausible[unsampled] = 0.0
+    # Where only the target was observed nothing can be gained, and the formula divides by 0.
     sure = (fractions * values).sum(axis=1) == 0
     plausible[sure] = fractions[sure]
     tight = ~(mass <= 1) & ~sure & ~unsampled
@@ -160,10 +181,13 @@ def favourable(fractions: np.ndarray, values: np.ndarray,
 def _tilted(fractions: np.ndarray, values: np.ndarray, radius: np.ndarray) -> np.ndarray:
     """Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
 
-    The divergence falls with ``xi``, and its logarithm is nearly linear in that of ``xi``.
+    The divergence falls as ``xi`` grows, and its logarithm is nearly linear in ``log xi``, so
+    Newton steps are taken for ``log divergence = log radius``; one that would leave the bracket
+    is replaced by a bisection.
     """
     mean = (fractions * values).sum(axis=1)
     variance = np.maximum((fractions * values ** 2).sum(axis=1) - mean ** 2, 1e-300)
+    # For a large xi the divergence is about variance / (2 xi^2).
     guess = 0.5 * np.log(variance / (2 * radius))
     low, high = guess - 60, guess + 20
     for _ in range(_NEWTON_STEPS):
@@ -172,6 +196,7 @@ def _tilted(fractions: np.ndarray, values: np.ndarray, radius: np.ndarray) -> np
         divergence = (fractions * np.log(shifted)).sum(axis=1) + np.log(inverse)
         low = np.where(divergence > radius, guess, low)
         high = np.where(divergence > radius, high, guess)
+        # The derivative of the divergence with respect to log xi.
         slope = np.exp(guess) * (inverse - (fractions / shifted ** 2).sum(axis=1) / inverse)
         with np.errstate(divide='ignore', invalid='ignore'):
             step = divergence * np.log(divergence / radius) / slope

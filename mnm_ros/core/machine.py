@@ -22,9 +22,10 @@ class Phased:
     trigger: Callable[[str], bool]
 
     def _start_machine(self, table: Table, initial: Enum) -> None:
-        Machine(
-            model=self, states=type(initial), initial=initial, auto_transitions=False,
-            transitions=[list(row) for row in table])
+        machine = Machine(
+            model=self, states=type(initial), initial=initial, auto_transitions=False)
+        for trigger, source, destination in table:
+            machine.add_transition(trigger, source, destination)
 
 
 def diagram(table: Table, initial: Enum) -> str:

@@ -8,10 +8,13 @@ from enum import Enum
 import math
 from typing import Any
 
+import numpy as np
+
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.machine import Phased
+from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.core.streams import StreamSchedule
@@ -37,36 +40,45 @@ MNM_TRANSITIONS = (
 
 
 def round_delta(delta: float, round_number: int) -> float:
-    """Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``."""
+    """Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``.
+
+    Source: Gajane et al. 2019.
+    """
     return 3 * delta / (4 * math.pi ** 2 * round_number ** 2)
 
 
 class Mnm(Phased):
     """The whole meta-algorithm, driven step by step; its first action is RESET.
 
-    problem: with the delta of the whole run.
-    new_base: makes runs of the base algorithm.
-    new_schedule: makes the schedule of the streams of one round.
-    new_checking: makes the checking phase of a round from the output of a stream.
-    shared_data: whether streams learn from each other's steps.
-    check_steps: replaces ``W_r`` if positive.
-    on_event: called with one sentence for people whenever something is decided.
-    resume: what ``to_state`` of such an MNM returned, to go on from there.
+    Args:
+        settings: with the delta of the whole exploration.
+        seed: of all random choices; run number ``n`` of the base gets ``[seed, n]``.
+        new_base: makes runs of the base algorithm.
+        new_schedule: makes the schedule of the streams of one round.
+        new_checking: makes the checking phase of a round from the output of a stream.
+        on_event: called with one sentence for people whenever something is decided.
+        resume: what ``to_state`` of such an MNM returned, to go on from there.
+
+    Attributes:
+        log: what was decided, and how many changes were noticed and relearnt.
+        round: number of the round, 0 before the first RESET.
+        runs: runs of the base algorithm so far.
+        home: the state after the first RESET; None before.
+        hypothesis: the one published; None before the first.
+        building, checking: the phase under way; None for the other one.
     """
 
     state: MnmPhase
 
-    def __init__(self, problem: Problem, new_base: BaseFactory,
+    def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
                  new_schedule: Callable[[], StreamSchedule], new_checking: CheckingPhaseFactory, *,
-                 shared_data: bool = False, check_steps: int = 0,
                  on_event: Callable[[str], None] = lambda sentence: None,
                  resume: Mapping[str, Any] | None = None) -> None:
-        self._problem = problem
+        self._settings = settings
+        self._seed = seed
         self._new_base = new_base
         self._new_schedule = new_schedule
         self._new_checking = new_checking
-        self._shared_data = shared_data
-        self._check_steps = check_steps
         self.log = ChangeLog(on_event)
         self.round = 0
         self.runs = 0
@@ -109,6 +121,7 @@ class Mnm(Phased):
         assert self.hypothesis is not None
         self._round_problem = self._problem_of_round()
         self.checking = self._check_policies(self.hypothesis.policies, state['checking'])
+        # From here on the same tuple stands for the same revision, see _check.
         self.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
         return MnmPhase.REDISCOVERY if self.checking.rediscovering else MnmPhase.EVALUATION
 
@@ -129,12 +142,12 @@ class Mnm(Phased):
         driver = self.checking or self.building
         return RESET if driver is None else driver.next_action()
 
-    def observe(self, state: int) -> None:
-        """Take note of the state in which the last ``next_action`` ended."""
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
         if self.checking is not None:
-            self._check(self.checking, state)
+            self._check(self.checking, action, state)
         elif self.building is not None:
-            self.building.observe(state)
+            self.building.observe(action, state)
             if self.building.result is not None:
                 self._adopt(self.building.result)
         else:
@@ -144,7 +157,7 @@ class Mnm(Phased):
             self._begin_round()
 
     def interrupt(self) -> None:
-        """The robot may be anywhere: the next action is RESET."""
+        """Make RESET the next action, as the robot may be anywhere."""
         driver = self.checking or self.building
         if driver is not None:
             driver.interrupt()
@@ -157,22 +170,23 @@ class Mnm(Phased):
     def _build(self) -> None:
         self._round_problem = self._problem_of_round()
         self.building = BuildingPhase(
-            lambda: self._base(self._round_problem), self._new_schedule(), self._shared_data)
+            lambda: self._base(self._round_problem), self._new_schedule(),
+            shared=self._settings.stream_data == 'shared')
 
     def _problem_of_round(self) -> Problem:
-        return replace(self._problem,
-                       delta=round_delta(self._problem.delta, self.round))
+        problem = self._settings.problem
+        return replace(problem, delta=round_delta(problem.delta, self.round))
 
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None
         self.runs += 1
-        return self._new_base(problem, self.home, policies, self.runs)
+        return self._new_base(replace(self._settings, problem=problem), self.home,
+                              np.random.default_rng([self._seed, self.runs]), policies)
 
     def _check_policies(self, policies: tuple[Policy, ...],
                         state: Mapping[str, Any] | None = None) -> CheckingPhase:
-        assert self.home is not None
         return self._new_checking(
-            Round(self.round, self._round_problem, self.home, self._base, self._check_steps,
+            Round(self.round, self._round_problem, self._base, self._settings.check_steps,
                   self._steps_taken, self.log), policies, state)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
@@ -190,10 +204,11 @@ class Mnm(Phased):
         policies = self.checking.policies
         self.hypothesis = Hypothesis(self.round, revision, policies[0].horizon, policies)
 
-    def _check(self, checking: CheckingPhase, state: int) -> None:
+    def _check(self, checking: CheckingPhase, action: int, state: int) -> None:
         """Make a step of the checking phase and publish what it has revised."""
         assert self.hypothesis is not None
-        checking.observe(state)
+        checking.observe(action, state)
+        # A phase that has revised its policies has another tuple, equal or not.
         if checking.policies is not self.hypothesis.policies:
             self._publish(self.hypothesis.revision + 1)
         if checking.refuted:

@@ -1,4 +1,4 @@
-"""What optimistic planning is asked for."""
+"""The interface of the optimistic planners."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class Plan:
 
 
 class Optimism(ABC):
-    """Plans for the candidate that looks most reachable; adding a planner is adding a class.
+    """Plans for the candidate that looks most reachable.
 
-    sets: into how many sets the planner needs the transitions dealt.
+    Attributes:
+        sets: into how many sets the planner needs the transitions dealt.
     """
 
     sets: int = 1
@@ -31,8 +32,11 @@ class Optimism(ABC):
              candidates: Sequence[int]) -> Plan | None:
         """Return a plan, or None if no candidate can be within reach any more.
 
-        known: ``K``, home first. candidates: ``U``, not empty.
+        Args:
+            counts: dealt into ``sets``.
+            known: ``K``, home first.
+            candidates: ``U``, not empty.
         """
 
     def round_failed(self) -> None:
-        """Take note of a failure round."""
+        """Take note that the last plan failed its evaluation; nothing by default."""

@@ -13,12 +13,15 @@ from mnm_ros.core.problem import RESET
 class Policy:
     """How to reach ``target`` from home; immutable and comparable.
 
-    states: the known states, without repetition; elsewhere the policy plays RESET.
-    actions: ``h`` rows (1 for a stationary policy, else ``horizon``) of one action per
-        entry of ``states``.
-    horizon: steps after which an attempt that has not arrived is given up with a RESET.
+    Attributes:
+        target: the state to reach.
+        horizon: steps after which an attempt that has not arrived is given up with a RESET.
+        states: the known states, without repetition; elsewhere the policy plays RESET.
+        actions: one row for a stationary policy, else ``horizon`` rows; each has one action per
+            entry of ``states``.
 
-    Raises ValueError if the shape does not fit.
+    Raises:
+        ValueError: if the shape does not fit.
     """
 
     target: int
@@ -73,15 +76,24 @@ class Policy:
         return other.on(self.states) == self and self.on(other.states) == other
 
 
+def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
+    """Return the policies, all over the states that they lead to."""
+    policies = tuple(policies)
+    targets = tuple(policy.target for policy in policies)
+    return tuple(policy.on(targets) for policy in policies)
+
+
 @dataclass(frozen=True)
 class Hypothesis:
     """What is known: one policy per known state, all over the same states.
 
-    round, revision: grow lexicographically with every change.
-    horizon: of every policy, in steps.
-    policies: in the order in which their targets became known, home first.
+    Attributes:
+        round, revision: grow lexicographically with every change.
+        horizon: of every policy, in steps.
+        policies: in the order in which their targets became known, home first.
 
-    Raises ValueError if a policy does not cover exactly the targets or has another horizon.
+    Raises:
+        ValueError: if a policy does not cover exactly the targets or has another horizon.
     """
 
     round: int

@@ -11,14 +11,18 @@ RESET = -1
 
 @dataclass(frozen=True)
 class Problem:
-    """An autonomous exploration problem (Lim & Auer 2012, section 2).
+    """An autonomous exploration problem.
 
-    actions: number of actions without RESET; they are ``0 .. actions - 1``.
-    radius: ``L``, expected steps within which a state counts as reachable, at least 1.
-    epsilon: ``eps``, positive; a policy may need ``(1 + eps) L`` expected steps.
-    delta: ``delta`` in (0, 1), the probability with which the promise may fail.
+    Attributes:
+        actions: number of actions without RESET; they are ``0 .. actions - 1``.
+        radius: ``L``, expected steps within which a state counts as reachable, at least 1.
+        epsilon: positive; a policy may need ``(1 + epsilon) L`` expected steps.
+        delta: in (0, 1), the probability with which the promise may fail.
 
-    Raises ValueError naming the field and what it must be.
+    Raises:
+        ValueError: with the field, its value and what was expected.
+
+    Source: Lim & Auer 2012, section 2.
     """
 
     actions: int
@@ -38,10 +42,10 @@ class Problem:
 
     @property
     def all_actions(self) -> int:
-        """``A``, which counts RESET too."""
+        """``A``: the number of actions, RESET included."""
         return self.actions + 1
 
     @property
     def limit(self) -> float:
-        """``(1 + eps) L``: the most expected steps a learnt policy may take."""
+        """``(1 + epsilon) L``: the most expected steps a learnt policy may take."""
         return (1 + self.epsilon) * self.radius

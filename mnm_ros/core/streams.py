@@ -6,12 +6,21 @@ from __future__ import annotations
 class StreamSchedule:
     """Streams are started ever more rarely and activated equally often.
 
-    exponent: stream ``p`` starts at quantum ``(p - 1)^exponent + 1``; 2 as printed. With a larger
-        one, ``x`` quanta for a stream take about ``x^(exponent / (exponent - 1))`` in all.
-
     The rules of activation keep all streams within one quantum of each other except for the
-    newest, which catches up first; whichever stream was started first after the last change
-    gets at least its equal share from then on.
+    newest, which catches up first. The stream that was started first after the last change
+    thus gets at least as many quanta as any other from then on.
+
+    Args:
+        exponent: stream ``p`` starts at quantum ``(p - 1)^exponent + 1``; 2 as printed. With a
+            larger one, ``x`` quanta for a stream take about ``x^(exponent / (exponent - 1))``
+            in all.
+
+    Attributes:
+        quanta: activations of all streams so far.
+        activations: how often each stream was activated.
+
+    Raises:
+        ValueError: if the exponent is not above 1.
     """
 
     def __init__(self, exponent: float) -> None:
@@ -23,11 +32,9 @@ class StreamSchedule:
         self._last: list[int] = []
 
     def next(self) -> int:
-        """Return the index of the stream to activate; a new one is ``len(activations)`` before.
+        """Return the index of the stream to activate; that of a new one is one above the others.
 
-        The only stream in the first quantum; the least recently active one if all have been
-        active equally often; otherwise the one active least often, and of several the least
-        recently active.
+        It is the stream active least often, and of several the least recently active one.
         """
         self.quanta += 1
         if self.quanta >= len(self.activations) ** self._exponent + 1:

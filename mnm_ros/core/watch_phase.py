@@ -1,16 +1,16 @@
-"""Checks that are valid at every moment: policies are watched all the time.
+"""A checking phase that is valid at every moment: policies are watched all the time.
 
-Rediscovery and watching take turns, a quantum of the one and an attempt of the other. Over any
+Rediscovery and watching take turns, some quanta of the one and an attempt of the other. Over any
 length of time without a change, the chance of any wrong decision is at most the round's
 delta ``delta_r``, a third of it for each kind of decision:
 
-- *Deletion.* A policy's ``Detector`` raises the alarm. Number ``i`` of the round has the level
+- *Deletion.* A policy's ``Detector`` raises the alarm. The delta of number ``i`` of the round is
   ``1/(i (i + 1))`` of the third.
 - *Addition.* Rediscovery number ``j`` is a base run with delta ``1/(j (j + 1))`` of the
   third: what it certifies is added at once.
 - *Restart.* A rediscovery takes more than ``W_r`` steps with probability at most ``delta_r / 3``,
-  whatever came before, so ``k`` in a row do with the ``k``-th power of that; the ``k`` asked for
-  grows with the number of rediscoveries, so that the sum over all of them is the third.
+  whatever came before, so ``k`` in a row do with the ``k``-th power of that. The number ``k`` that
+  refutes grows with the number of rediscoveries, so that the sum over all of them is the third.
 
 A rediscovery takes the watched policies as known and learns from its own steps only: it samples
 every known state anew, and so finds new states and ways. It begins anew when a policy is
@@ -25,10 +25,10 @@ from dataclasses import replace
 import math
 from typing import Any, Union
 
-from mnm_ros.core.checking_phase import CheckingPhase, Round, over_own_targets
+from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.detector import Detector
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.policy import Policy, over_own_targets
 from mnm_ros.core.problem import RESET
 
 _MARGIN = 4
@@ -38,8 +38,11 @@ _MARGIN = 4
 class WatchPhase(CheckingPhase):
     """The checking phase with detectors and repeated rediscovery.
 
-    quanta: of rediscovery for one attempt of a policy under watch.
-    state: of checks with these policies, from ``to_state``; None for new ones.
+    Args:
+        round_: what the phase is made from.
+        policies: of the hypothesis.
+        state: of a phase with these policies, from ``to_state``; None for a new one.
+        quanta: of rediscovery for one attempt of a policy under watch.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
@@ -48,7 +51,8 @@ class WatchPhase(CheckingPhase):
         self.rediscovering = True
         self._round = round_
         self._quanta = quanta
-        self._third = round_.problem.delta / 3
+        # Of each kind of decision; round_.problem.delta is that of the round.
+        self._delta = round_.problem.delta / 3
         self.policies = over_own_targets(policies)
         self._detectors_made = 0
         self._detectors = {policy.target: self._new_detector() for policy in self.policies[1:]}
@@ -66,7 +70,7 @@ class WatchPhase(CheckingPhase):
 
     @property
     def resumable(self) -> bool:
-        """Whether a rediscovery is about to begin, so that ``to_state`` says it all."""
+        """Whether a rediscovery has not begun yet, so that ``to_state`` says all there is."""
         return self._steps == 0 and self._here is None and not self._attempts.under_way
 
     def to_state(self) -> dict[str, Any]:
@@ -90,6 +94,7 @@ class WatchPhase(CheckingPhase):
                 self._round.problem.limit, self.policies[0].horizon, detector)
             for target, detector in state['detectors'].items()}
         self._turns = deque(by_target[target] for target in state['turns'])
+        # The rediscovery under way is begun anew, and counted then.
         self._rediscoveries = state['rediscoveries'] - 1
         self._cut_off = state['cut_off']
         self._doublings = state['doublings']
@@ -100,10 +105,10 @@ class WatchPhase(CheckingPhase):
             return self.base.next_action()
         return RESET if self._here is None else self._attempts.action(self._here)
 
-    def observe(self, state: int) -> None:
-        """Go on with the turn under way; decide where it says so."""
+    def observe(self, action: int, state: int) -> None:
+        """Make a step of the rediscovery or of the attempt under way."""
         if self.rediscovering:
-            self._rediscover(state)
+            self._rediscover(action, state)
         else:
             self._watch(state)
 
@@ -114,7 +119,7 @@ class WatchPhase(CheckingPhase):
         self._attempts.interrupt()
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
-        """Tell of the policy with the most evidence against it."""
+        """Return the evidence against the policy that has most of it, in nats."""
         evidence, threshold, target = max(
             ((detector.evidence, detector.threshold, target)
              for target, detector in self._detectors.items()), default=(0.0, 0.0, 0))
@@ -132,6 +137,7 @@ class WatchPhase(CheckingPhase):
                      if target in before and policy.same_as(before[target])
                      else self._new_detector())
             for target, policy in now.items()}
+        # What was never tried is tried first.
         waiting = [policy.target for policy in self._turns if policy.target in now]
         new = [target for target in now if target not in waiting]
         self._turns = deque(now[target] for target in (*new, *waiting))
@@ -140,12 +146,12 @@ class WatchPhase(CheckingPhase):
         self._detectors_made += 1
         number = self._detectors_made
         return Detector(self._round.problem.limit, self.policies[0].horizon,
-                        self._third / (number * (number + 1)))
+                        self._delta / (number * (number + 1)))
 
     def _rediscover_again(self) -> None:
         self._rediscoveries += 1
         number = self._rediscoveries
-        problem = replace(self._round.problem, delta=self._third / (number * (number + 1)))
+        problem = replace(self._round.problem, delta=self._delta / (number * (number + 1)))
         self.base = self._round.new_base(problem, self.policies)
         self._allow_steps()
         self._steps = 0
@@ -154,21 +160,25 @@ class WatchPhase(CheckingPhase):
         self._begin_quantum()
 
     def _allow_steps(self) -> None:
-        """Each cut off run doubles the allowance, so that a run that is merely slow ends."""
+        """Set ``W_r``; each cut off run doubles it, so that a run that is merely slow ends."""
         bound = max(self.base.step_bound(len(self.policies)), _MARGIN * self._round.steps_taken)
         self.check_steps = self._round.check_steps or bound * 2 ** self._doublings
 
     def _begin_quantum(self) -> None:
         self.rediscovering = True
-        """Rediscovery and watching have equal shares until a change is relearnt."""
+        # While policies lack their proof after a change, watching gets as many turns.
         quanta = 1 if self._round.log.open and self._unproven() else self._quanta
         self._left = quanta * self.base.quantum
         self.base.interrupt()
 
-    def _rediscover(self, state: int) -> None:
-        """Make a step of the rediscovery; what a quantum has certified is added at once."""
+    def _rediscover(self, action: int, state: int) -> None:
+        """Make a step of the rediscovery; what it has certified is added after each quantum.
+
+        A quantum that is over waits for the end of an episode of policy evaluation: an
+        interruption would drop the episode.
+        """
         base = self.base
-        base.observe(state)
+        base.observe(action, state)
         self._steps += 1
         self._left -= 1
         cut_off = self._steps >= self.check_steps
@@ -177,7 +187,8 @@ class WatchPhase(CheckingPhase):
             return
         self._add_new_states()
         if base.finished:
-            self._cut_off = 0
+            self._cut_off = 0    # only those in a row refute the round
+            # It has sampled all known states without finding a new one, nor was one deleted.
             if self._quiet and not self._unproven():
                 self._round.log.settle()
             self._rediscover_again()
@@ -191,8 +202,9 @@ class WatchPhase(CheckingPhase):
         self._begin_watch()
 
     def _cut_offs_to_refute(self) -> int:
+        """Return the least ``k`` with ``d^k <= d / (j (j + 1))``, where ``d`` is the third."""
         number = self._rediscoveries
-        return 1 + math.ceil(math.log(number * (number + 1)) / -math.log(self._third))
+        return 1 + math.ceil(math.log(number * (number + 1)) / -math.log(self._delta))
 
     def _refute(self) -> None:
         self.refuted = True
@@ -202,7 +214,10 @@ class WatchPhase(CheckingPhase):
             f'{self._cut_off} times in a row, round {self._round.number + 1} begins')
 
     def _add_new_states(self) -> None:
-        """A state within the radius tells of a change; others may come and go without one."""
+        """Add what the rediscovery has certified.
+
+        A state within the radius tells of a change; others may come and go without one.
+        """
         known = {policy.target for policy in self.policies}
         found = [policy for policy in self.base.policies if policy.target not in known]
         if not found:
@@ -218,7 +233,11 @@ class WatchPhase(CheckingPhase):
             self._round.number, targets, 'found, added', 'found, added')
 
     def _notice(self) -> None:
-        """When the world has changed, what is known of the policies is from before."""
+        """Take note of a change.
+
+        The detectors have seen the policies before the change: no policy may profit from its
+        past, so all of them begin anew. While the change is not relearnt, they go on.
+        """
         if not self._round.log.open:
             self._detectors = {target: self._new_detector() for target in self._detectors}
         self._round.log.notice()
@@ -228,7 +247,7 @@ class WatchPhase(CheckingPhase):
         return not all(detector.proven for detector in self._detectors.values())
 
     def _begin_watch(self) -> None:
-        """Give the policy whose turn it is an attempt; after a change, one that needs a proof."""
+        """Let the policy whose turn it is make an attempt; after a change, one without a proof."""
         self._here = None
         if self._turns:
             if self._round.log.open and self._unproven():
@@ -240,6 +259,7 @@ class WatchPhase(CheckingPhase):
             self._begin_quantum()
 
     def _watch(self, state: int) -> None:
+        """Make a step of the attempt, and judge the policy at its end."""
         self._here = state
         episode = self._attempts.observe(state)
         if episode is None:

@@ -35,7 +35,7 @@ EXPLORER: tuple[Row, ...] = (
         "restart; '' for off"),
     Row('transition_log', False, 'keep every transition in checkpoint_dir, too, for replay'),
     RECORD,
-    *(Row(option.name, option.default, option.description, option.minimum, option.maximum,
+    *(Row(option.name, option.default, option.description, option.minimum,
           choices=option.choices, or_default=True, importable=option.importable)
       for option in OPTIONS),
 )

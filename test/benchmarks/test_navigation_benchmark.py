@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from binomial import binomial_tail
 import navigation
 import pytest
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.simulation.scenario import shipped
 
-RADIUS, SLACK, SEEDS, ATTEMPTS = 4.0, 1.0, 3, 200
+RADIUS, EPSILON, SEEDS, ATTEMPTS = 4.0, 1.0, 3, 200
 # As in test_promise: explorations break the promise far less often than one in ten.
 RATE, SIGNIFICANCE = 0.01, 1e-3
 # So many standard errors lie between no two of some 200 means and their expectations: the normal
@@ -20,7 +20,7 @@ ERRORS = 5.5
 def test_success_and_steps_of_every_known_state(name: str) -> None:
     broken = []
     for seed in range(SEEDS):
-        measured = list(navigation.goals(name, seed, ATTEMPTS, RADIUS, SLACK))
+        measured = list(navigation.goals(name, seed, ATTEMPTS, RADIUS, EPSILON))
         assert measured
         for goal in measured:
             assert len(goal.steps) == ATTEMPTS, goal
@@ -28,13 +28,13 @@ def test_success_and_steps_of_every_known_state(name: str) -> None:
             assert abs(goal.mean - goal.exact) <= ERRORS * error + 1e-9, (
                 f'{name}, seed {seed}, goal {goal.target}: mean {goal.mean:.3f} of steps, '
                 f'expected {goal.exact:.3f} +- {error:.3f}')
-        if navigation.over_limit(measured, (1 + SLACK) * RADIUS):
+        if navigation.over_limit(measured, (1 + EPSILON) * RADIUS):
             broken.append(seed)
     assert binomial_tail(SEEDS, RATE, len(broken)) > SIGNIFICANCE, f'{name}: seeds {broken}'
 
 
 def test_a_policy_that_takes_too_long_is_seen() -> None:
-    measured = list(navigation.goals('corridor', 0, ATTEMPTS, RADIUS, SLACK))
+    measured = list(navigation.goals('corridor', 0, ATTEMPTS, RADIUS, EPSILON))
     assert not navigation.over_limit(measured, RADIUS)
     slow = [goal.target for goal in navigation.over_limit(measured, 2.0)]
     assert slow == [goal.target for goal in measured if goal.exact > 2.0] != []

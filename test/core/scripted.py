@@ -64,17 +64,13 @@ class ScriptedBase(BaseAlgorithm):
         """Stay at home."""
         return RESET
 
-    def observe(self, state: int) -> None:
+    def observe(self, action: int, state: int) -> None:
         """Count the step."""
         self.steps += 1
 
     def interrupt(self) -> None:
         """Count the interruption."""
         self.interruptions += 1
-
-    def evaluation(self, known: int) -> Evaluation:
-        """Return an evaluation by one episode."""
-        return ScriptedEvaluation()
 
     def witness(self, state: int, action: int, next_state: int) -> None:
         """Remember it."""

@@ -1,13 +1,13 @@
-"""Certificates by the model: never below the truth beyond their level, and not far above it."""
+"""Certificates by the model: never below the truth beyond their delta, and not far above it."""
 
 from __future__ import annotations
 
 import math
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.certificate import ConfidenceSets, PessimisticModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.policy import Policy
@@ -33,11 +33,11 @@ def random_cmp(rng: np.random.Generator, states: int) -> TableCmp:
     return TableCmp(0, ACTIONS, table)
 
 
-def sample(cmp: TableCmp, rng: np.random.Generator, known: range, budget: float, most: int
+def sample(cmp: TableCmp, rng: np.random.Generator, known: range, delta: float, most: int
            ) -> tuple[Counts, ConfidenceSets]:
     """Execute every pair of the known states up to ``most`` times."""
     counts = Counts()
-    sets = ConfidenceSets(budget, counts)
+    sets = ConfidenceSets(delta, counts)
     for state in known:
         for action in range(ACTIONS):
             after, chances = zip(*cmp.transitions(state, action))
@@ -64,12 +64,12 @@ def attempt_cost(cmp: TableCmp, policy: Policy) -> float:
 
 
 def test_a_set_ever_misses_its_distribution_with_no_more_than_its_probability() -> None:
-    budget, runs, missed = 0.5, 300, 0
+    delta, runs, missed = 0.5, 300, 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         chances = rng.dirichlet(np.full(rng.integers(1, 6), 0.5))
         counts = Counts()
-        sets = ConfidenceSets(budget, counts)
+        sets = ConfidenceSets(delta, counts)
         outside = False
         for state in rng.choice(len(chances), size=150, p=chances):
             sets.add(0, 0, int(state))
@@ -78,11 +78,11 @@ def test_a_set_ever_misses_its_distribution_with_no_more_than_its_probability() 
                 f * math.log(f / chances[s])
                 for f, s in zip(fractions, counts.next_states(0, 0)) if f) > radius
         missed += outside
-    assert binomial_tail(runs, budget / 2, missed) > SIGNIFICANCE, missed
+    assert binomial_tail(runs, delta / 2, missed) > SIGNIFICANCE, missed
     assert missed > 0, 'the sets are needlessly large'
 
 
-def test_the_jth_pair_gets_its_part_of_the_budget() -> None:
+def test_the_jth_pair_gets_its_part_of_the_delta() -> None:
     counts = Counts()
     sets = ConfidenceSets(0.1, counts)
     for state in range(3):
@@ -97,12 +97,12 @@ def test_the_jth_pair_gets_its_part_of_the_budget() -> None:
 @pytest.mark.parametrize('most', [6, 60, 600])
 def test_a_bound_is_below_the_truth_with_no_more_than_its_probability(most: int) -> None:
     """For policies that are chosen after the data, and however they are published later."""
-    budget, runs, broken = 0.2, 40, 0
+    delta, runs, broken = 0.2, 40, 0
     states, known = 6, range(4)
     for seed in range(runs):
         rng = np.random.default_rng([most, seed])
         cmp = random_cmp(rng, states)
-        counts, sets = sample(cmp, rng, known, budget, most)
+        counts, sets = sample(cmp, rng, known, delta, most)
         model = PessimisticModel(counts, sets, known, ACTIONS, HORIZON, LIMIT)
         wrong = False
         for target in (4, 5):
@@ -115,7 +115,7 @@ def test_a_bound_is_below_the_truth_with_no_more_than_its_probability(most: int)
                     wrong |= bound <= LIMIT * (1 - 1e-9) < expected_steps(cmp, published) / (
                         1 + 1e-9)
         broken += wrong
-    assert binomial_tail(runs, budget, broken) > SIGNIFICANCE, broken
+    assert binomial_tail(runs, delta, broken) > SIGNIFICANCE, broken
 
 
 def test_with_many_samples_the_bound_comes_close_to_the_truth() -> None:

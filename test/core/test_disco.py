@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 from transitions import MachineError
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.disco import Disco, DiscoPhase
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import Value, new_base, new_mnm, settings
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
@@ -19,7 +19,7 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import Scenario, Setting, load, shipped
 from mnm_ros.simulation.simulator import Simulator
 
-CONFIDENCE = 0.1
+DELTA = 0.1
 # By chance a true promise fails its test once in a thousand.
 SIGNIFICANCE = 1e-3
 GRID, CORRIDOR = load('grid_3x3'), load('corridor')
@@ -35,13 +35,13 @@ def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
     for step in range(limit):
         if base.finished:
             return step
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     raise AssertionError(f'not finished within {limit} steps')
 
 
 def hypothesis(base: BaseAlgorithm) -> Hypothesis:
-    targets = [policy.target for policy in base.policies]
-    return Hypothesis(1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
+    return Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
 
 
 def random_scenario(rng: np.random.Generator, sure: bool) -> Scenario:
@@ -66,11 +66,11 @@ def test_it_ends_on_random_cmps_and_keeps_the_promise(
     for seed in range(runs):
         scenario = random_scenario(np.random.default_rng(seed), sure)
         simulator = Simulator(scenario, seed)
-        base = disco(Problem(len(scenario.actions), radius, epsilon, CONFIDENCE), seed=seed)
+        base = disco(Problem(len(scenario.actions), radius, epsilon, DELTA), seed=seed)
         finish(base, simulator, 200_000)
         if not judge(simulator.cmp, hypothesis(base), radius, epsilon).ok:
             broken.append(seed)
-    assert binomial_tail(runs, CONFIDENCE, len(broken)) > SIGNIFICANCE, broken
+    assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
 
 
 @pytest.mark.parametrize('name', shipped())
@@ -79,17 +79,17 @@ def test_the_promise_is_kept_on_the_shipped_scenarios(name: str) -> None:
     for seed in range(runs):
         scenario = load(name)
         simulator = Simulator(scenario, seed)
-        base = disco(Problem(len(scenario.actions), 4.0, 1.0, CONFIDENCE), scenario.start, seed)
+        base = disco(Problem(len(scenario.actions), 4.0, 1.0, DELTA), scenario.start, seed)
         steps = finish(base, simulator, 20_000)
         assert steps < base.step_bound(len(base.policies)), seed
         if not judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok:
             broken.append(seed)
-    assert binomial_tail(runs, CONFIDENCE, len(broken)) > SIGNIFICANCE, broken
+    assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
 
 
 def trace(seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
     """Return actions and states of a run; the robot is carried off before some steps."""
-    base = disco(Problem(4, 4.0, 1.0, CONFIDENCE), seed=seed)
+    base = disco(Problem(4, 4.0, 1.0, DELTA), seed=seed)
     simulator = Simulator(GRID, seed)
     steps = []
     for number in range(20_000):
@@ -104,7 +104,7 @@ def trace(seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
         assert base.next_action() == action
         assert number not in moves or action == RESET
         steps.append((action, simulator.step(action)))
-        base.observe(steps[-1][1])
+        base.observe(*steps[-1])
     raise AssertionError('not finished within 20,000 steps')
 
 
@@ -119,14 +119,15 @@ def test_a_robot_moved_at_any_time_spoils_nothing() -> None:
 
 def test_it_learns_from_what_it_witnesses() -> None:
     """All that another run did is worth as much as if it had been its own doing."""
-    problem = Problem(4, 4.0, 1.0, CONFIDENCE)
+    problem = Problem(4, 4.0, 1.0, DELTA)
     driver, listener = disco(problem), disco(problem)
     simulator, here = Simulator(GRID, 2), GRID.start
-    driver.observe(simulator.step(driver.next_action()))
+    action = driver.next_action()
+    driver.observe(action, simulator.step(action))
     while not driver.finished:
         action = driver.next_action()
         state = simulator.step(action)
-        driver.observe(state)
+        driver.observe(action, state)
         if action != RESET:
             listener.witness(here, action, state)
         here = state
@@ -136,7 +137,7 @@ def test_it_learns_from_what_it_witnesses() -> None:
 
 
 def test_it_starts_from_policies_that_are_known_already() -> None:
-    problem = Problem(4, 4.0, 1.0, CONFIDENCE)
+    problem = Problem(4, 4.0, 1.0, DELTA)
     first = disco(problem)
     finish(first, Simulator(GRID, 0), 20_000)
     second = new_base(settings(problem, 'onboard', {'base': 'disco'}), 0)
@@ -150,13 +151,14 @@ def test_it_starts_from_policies_that_are_known_already() -> None:
 
 
 def test_the_phases_follow_their_table() -> None:
-    base = disco(Problem(2, 3.0, 1.0, CONFIDENCE))
+    base = disco(Problem(2, 3.0, 1.0, DELTA))
     assert isinstance(base, Disco)
     simulator = Simulator(CORRIDOR, 0)
     phases = set()
     while not base.finished:
         phases.add(base.state)
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     assert phases == {DiscoPhase.SAMPLING}, 'planning happens between two steps'
     with pytest.raises(MachineError):
         base.trigger('sampled')
@@ -168,7 +170,7 @@ def test_a_state_that_is_out_of_reach_is_ruled_out() -> None:
     cmp = TableCmp(0, 1, {(0, 0): ((1, 1.0),), (1, 0): ((2, 0.05), (1, 0.95))})
     scenario = Scenario('hopeless', ('on',), 0, (Setting(cmp, None),), Path())
     for seed in range(5):
-        base = disco(Problem(1, 3.0, 1.0, CONFIDENCE), seed=seed)
+        base = disco(Problem(1, 3.0, 1.0, DELTA), seed=seed)
         finish(base, Simulator(scenario, seed), 5_000)
         assert [policy.target for policy in base.policies] == [0, 1], seed
 
@@ -177,15 +179,17 @@ def test_a_state_that_is_out_of_reach_is_ruled_out() -> None:
 def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     scenario = load(name)
     simulator = Simulator(scenario, 0)
-    problem = Problem(len(scenario.actions), 4.0, 1.0, CONFIDENCE)
+    problem = Problem(len(scenario.actions), 4.0, 1.0, DELTA)
     machine = new_mnm(settings(problem, 'onboard', {'base': 'disco'}))
     while machine.hypothesis is None and simulator.steps < 60_000:
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     assert machine.hypothesis is not None
     assert judge(simulator.cmp, machine.hypothesis, 4.0, 1.0).ok
     found = machine.hypothesis
     for _ in range(20_000):
-        machine.observe(simulator.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
     assert machine.round == 1 and machine.hypothesis is not None
     assert set(machine.hypothesis.targets) >= set(found.targets)
 
@@ -194,7 +198,7 @@ def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     ('onboard', {'evaluation': 'monte_carlo', 'checks': 'hoeffding', 'stream_data': 'own'}),
     ('paper', {'optimism': 'kl'}), ('paper', {'optimism': 'kl', 'accuracy_divisor': 2.0})])
 def test_it_runs_with_the_other_parts(preset: str, options: dict[str, Value]) -> None:
-    base = disco(Problem(2, 3.0, 1.0, CONFIDENCE), preset=preset, **options)
+    base = disco(Problem(2, 3.0, 1.0, DELTA), preset=preset, **options)
     simulator = Simulator(CORRIDOR, 0)
     finish(base, simulator, 20_000)
     assert judge(simulator.cmp, hypothesis(base), 3.0, 1.0).ok

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.problem import Problem
 
@@ -63,15 +63,15 @@ def test_the_plain_estimate_of_tau() -> None:
 
 
 @pytest.mark.parametrize(('tau', 'wrong'), [(6.05, Decision.GOOD), (2.98, Decision.BAD)])
-def test_a_wrong_verdict_is_as_rare_as_its_level_says(tau: float, wrong: Decision) -> None:
-    level, trials = 0.05, 400
+def test_a_wrong_verdict_is_as_rare_as_its_delta_says(tau: float, wrong: Decision) -> None:
+    delta, trials = 0.05, 400
     failures = []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
-        evaluation = BettingEvaluation(HORIZON, 6.0, 3.0, level)
+        evaluation = BettingEvaluation(HORIZON, 6.0, 3.0, delta)
         if judge(evaluation, chance_for(tau), rng) is wrong:
             failures.append(seed)
-    assert binomial_tail(trials, level, len(failures)) > 1e-3, f'failing seeds: {failures}'
+    assert binomial_tail(trials, delta, len(failures)) > 1e-3, f'failing seeds: {failures}'
 
 
 def test_a_good_policy_is_certified_in_tens_of_episodes() -> None:

@@ -10,20 +10,21 @@ import pytest
 from transitions import MachineError
 
 from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
-from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS, Phase
+from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS
 from mnm_ros.core.machine import Phased, Table
 from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
+from mnm_ros.core.step_task import RunState
 from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
 
 DOCS = Path(__file__).parents[2] / 'docs'
-TABLES: tuple[tuple[Table, Phase | MnmPhase | UcbPhase | DiscoPhase], ...] = (
-    (EXPLORATION_TRANSITIONS, Phase.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmPhase.HOMING),
+TABLES: tuple[tuple[Table, RunState | MnmPhase | UcbPhase | DiscoPhase], ...] = (
+    (EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmPhase.HOMING),
     (UCB_TRANSITIONS, UcbPhase.DISCOVERY), (DISCO_TRANSITIONS, DiscoPhase.SAMPLING))
 
 
 @pytest.mark.parametrize(('table', 'initial'), TABLES)
 def test_each_trigger_works_where_the_table_says_and_nowhere_else(
-        table: Table, initial: Phase) -> None:
+        table: Table, initial: RunState) -> None:
     allowed = {(trigger, source): destination for trigger, source, destination in table}
     for trigger in {row[0] for row in table}:
         for source in type(initial):

@@ -6,19 +6,23 @@ from collections.abc import Callable
 from functools import partial
 import math
 
+import numpy as np
 import pytest
-from scripted import HOME, QUANTUM, ScriptedBase
+from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation
 from transitions import MachineError
 
 from mnm_ros.core.as_printed.window_phase import WindowPhase
-from mnm_ros.core.as_printed.window_tests import BinomialChecks, Checks, HoeffdingTests
+from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
+from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.core.streams import StreamSchedule
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
+SEED = 5
 WINDOW = 20
 
 
@@ -41,21 +45,24 @@ class Script:
         self._first = list(runs)
         self._rest = rest
 
-    def __call__(self, problem: Problem, home: int, policies: tuple[Policy, ...],
-                 number: int) -> BaseAlgorithm:
-        assert (home, number) == (HOME, len(self.runs) + 1)
+    def __call__(self, settings: Settings, home: int, rng: np.random.Generator,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+        assert home == HOME
+        number = len(self.runs) + 1
+        assert rng.random() == np.random.default_rng([SEED, number]).random()
         run = self._first.pop(0) if self._first else self._rest()
         self.runs.append(run)
-        self.problems.append(problem)
+        self.problems.append(settings.problem)
         return run
 
 
-def mnm(script: Script, exponent: float = 2,
-        checks: Callable[[Problem, int], Checks] | None = None, **options: object) -> Mnm:
+def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool = False,
+        **options: Value) -> Mnm:
     checking = partial(
-        WindowPhase, new_checks=checks or (lambda p, known: HoeffdingTests(p, known, WINDOW)))
-    return Mnm(PROBLEM, script, lambda: StreamSchedule(exponent), checking,
-               **options)  # type: ignore[arg-type]
+        WindowPhase, new_tests=lambda p, known: HoeffdingTests(p, known, window, printed),
+        new_evaluation=lambda p, known: ScriptedEvaluation())
+    return Mnm(settings(PROBLEM, 'paper', options), SEED, script,
+               lambda: StreamSchedule(exponent), checking)
 
 
 def checking_of(machine: Mnm) -> WindowPhase:
@@ -68,7 +75,8 @@ def run(machine: Mnm, world: World, until: Callable[[], bool], limit: int = 200_
     for step in range(limit):
         if until():
             return step
-        machine.observe(world.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, world.step(action))
     raise AssertionError(f'not within {limit} steps, in phase {machine.state}')
 
 
@@ -83,7 +91,7 @@ def check_runs(machine: Mnm, world: World, runs: int) -> None:
 def test_the_first_step_is_a_reset_that_tells_where_home_is() -> None:
     machine = mnm(Script(rest=lambda: ScriptedBase(0)))
     assert machine.next_action() == RESET and machine.state is MnmPhase.HOMING
-    machine.observe(HOME)
+    machine.observe(RESET, HOME)
     assert machine.state is MnmPhase.BUILDING
     assert machine.home == HOME and machine.hypothesis is None and not machine.under_revision
 
@@ -93,7 +101,7 @@ def test_streams_get_their_quanta_for_ten_thousand_of_them(exponent: int) -> Non
     script = Script(rest=lambda: ScriptedBase(0))
     machine = mnm(script, exponent)
     world = World()
-    machine.observe(HOME)
+    machine.observe(RESET, HOME)
     assert machine.building is not None
     reference = StreamSchedule(exponent)
     previous = None
@@ -108,7 +116,8 @@ def test_streams_get_their_quanta_for_ten_thousand_of_them(exponent: int) -> Non
         before = active.steps
         for _ in range(QUANTUM):
             assert machine.active is active
-            machine.observe(world.step(machine.next_action()))
+            action = machine.next_action()
+            machine.observe(action, world.step(action))
         assert active.steps == before + QUANTUM
         previous = active
     assert len(script.runs) == math.ceil(round(10_001 ** (1 / exponent), 9))
@@ -118,8 +127,8 @@ def test_streams_get_their_quanta_for_ten_thousand_of_them(exponent: int) -> Non
 def test_streams_learn_from_their_own_steps_or_from_all_since_their_start() -> None:
     for shared in (False, True):
         script = Script(rest=lambda: Mover(0))
-        machine = mnm(script, shared_data=shared)
-        machine.observe(HOME)
+        machine = mnm(script, stream_data='shared' if shared else 'own')
+        machine.observe(RESET, HOME)
         run(machine, World(), lambda runs=script.runs: len(runs) == 3)
         first, second, third = script.runs
         assert len(first.seen) == (second.steps if shared else 0)
@@ -132,6 +141,34 @@ class Mover(ScriptedBase):
 
     def next_action(self) -> int:
         return 1
+
+
+class Asked(Mover):
+    """Remembers what it was asked for and what it was told."""
+
+    def __init__(self, life: int, targets: tuple[int, ...]) -> None:
+        super().__init__(life, targets)
+        self.asked: list[int] = []
+        self.told: list[int] = []
+
+    def next_action(self) -> int:
+        self.asked.append(super().next_action())
+        return self.asked[-1]
+
+    def observe(self, action: int, state: int) -> None:
+        super().observe(action, state)
+        self.told.append(action)
+
+
+def test_a_run_is_asked_once_for_each_step_and_told_what_was_played() -> None:
+    script = Script(rest=lambda: Asked(3 * QUANTUM, (HOME, 3)))
+    machine = mnm(script)
+    run(machine, World(), lambda: machine.hypothesis is not None)
+    check_runs(machine, World(), 2)
+    assert len(script.runs) > 3
+    for base in script.runs:
+        assert isinstance(base, Asked)
+        assert base.told == base.asked == [1] * base.steps
 
 
 def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> None:
@@ -159,11 +196,12 @@ def test_a_check_run_is_a_rediscovery_and_one_evaluation_of_each_policy() -> Non
     world = World()
     for _ in range(7):
         assert machine.state is MnmPhase.REDISCOVERY
-        machine.observe(world.step(machine.next_action()))
+        action = machine.next_action()
+        machine.observe(action, world.step(action))
     played = []
     while machine.state is MnmPhase.EVALUATION:
         played.append(machine.next_action())
-        machine.observe(world.step(played[-1]))
+        machine.observe(played[-1], world.step(played[-1]))
     assert played == [RESET, 3, RESET, 5]
     assert machine.state is MnmPhase.REDISCOVERY
 
@@ -221,7 +259,7 @@ def test_decision_three_a_state_seen_often_enough_is_added(
     machine = hypothesis_of(
         (HOME, 3),
         lambda: ScriptedBase(1, outputs.pop() if outputs else (HOME, 3, 5)),
-        checks=lambda p, known: HoeffdingTests(p, known, WINDOW, printed))
+        printed=printed)
     check_runs(machine, World(), WINDOW)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME, 3)
     check_runs(machine, World(), 1)
@@ -230,34 +268,33 @@ def test_decision_three_a_state_seen_often_enough_is_added(
 
 
 def test_an_added_state_tells_of_a_change_once_it_is_seen_within_the_radius() -> None:
-    machine = hypothesis_of(
-        (HOME, 3), lambda: ScriptedBase(1, (HOME, 3, 5)),
-        checks=lambda p, known: BinomialChecks(p, 4))
-    check_runs(machine, World(), 2)
+    machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(1, (HOME, 3, 5)), window=3)
+    check_runs(machine, World(), 4)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME, 3, 5)
     assert machine.log.noticed == 0
     check_runs(machine, World(), 1)
+    assert (machine.log.noticed, machine.log.relearnt) == (1, 0)
+    check_runs(machine, World(), 2)
     assert (machine.log.noticed, machine.log.relearnt) == (1, 1)
 
 
-def test_a_deleted_state_comes_back_only_with_what_was_found_since() -> None:
+def test_a_deleted_state_comes_back_once_it_is_found_often_enough() -> None:
     found = [(HOME, 3)]
-    machine = hypothesis_of(
-        (HOME, 3), lambda: ScriptedBase(1, found[0]),
-        checks=lambda p, known: BinomialChecks(p, 4))
+    machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(1, found[0]), window=3)
     world = World()
-    check_runs(machine, world, 3)
-    world.closed = {3}
-    check_runs(machine, world, 1)
+    # What a check-run finds is settled as soon as the one before is over.
+    check_runs(machine, world, 2)
     found[0] = (HOME,)
+    check_runs(machine, world, 1)
+    # One failure among three check-runs is above alpha + delta_1.
+    world.closed = {3}
     check_runs(machine, world, 1)
     assert machine.hypothesis is not None and machine.hypothesis.targets == (HOME,)
     assert (machine.log.noticed, machine.log.relearnt) == (1, 0)
-    check_runs(machine, world, 1)
+    check_runs(machine, world, 3)
     assert machine.log.relearnt == 1
-    world.closed = set()
-    found[0] = (HOME, 3)
-    check_runs(machine, world, 1)
+    world.closed, found[0] = set(), (HOME, 3)
+    check_runs(machine, world, 3)
     assert machine.hypothesis.targets == (HOME,)
     check_runs(machine, world, 1)
     assert machine.hypothesis.targets == (HOME, 3) and machine.hypothesis.stamp == (1, 2)

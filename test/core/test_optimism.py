@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 
 from mnm_ros.core.as_printed.split_samples import SplitSamples
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_optimism import KlOptimism, _Model, favourable
 from mnm_ros.core.problem import RESET, Problem
@@ -116,14 +116,14 @@ def corridor_counts(rng: np.random.Generator, length: int, visits: int) -> Count
     return counts
 
 
-def value_of(counts: Counts, known: int, target: int, budget: float = 0.03) -> float:
-    planner = KlOptimism(Problem(2, 100.0, 1.0, 0.1), budget, 300)
+def value_of(counts: Counts, known: int, target: int, delta: float = 0.03) -> float:
+    planner = KlOptimism(Problem(2, 100.0, 1.0, 0.1), delta, 300)
     assert planner.plan(counts, range(known), [target]) is not None
     return planner._last_value[target]
 
 
 def test_the_kl_planner_is_never_more_pessimistic_than_the_truth() -> None:
-    # The budget allows one failure in 33 corridors; tau to state 3 is 3 / 0.9.
+    # Such a delta allows one failure in 33 corridors; tau to state 3 is 3 / 0.9.
     trials = 200
     failures = [seed for seed in range(trials)
                 if value_of(corridor_counts(np.random.default_rng(seed), 3, 40), 3, 3) > 3 / 0.9]

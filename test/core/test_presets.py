@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from scripted import ScriptedBase
 
+from mnm_ros.core import parts
+from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.presets import OPTIONS, PRESETS, Option, Value, new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
 
@@ -39,18 +41,27 @@ def test_every_option_can_be_overridden_and_the_result_runs(preset: str, option:
     base, mnm = new_base(resolved, home=0), new_mnm(resolved)
     for step in range(300):
         if not base.finished:
-            base.next_action()
-            base.observe(step % 3)
-        mnm.next_action()
-        mnm.observe(step % 3)
+            base.observe(base.next_action(), step % 3)
+        mnm.observe(mnm.next_action(), step % 3)
 
 
 def test_an_empty_value_leaves_the_preset_as_it_is() -> None:
     assert settings(PROBLEM, 'onboard', {'base': '', 'c1': 0.0, 'horizon': 0}) == settings(PROBLEM)
 
 
-def my_base(settings: object, problem: Problem, home: int, generator: object,
-            policies: tuple = ()) -> ScriptedBase:
+@pytest.mark.parametrize('base', parts.BASES)
+def test_the_counts_are_dealt_as_the_planner_asks_for_it(
+        base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Planner(KlOptimism):
+        sets = 5
+
+    monkeypatch.setitem(
+        parts.OPTIMISMS, 'kl', lambda settings, delta, rng: Planner(settings.problem, delta, 9))
+    resolved = settings(PROBLEM, 'onboard', {'base': base})
+    assert new_base(resolved, home=0)._parts.counts.sets == 5  # type: ignore[attr-defined]
+
+
+def my_base(settings: object, home: int, rng: object, policies: tuple = ()) -> ScriptedBase:
     return ScriptedBase(5)
 
 
@@ -58,7 +69,7 @@ def test_a_base_from_another_package_is_named_by_module_and_factory() -> None:
     resolved = settings(PROBLEM, 'onboard', {'base': 'test_presets:my_base'})
     assert isinstance(new_base(resolved, home=0), ScriptedBase)
     mnm = new_mnm(resolved)
-    mnm.observe(0)
+    mnm.observe(mnm.next_action(), 0)
     assert isinstance(mnm.active, ScriptedBase)
 
 

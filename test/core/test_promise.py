@@ -6,18 +6,18 @@ limit.
 
 from __future__ import annotations
 
+from binomial import binomial_tail
 import pytest
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.mnm import Mnm
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
 
-RADIUS, SLACK, CONFIDENCE = 4.0, 1.0, 0.1
+RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
 # The bounds are cautious: far fewer runs than one in ten break the promise.
 RATE = 0.01
 # By chance a true promise fails this test once in a thousand scenarios.
@@ -27,24 +27,24 @@ SIGNIFICANCE = 1e-3
 def base_keeps_it(name: str, seed: int) -> bool:
     scenario = load(name)
     simulator = Simulator(scenario, seed)
-    problem = Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE)
+    problem = Problem(len(scenario.actions), RADIUS, EPSILON, DELTA)
     base = new_base(settings(problem), scenario.start, seed)
     while not base.finished:
-        base.observe(simulator.step(base.next_action()))
-    targets = [policy.target for policy in base.policies]
-    hypothesis = Hypothesis(
-        1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
-    return judge(simulator.cmp, hypothesis, RADIUS, SLACK).ok
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
+    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
+    return judge(simulator.cmp, hypothesis, RADIUS, EPSILON).ok
 
 
 def mnm_keeps_it(name: str, seed: int) -> bool:
     scenario = load(name)
     simulator = Simulator(scenario, seed)
-    problem = Problem(len(scenario.actions), RADIUS, SLACK, CONFIDENCE)
+    problem = Problem(len(scenario.actions), RADIUS, EPSILON, DELTA)
     machine: Mnm = new_mnm(settings(problem), seed)
     while machine.hypothesis is None:
-        machine.observe(simulator.step(machine.next_action()))
-    return judge(simulator.cmp, machine.hypothesis, RADIUS, SLACK).ok
+        action = machine.next_action()
+        machine.observe(action, simulator.step(action))
+    return judge(simulator.cmp, machine.hypothesis, RADIUS, EPSILON).ok
 
 
 @pytest.mark.parametrize('name', shipped())

@@ -7,7 +7,7 @@ import pytest
 from transitions import MachineError
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import RESET, Problem
 from mnm_ros.core.ucb_explore import UcbExplore, UcbPhase
@@ -23,13 +23,13 @@ def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
     for step in range(limit):
         if base.finished:
             return step
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
     raise AssertionError(f'not finished within {limit} steps')
 
 
 def hypothesis(base: BaseAlgorithm) -> Hypothesis:
-    targets = [policy.target for policy in base.policies]
-    return Hypothesis(1, 0, base.quantum, tuple(policy.on(targets) for policy in base.policies))
+    return Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
 
 
 def test_paper_on_the_corridor_takes_about_440_000_steps_and_knows_all_states() -> None:
@@ -79,7 +79,7 @@ def trace(seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
         assert base.next_action() == action
         assert number not in moves or action == RESET
         steps.append((action, simulator.step(action)))
-        base.observe(steps[-1][1])
+        base.observe(*steps[-1])
     raise AssertionError('not finished within 20,000 steps')
 
 
@@ -106,7 +106,7 @@ def test_a_robot_moved_at_any_time_spoils_nothing() -> None:
         if here is not None and action != RESET:
             tally = observed.setdefault((here, action), {})
             tally[state] = tally.get(state, 0) + 1
-        base.observe(state)
+        base.observe(action, state)
         here = state
     assert isinstance(base, UcbExplore) and base.finished
     assert base._parts.counts.as_dict() == observed
@@ -119,7 +119,8 @@ def test_the_phases_follow_their_table() -> None:
     simulator = Simulator(CORRIDOR, 0)
     phases = [base.state]
     while not base.finished:
-        base.observe(simulator.step(base.next_action()))
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
         if base.state is not phases[-1]:
             phases.append(base.state)
     assert phases[0] is UcbPhase.DISCOVERY and phases[-1] is UcbPhase.FINISHED
@@ -147,6 +148,6 @@ def test_a_hopeless_candidate_is_evaluated_and_rejected_without_harm() -> None:
                 here = 1
             elif here == 1 and draw < 0.05:
                 here = 2
-            base.observe(here)
+            base.observe(action, here)
         assert base.finished
         assert [policy.target for policy in base.policies] == [0, 1], seed

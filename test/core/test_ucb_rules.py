@@ -10,7 +10,9 @@ import pytest
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.homing import Homing
 from mnm_ros.core.optimism import Optimism, Plan
+from mnm_ros.core.parts import EVALUATIONS
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import RESET, Problem
@@ -96,8 +98,7 @@ def start(plans: Plans, evaluations: list[Recorder],
 
     counts = Counts()
     base = UcbExplore(PROBLEM, 0, UcbParts(
-        HORIZON, counts, plans, discovery or NoDiscovery(), evaluate, lambda known: None,
-        lambda known: 0))    # type: ignore[arg-type, return-value]
+        HORIZON, counts, plans, discovery or NoDiscovery(), lambda known: 0, evaluate))
     # Ten executions in the past: the next ten double them.
     for _ in range(10):
         base.witness(0, 0, 7)
@@ -109,7 +110,7 @@ def walk(base: UcbExplore, states: list[int]) -> list[int]:
     actions = []
     for state in states:
         actions.append(base.next_action())
-        base.observe(state)
+        base.observe(actions[-1], state)
     return actions
 
 
@@ -186,7 +187,12 @@ def test_an_interrupted_episode_does_not_count_and_discovery_begins_its_way_anew
 def test_an_episode_begins_only_at_home() -> None:
     evaluation = Recorder(99, Decision.GOOD)
     base, _ = start(Plans(to(7)), [evaluation])
-    assert walk(base, [0, 5, 5, 0, 7]) == [RESET, RESET, RESET, RESET, 0]
+    homing, actions = Homing(0), []
+    for state in (0, 5, 5, 0, 7):
+        actions.append(base.next_action())
+        if not homing.missed(actions[-1], state):
+            base.observe(actions[-1], state)
+    assert actions == [RESET, RESET, RESET, RESET, 0]
     assert evaluation.episodes == [(1, False)]
 
 
@@ -198,16 +204,16 @@ def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None
     assert base.candidates == (9,)
 
 
-def test_the_confidence_is_shared_out_as_documented() -> None:
+def test_the_delta_is_shared_out_as_documented() -> None:
     base = new_base(settings(PROBLEM), home=0)
     assert isinstance(base, UcbExplore)
-    share = PROBLEM.delta / 3
+    third = PROBLEM.delta / 3
     for number in (1, 2, 7):
         evaluation = base._parts.evaluate(3, number)
         assert evaluation._threshold == pytest.approx(  # type: ignore[attr-defined]
-            -math.log(share / (number * (number + 1))))
+            -math.log(third / (number * (number + 1))))
         assert evaluation._reject == PROBLEM.radius  # type: ignore[attr-defined]
-    check = base.evaluation(3)
+    check = EVALUATIONS['betting'](settings(PROBLEM), 3, PROBLEM.delta, True)
     assert check._reject == PROBLEM.limit  # type: ignore[attr-defined]
-    assert base._parts.optimism._budget == share  # type: ignore[attr-defined]
-    assert base._parts.discovery._budget == share  # type: ignore[attr-defined]
+    assert base._parts.optimism._delta == third  # type: ignore[attr-defined]
+    assert base._parts.discovery._delta == third  # type: ignore[attr-defined]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 import json
 
+from binomial import binomial_tail
 import numpy as np
 import pytest
 from scripted import HOME, ScriptedBase, policy
 
-from mnm_ros.core.as_printed.window_tests import binomial_tail
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.detector import Detector
@@ -35,17 +35,17 @@ def tau(chance: float) -> float:
     return ((1 - failed) / chance + failed) / (1 - failed)
 
 
-def test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_level_says() -> None:
-    level, trials = 0.1, 200
+def test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_delta_says() -> None:
+    delta, trials = 0.1, 200
     chance = 0.129
     assert 0.97 * LIMIT < tau(chance) <= LIMIT
     alarms = []
     for seed in range(trials):
-        detector = Detector(LIMIT, HORIZON, level)
+        detector = Detector(LIMIT, HORIZON, delta)
         record(detector, chance, 1500, np.random.default_rng(seed))
         if detector.alarm:
             alarms.append(seed)
-    assert binomial_tail(trials, level, len(alarms)) > 1e-3, f'alarms with seeds {alarms}'
+    assert binomial_tail(trials, delta, len(alarms)) > 1e-3, f'alarms with seeds {alarms}'
 
 
 @pytest.mark.parametrize('past', [0, 100, 5000])
@@ -96,12 +96,12 @@ class Script:
         self.life = life
         self.runs: list[ScriptedBase] = []
         self.given: list[tuple[int, ...]] = []
-        self.confidences: list[float] = []
+        self.deltas: list[float] = []
 
     def __call__(self, problem: Problem, policies: tuple[Policy, ...]) -> BaseAlgorithm:
         self.runs.append(ScriptedBase(self.life, self.targets))
         self.given.append(tuple(policy.target for policy in policies))
-        self.confidences.append(problem.delta)
+        self.deltas.append(problem.delta)
         return self.runs[-1]
 
 
@@ -109,7 +109,7 @@ def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, Chan
     sentences: list[str] = []
     log = ChangeLog(sentences.append)
     checking = WatchPhase(
-        Round(1, PROBLEM, HOME, script, check_steps=0, steps_taken=30, log=log),
+        Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(policy(target) for target in targets), quanta=1)
     return checking, log, sentences
 
@@ -121,7 +121,7 @@ def run(checking: WatchPhase, world: World, until: Callable[[], bool],
             return step
         action = checking.next_action()
         assert checking.next_action() == action
-        checking.observe(world.step(action))
+        checking.observe(action, world.step(action))
     raise AssertionError(f'not within {limit} steps')
 
 
@@ -137,7 +137,7 @@ def test_in_a_world_without_change_nothing_is_decided() -> None:
     assert checking.policies is policies and not checking.refuted
     assert (log.noticed, log.relearnt, sentences) == (0, 0, [])
     assert set(script.given) == {(HOME, 3, 5)}
-    assert sum(script.confidences) < PROBLEM.delta / 3
+    assert sum(script.deltas) < PROBLEM.delta / 3
 
 
 def test_a_policy_that_stops_working_is_deleted_after_a_few_attempts() -> None:
@@ -220,6 +220,7 @@ def test_a_robot_that_was_moved_spoils_no_episode() -> None:
         run(checking, world, lambda: checking.next_action() == 3)
         checking.interrupt()
         assert checking.next_action() == RESET
-        checking.observe(HOME)
-        checking.observe(world.step(checking.next_action()))
+        checking.observe(RESET, HOME)
+        action = checking.next_action()
+        checking.observe(action, world.step(action))
     assert known(checking) == (HOME, 3, 5)

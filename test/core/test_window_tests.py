@@ -1,10 +1,10 @@
-"""The statistics of the checking phase against values computed by hand."""
+"""The tests of the printed checking phase against values computed by hand."""
 
 import math
 
 import pytest
 
-from mnm_ros.core.as_printed.window_tests import BinomialChecks, HoeffdingTests, binomial_tail
+from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.mnm import round_delta
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import Problem
@@ -31,9 +31,9 @@ def test_delta_r_as_printed() -> None:
 ])
 def test_n_r_alpha_r_and_w_r_as_printed(problem: Problem, known: int, window: int, alpha: float,
                                         steps: int) -> None:
-    checks = HoeffdingTests(problem, known)
-    assert checks.window == window
-    assert checks.alpha == pytest.approx(alpha, rel=1e-8)
+    tests = HoeffdingTests(problem, known)
+    assert tests.window == window
+    assert tests.alpha == pytest.approx(alpha, rel=1e-8)
     base = new_base(settings(problem, 'paper'), home=0)
     assert base.step_bound(known) == pytest.approx(steps, rel=1e-12)
 
@@ -45,51 +45,38 @@ def test_c1_and_c2_can_be_overridden() -> None:
 
 
 def test_the_printed_refutation_falls_exactly_when_its_inequality_holds() -> None:
-    checks = HoeffdingTests(Problem(4, 4.0, 1.0, DELTA_1), 9)
+    tests = HoeffdingTests(Problem(4, 4.0, 1.0, DELTA_1), 9)
     # (0.0488612937 + 0.0075990888) * 1022 = 57.7: 57 failures are not enough, 58 are.
-    assert not checks.refutes(57, 1022)
-    assert checks.refutes(58, 1022)
-    assert not checks.ready(1022)
-    assert checks.ready(1023)
+    assert not tests.refutes(57, 1022)
+    assert tests.refutes(58, 1022)
 
 
 def test_the_sound_addition_test_allows_as_many_misses_as_the_others_allow_failures() -> None:
-    checks = HoeffdingTests(Problem(4, 4.0, 1.0, DELTA_1), 9)
-    assert checks.adds(1022 - 57, 1022)
-    assert not checks.adds(1022 - 58, 1022)
+    tests = HoeffdingTests(Problem(4, 4.0, 1.0, DELTA_1), 9)
+    assert tests.adds(1022 - 57, 1022)
+    assert not tests.adds(1022 - 58, 1022)
 
 
 def test_the_printed_addition_test_never_adds_with_its_own_window() -> None:
-    checks = HoeffdingTests(Problem(4, 4.0, 1.0, DELTA_1), 9, printed_addition=True)
-    assert not any(checks.adds(seen, 1022) for seen in range(1023))
+    tests = HoeffdingTests(Problem(4, 4.0, 1.0, DELTA_1), 9, printed_addition=True)
+    assert not any(tests.adds(seen, 1022) for seen in range(1023))
 
 
 def test_the_printed_addition_test_can_hold_where_alpha_is_below_delta() -> None:
     # delta = 0.99, |K| A L = 4000: alpha = sqrt(0.01005 / (2 * 8.304^3)) = 0.00296.
-    checks = HoeffdingTests(Problem(9, 4.0, 1.0, 0.99), 100, printed_addition=True)
-    assert checks.alpha < 0.003
-    assert checks.adds(2, 100)       # 0.99 - 0.98 = 0.01 > alpha
-    assert not checks.adds(1, 100)   # 0.99 - 0.99 = 0
+    tests = HoeffdingTests(Problem(9, 4.0, 1.0, 0.99), 100, printed_addition=True)
+    assert tests.alpha < 0.003
+    assert tests.adds(2, 100)       # 0.99 - 0.98 = 0.01 > alpha
+    assert not tests.adds(1, 100)   # 0.99 - 0.99 = 0
 
 
 def test_a_window_of_ones_own() -> None:
-    checks = HoeffdingTests(Problem(4, 4.0, 1.0, DELTA_1), 9, window=20)
-    assert checks.window == 20 and not checks.ready(20) and checks.ready(21)
-    assert not checks.refutes(1, 20)  # 0.05 < 0.0565
-    assert checks.refutes(2, 20)
+    tests = HoeffdingTests(Problem(4, 4.0, 1.0, DELTA_1), 9, window=20)
+    assert tests.window == 20
+    assert not tests.refutes(1, 20)  # 0.05 < 0.0565
+    assert tests.refutes(2, 20)
 
 
-def test_a_huge_slack_is_no_reason_to_fail() -> None:
-    checks = HoeffdingTests(Problem(1, 1.0, 300.0, DELTA_1), 1)
-    assert checks.window == 1 and checks.alpha > 1
-
-
-def test_the_binomial_critical_number() -> None:
-    # P(Bin(4, d) >= 1) = 1 - (1 - d)^4 = 0.030 > d; P(Bin(4, d) >= 2) = 6 d^2 ... = 0.00034 <= d.
-    checks = BinomialChecks(Problem(4, 4.0, 1.0, DELTA_1), 4)
-    assert binomial_tail(4, DELTA_1, 1) == pytest.approx(1 - (1 - DELTA_1) ** 4)
-    assert binomial_tail(4, DELTA_1, 2) == pytest.approx(
-        6 * DELTA_1 ** 2 * (1 - DELTA_1) ** 2 + 4 * DELTA_1 ** 3 * (1 - DELTA_1) + DELTA_1 ** 4)
-    assert checks.critical == 2
-    assert not checks.refutes(1, 4) and checks.refutes(2, 2)
-    assert not checks.adds(1, 4) and checks.adds(2, 3)
+def test_a_huge_epsilon_is_no_reason_to_fail() -> None:
+    tests = HoeffdingTests(Problem(1, 1.0, 300.0, DELTA_1), 1)
+    assert tests.window == 1 and tests.alpha > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.presets import BASES
+from mnm_ros.core.parts import BASES
 
 _broken_before = False
 
@@ -23,14 +23,14 @@ def once(*arguments: Any) -> BaseAlgorithm:
 def _breaking(base: BaseAlgorithm, again: bool) -> BaseAlgorithm:
     observe, left = base.observe, 200
 
-    def breaking(state: int) -> None:
+    def breaking(action: int, state: int) -> None:
         nonlocal left
         global _broken_before
         left -= 1
         if left < 0 and (again or not _broken_before):
             _broken_before = True
             raise ZeroDivisionError('injected')
-        observe(state)
+        observe(action, state)
 
     base.observe = breaking    # type: ignore[method-assign]
     return base

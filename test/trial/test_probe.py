@@ -74,7 +74,8 @@ def test_predictions_in_worlds_never_fitted_to() -> None:
         play(probe, Simulator(scenario, seed + 1))
         simulator, mnm = Simulator(scenario, seed), new_mnm(settings(problem, 'onboard'), seed)
         while mnm.hypothesis is None:
-            mnm.observe(simulator.step(mnm.next_action()))
+            action = mnm.next_action()
+            mnm.observe(action, simulator.step(action))
         known = len(mnm.hypothesis.targets)
         for name, law, states in (('learnt', LEARNT, known),
                                   ('probed', PROBED, probe.estimate()[0])):

@@ -9,10 +9,14 @@ from mnm_ros.core.problem import Problem
 
 
 class MonteCarloEvaluation(Evaluation):
-    """Policy evaluation as printed (Lim & Auer 2012, section 3.3): ``lambda`` episodes.
+    """Policy evaluation as printed: ``lambda`` episodes.
 
-    accuracy: the inner accuracy ``e``.
-    known: ``|K|``.
+    Args:
+        problem: with the delta of the run.
+        accuracy: the inner accuracy ``e``.
+        known: ``|K|``.
+
+    Source: Lim & Auer 2012, section 3.3.
     """
 
     ends_outside = False

@@ -11,10 +11,12 @@ from mnm_ros.core.problem import RESET, Problem
 
 
 class PerVisitDiscovery(Discovery):
-    """State discovery as printed (Lim & Auer 2012, section 3.1).
+    """State discovery as printed.
 
-    Each action ``ceil(L log(8 A L |K|^2 / delta))`` times in the new state, each time on a new
-    way from home, restarted after ``horizon`` steps without arrival.
+    Each action is executed ``ceil(L log(8 A L |K|^2 / delta))`` times in the new state, each time
+    on a new way from home, which is restarted after ``horizon`` steps without arrival.
+
+    Source: Lim & Auer 2012, section 3.1.
     """
 
     learns_everywhere = False
@@ -31,14 +33,14 @@ class PerVisitDiscovery(Discovery):
             8 * problem.all_actions * problem.radius * known ** 2 / problem.delta))
 
     def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
-        """Only the last state is new: it gets its full quota."""
+        """Give the last state, the only new one, its full quota."""
         quota = self.quota(len(known))
         self._remaining = [a for a in range(self._problem.actions) for _ in range(quota)]
         self._policy = policy
         self._go_home = True
 
     def pending(self, known: Sequence[int]) -> tuple[int, ...]:
-        """Nothing: each state is sampled once and for all when it becomes known."""
+        """Return nothing: each state is sampled once and for all when it becomes known."""
         return ()
 
     def done(self) -> bool:
@@ -46,7 +48,7 @@ class PerVisitDiscovery(Discovery):
         return not self._remaining
 
     def action(self, here: int) -> int:
-        """Home first, then the policy, then the sample."""
+        """Return RESET, then the actions of the policy, then the one to sample."""
         if self._go_home:
             return RESET
         if here == self._policy.target:
@@ -54,12 +56,12 @@ class PerVisitDiscovery(Discovery):
         return self._policy.action(self._attempt, here)
 
     def restart(self) -> None:
-        """The way to the sample begins anew."""
+        """Begin the way to the sample anew, at home."""
         self._go_home = False
         self._attempt = 0
 
     def observe(self, here: int, action: int, state: int) -> None:
-        """A sample, or the horizon, sends the robot home."""
+        """Go home after a sample, and where the horizon is over without arrival."""
         if self._go_home:
             self.restart()
         elif here == self._policy.target:

@@ -16,10 +16,16 @@ from mnm_ros.core.problem import RESET, Problem
 class SplitSamples(Optimism):
     """Optimistic planning over a finite horizon with sample splitting, as printed.
 
-    Lim & Auer 2012, section 3.2: each step of the horizon has its own disjoint set of
-    samples, and the bonus ``sigma_k (L + 1) sqrt(G) / sqrt(max(1, N(s, a)))``.
+    Each step of the horizon has its own disjoint set of samples, and the bonus
+    ``sigma_k (L + 1) sqrt(G) / sqrt(max(1, N(s, a)))``.
 
-    accuracy: the inner accuracy ``e``. horizon: ``G``.
+    Args:
+        problem: with the delta of the run.
+        accuracy: the inner accuracy ``e``.
+        horizon: ``G``.
+        rng: breaks ties between candidates.
+
+    Source: Lim & Auer 2012, section 3.2.
     """
 
     def __init__(self, problem: Problem, accuracy: float, horizon: int,
@@ -31,12 +37,12 @@ class SplitSamples(Optimism):
         self._failures = 1
 
     def round_failed(self) -> None:
-        """``k`` grows, and with it every bonus."""
+        """Raise ``k``, and with it every bonus."""
         self._failures += 1
 
     def plan(self, counts: Counts, known: Sequence[int],
              candidates: Sequence[int]) -> Plan | None:
-        """Plan for every candidate; a maximiser of ``u_G(s0)`` is the target."""
+        """Return the plan for a candidate with the largest ``u_G(s0)``; None below ``G - L``."""
         fractions, visits = self._model(counts, known, candidates)
         bonus = (self.deviation(len(known), len(candidates)) * (self._problem.radius + 1)
                  * math.sqrt(self.sets) / np.sqrt(np.maximum(1, visits)))
