@@ -74,7 +74,10 @@ def revive(saved: Saved) -> Exploration:
 
 
 def same(first: Exploration, second: Exploration | None) -> bool:
-    return second is not None and (
+    if second is None:
+        return False
+    second.robot_answers()    # what is gone on with waits for its robot
+    return (
         first.next_action(), first.hypothesis, first.counts, first.diagnostics()) == (
         second.next_action(), second.hypothesis, second.counts, second.diagnostics())
 
