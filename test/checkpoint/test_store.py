@@ -74,6 +74,9 @@ def revive(saved: Saved) -> Exploration:
 
 
 def same(first: Exploration, second: Exploration | None) -> bool:
+    """Compare all but whether the robot answers, which is not kept."""
+    for exploration in filter(None, (first, second)):
+        exploration.robot_answers()
     return second is not None and (
         first.next_action(), first.hypothesis, first.counts, first.diagnostics()) == (
         second.next_action(), second.hypothesis, second.counts, second.diagnostics())
