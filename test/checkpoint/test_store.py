@@ -74,10 +74,10 @@ def revive(saved: Saved) -> Exploration:
 
 
 def same(first: Exploration, second: Exploration | None) -> bool:
-    if second is None:
-        return False
-    second.robot_answers()    # what is gone on with waits for its robot
-    return (
+    """Compare all but whether the robot answers, which is not kept."""
+    for exploration in filter(None, (first, second)):
+        exploration.robot_answers()
+    return second is not None and (
         first.next_action(), first.hypothesis, first.counts, first.diagnostics()) == (
         second.next_action(), second.hypothesis, second.counts, second.diagnostics())
 
