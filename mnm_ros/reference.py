@@ -146,7 +146,8 @@ def parameters(node: str) -> str:
     unlocked = 'while unconfigured' if node == 'explorer' else 'at start'
     return table(('parameter', 'default', 'meaning', 'allowed', 'may change'), (
         (f'`{row.name}`',
-         'required' if row.name in REQUIRED else f'`{yaml.safe_dump(row.default).split()[0]}`',
+         'required' if row.name in REQUIRED else
+         f"`{str(row.default).lower() if row.default != '' else repr('')}`",
          row.description, _allowed(row),
          'at any time' if row.runtime else 'at start' if row.read_only else unlocked)
         for row in NODES[node] if not row.or_default))
