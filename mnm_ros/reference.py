@@ -74,8 +74,7 @@ HEADINGS = {
 
 def files() -> Iterator[tuple[Path, str]]:
     """Yield every generated file with the text that it should have."""
-    for name in CONFIG:
-        yield ROOT / 'config' / name, config(name)
+    yield from ((ROOT / 'config' / name, config(name)) for name in CONFIG)
     yield PAGE, re.sub(
         r'(<!-- generated: (.*?) -->\n).*?(?=<!-- end -->)',
         lambda found: f'{found[1]}\n{block(found[2])}\n', PAGE.read_text(encoding='utf-8'),
@@ -108,7 +107,7 @@ def _setting(row: Row, value: object) -> Iterator[str]:
         comment += f', {_allowed(row).split(", ", 1)[1]}'
     if value is REQUIRED.get(row.name):
         comment = f'required: {comment}'
-    if row.name in REQUIRED and row.default is None and value is REQUIRED[row.name]:
+    if value is REQUIRED['actions']:
         yield f'    # {comment}; quote y, n, on, off'
         yield f'    # {setting}'
         return
@@ -135,9 +134,8 @@ def block(name: str) -> str:
     return {'executables': _executables, 'options': _options, 'profiles': _profiles}[kind]()
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table in Markdown."""
-    head = tuple(head)
     return ''.join(f'| {" | ".join(row)} |\n' for row in (head, ['---'] * len(head), *rows))
 
 
@@ -161,10 +159,8 @@ def _allowed(row: Row) -> str:
 def _names(nodes: str) -> str:
     """Return nodes for people, to whom an advisor is an explorer."""
     names = nodes.replace('explorer advisor', 'explorer').split()
-    if len(names) == len(NODES):
-        return 'all nodes'
-    return ', '.join('`explorer` with `advisory`' if name == 'advisor' else f'`{name}`'
-                     for name in names)
+    shown = (f'`{name}`'.replace('`advisor`', '`explorer` with `advisory`') for name in names)
+    return 'all nodes' if len(names) == len(NODES) else ', '.join(shown)
 
 
 def _executables() -> str:

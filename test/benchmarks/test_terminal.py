@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+import pytest
 import terminal
 
 WRITTEN = ('\x1b[?25l\x1b[1mtitle\x1b[0m  0:00:01\x1b[K\r\nknown  1\x1b[K\r\n\x1b[J'
@@ -22,4 +23,5 @@ def test_words_stand_where_they_stood() -> None:
     assert list(texts) == ['title', '0:00:02', 'known', 'o', '< 2', 'right']
     assert texts['title'].get('font-weight') == 'bold'
     assert texts['o'].get('fill') == '#3fb950'
-    assert float(texts['o'].get('x')) == terminal.MARGIN + 7 * terminal.WIDTH
+    assert float(texts['o'].get('x')) == pytest.approx(
+        terminal.MARGIN + 7 * terminal.WIDTH)
