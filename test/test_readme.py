@@ -1,7 +1,8 @@
-"""The README keeps pace with the code."""
+"""The README, the reference and what they show keep pace with the code."""
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 import re
 import shlex
@@ -14,19 +15,22 @@ from std_msgs.msg import Int64MultiArray, MultiArrayLayout
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.parameters import NODES
 from mnm_ros.simulation import scenario, world
+from mnm_ros.simulation.simulator import Simulator
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / 'README.md').read_text(encoding='utf-8')
-WORLDS = (ROOT / 'docs' / 'diff_drive_sim.md').read_text(encoding='utf-8')
-PAGES = [README, *(page.read_text(encoding='utf-8') for page in (ROOT / 'docs').glob('*.md'))]
-OPTION_TABLE = README.split('\nParts and')[1].split('\nOf `')[0]
+DOCS = ROOT / 'docs'
+PAGES = {page: page.read_text(encoding='utf-8')
+         for page in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted(DOCS.glob('*.md')))}
+README = PAGES[ROOT / 'README.md']
+REFERENCE = PAGES[DOCS / 'reference.md']
+WORLDS = PAGES[DOCS / 'diff_drive_sim.md']
+OPTION_TABLE = REFERENCE.split('<!-- generated: options -->')[1].split('<!-- end -->')[0]
 REQUIRED = ('actions', 'environment', 'scenario', 'world')
 
 
 def table_of(node: str) -> str:
-    """Return the first table after the words ``Of `node` `` at the beginning of a line."""
-    text, = (found for page in PAGES for found in page.split(f'\nOf `{node}`')[1:])
-    return re.search(r'(^\|.*\n)+', text, re.MULTILINE)[0]
+    """Return the table of the parameters of a node."""
+    return REFERENCE.split(f'<!-- generated: parameters {node} -->')[1].split('<!-- end -->')[0]
 
 
 def rows(table: str) -> dict[str, list[str]]:
@@ -34,6 +38,15 @@ def rows(table: str) -> dict[str, list[str]]:
     cells = [[cell.strip().strip('`') for cell in line.strip('|').split('|')]
              for line in table.splitlines() if line.startswith('| `')]
     return {name: rest for name, *rest in cells}
+
+
+def code_blocks(page: Path, language: str) -> list[str]:
+    """Return the blocks of code in a language."""
+    return re.findall(rf'```{language}\n(.*?)```', PAGES[page], re.DOTALL)
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 150
 
 
 @pytest.mark.parametrize('node', NODES)
@@ -52,14 +65,14 @@ def test_every_parameter_is_there_with_its_default(node: str) -> None:
 def test_every_option_is_there_with_its_value_in_both_presets() -> None:
     shown = rows(OPTION_TABLE)
     assert list(shown) == [option.name for option in OPTIONS]
-    for name, (onboard, paper, _) in shown.items():
-        assert onboard in (str(PRESETS['onboard'][name]), 'formula'), name
-        assert paper in (str(PRESETS['paper'][name]), 'formula'), name
+    for name, (onboard, paper, *_) in shown.items():
+        assert onboard == str(PRESETS['onboard'][name] or 'by formula'), name
+        assert paper == str(PRESETS['paper'][name] or 'by formula'), name
 
 
 def test_every_shipped_scenario_is_there() -> None:
     for name in scenario.shipped():
-        assert f'`{name}`' in README
+        assert f'`{name}`' in PAGES[DOCS / 'getting_started.md']
 
 
 def test_every_shipped_world_is_there() -> None:
@@ -69,13 +82,13 @@ def test_every_shipped_world_is_there() -> None:
 
 def test_the_world_shown_can_be_loaded(tmp_path: Path) -> None:
     path = tmp_path / 'shown.yaml'
-    path.write_text(re.findall(r'```yaml\n(.*?)```', WORLDS, re.DOTALL)[-1], encoding='utf-8')
+    path.write_text(code_blocks(DOCS / 'diff_drive_sim.md', 'yaml')[-1], encoding='utf-8')
     assert len(world.load(str(path)).settings) == 2
 
 
 def test_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:
     path = tmp_path / 'shown.yaml'
-    path.write_text(re.findall(r'```yaml\n(.*?)```', README, re.DOTALL)[0], encoding='utf-8')
+    path.write_text(code_blocks(DOCS / 'reference.md', 'yaml')[0], encoding='utf-8')
     assert len(scenario.load(str(path)).settings) == 2
 
 
@@ -85,7 +98,7 @@ def test_the_decoder_shown_agrees_with_the_library() -> None:
     policies = PolicySet(1, 2, 3, tuple(
         Policy(target, 3, (5, 7), tuple((target + step, 9 - step) for step in range(3)))
         for target in (5, 7)))
-    code = next(block for block in re.findall(r'```python\n(.*?)```', README, re.DOTALL)
+    code = next(block for block in code_blocks(DOCS / 'policies.md', 'python')
                 if 'def action(target' in block)
     names: dict = {'message': policies.to_msg()}
     exec(code, names)
@@ -114,7 +127,7 @@ def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
         def publish(self, message: Int64MultiArray) -> None:
             answers.append(list(message.data))
 
-    code = next(block for block in re.findall(r'```python\n(.*?)```', README, re.DOTALL)
+    code = next(block for block in code_blocks(ROOT / 'README.md', 'python')
                 if 'class MyRobot' in block)
     names: dict = {'Node': Bare, 'Int64MultiArray': Int64MultiArray}
     exec(code, names)
@@ -128,8 +141,18 @@ def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
     assert answers == [[1, 1], [1, 1], [2, 0]]
 
 
-COMMANDS = [line for page in PAGES for line in re.findall(r'^\$? ?(\w.* --ros-args .*)$', page,
-                                                          re.MULTILINE)
+def test_the_exploration_without_ros_that_is_shown_knows_the_grid(
+        capsys: pytest.CaptureFixture) -> None:
+    code = next(block for block in code_blocks(ROOT / 'README.md', 'python')
+                if 'from mnm_ros.core import' in block)
+    simulator = Simulator(scenario.load('grid_3x3'))
+    exec(code, {'step': simulator.step})
+    known, _ = capsys.readouterr().out.splitlines()
+    assert set(range(8)) <= set(ast.literal_eval(known))
+
+
+COMMANDS = [line for page in PAGES.values()
+            for line in re.findall(r'^\$? ?(\w.* --ros-args .*)$', page, re.MULTILINE)
             if '--params-file' not in line]
 
 

@@ -1,0 +1,103 @@
+"""Run scripts/explore in a pseudo terminal and draw its last screen as an SVG file.
+
+    benchmarks/terminal
+    benchmarks/terminal --output flat.svg two_room_flat --changes 2 --radius 3
+
+Arguments that are not its own go to scripts/explore. The file names no font that has to be loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+from pathlib import Path
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from xml.sax.saxutils import escape
+
+ROOT = Path(__file__).resolve().parents[1]
+COLUMNS, ROWS = 84, 40
+WIDTH, HEIGHT, MARGIN = 8.4, 18, 16    # pixels of a character, and around all of them
+STYLES = {'1': 'font-weight="bold"', '2': 'fill="#8b949e"', '32': 'fill="#3fb950"'}
+SVG = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}">
+<title>{title}</title>
+<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
+<g fill="#e6edf3" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+ font-size="14">
+{texts}
+</g>
+</svg>
+"""
+
+
+def run(arguments: list[str]) -> str:
+    """Return everything that scripts/explore writes to a terminal.
+
+    Raises:
+        CalledProcessError: if it ends with another status than 0.
+    """
+    reader, writer = pty.openpty()
+    fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack('HHHH', ROWS, COLUMNS, 0, 0))
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ('COLUMNS', 'LINES', 'NO_COLOR')}
+    command = [str(ROOT / 'scripts' / 'explore'), *arguments]
+    written = b''
+    with subprocess.Popen(command, stdin=writer, stdout=writer,
+                          env={**environment, 'TERM': 'xterm-256color'}) as process:
+        os.close(writer)
+        try:
+            while chunk := os.read(reader, 65536):
+                written += chunk
+        except OSError:    # how the end of a pseudo terminal shows on Linux
+            pass
+    os.close(reader)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return written.decode()
+
+
+def last_screen(written: str) -> list[str]:
+    """Return the lines that stay on the terminal: each picture is drawn over the one before."""
+    text = re.split(r'\x1b\[\d+F', written)[-1]
+    text = re.sub(r'\x1b\[(\?25[lh]|[KJ])', '', text)
+    return re.sub(r'\n{3,}', '\n\n', text.replace('\r', '')).strip().split('\n')
+
+
+def draw(lines: list[str], title: str) -> str:
+    """Return an SVG picture of lines with the few ANSI styles that the display uses."""
+    texts = []
+    for row, line in enumerate(lines):
+        column, y = 0, MARGIN + (row + 0.75) * HEIGHT
+        for code, text in re.findall(r'(?:\x1b\[(\d+)m)?([^\x1b]+)(?:\x1b\[0m)?', line):
+            for found in re.finditer(r'\S+( \S+)*', text):
+                x, length = MARGIN + (column + found.start()) * WIDTH, len(found[0]) * WIDTH
+                texts.append(f'<text x="{x:g}" y="{y:g}" textLength="{length:g}" '
+                             f'{STYLES.get(code, "")}>{escape(found[0])}</text>')
+            column += len(text)
+    return SVG.format(width=2 * MARGIN + COLUMNS * WIDTH, height=2 * MARGIN + len(lines) * HEIGHT,
+                      title=escape(title), texts='\n'.join(texts))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog='benchmarks/terminal', description=(__doc__ or '').split('\n')[0],
+        epilog='All other arguments go to scripts/explore (default: --changes 1).')
+    parser.add_argument('--output', type=Path, metavar='FILE',
+                        default=ROOT / 'docs' / 'figures' / 'terminal.svg',
+                        help='where to write the picture (default docs/figures/terminal.svg)')
+    given, arguments = parser.parse_known_args()
+    arguments = arguments or ['--changes', '1']
+    command = f'scripts/explore {" ".join(arguments)}'
+    lines = last_screen(run(arguments))
+    given.output.write_text(draw([f'$ {command}', *lines], command), encoding='utf-8')
+    print(f'{given.output} written')
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""The topics, services and figures of diagnostics of the nodes, each declared once.
+
+``security.py`` derives the rights of the nodes from these tables, ``reference.py`` the tables of
+``docs/reference.md``. A name is relative unless it begins with /. Imports no ROS.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_EXPLORERS = 'explorer advisor'    # an advisor is an explorer with the parameter advisory
+_ROBOT_SIDES = 'cmp_sim grid_driver gym_side'
+_ALL = f'{_EXPLORERS} {_ROBOT_SIDES} diff_drive_sim navigator preflight'
+
+
+class Topic(NamedTuple):
+    """A topic.
+
+    Attributes:
+        type: ``package/Message``.
+        qos: the name of a profile in ``wire.py``.
+        publishers: nodes of this package, separated by spaces; others may publish, too.
+        subscribers: nodes of this package, separated by spaces.
+        content: what is published, as Markdown.
+    """
+
+    name: str
+    type: str
+    qos: str
+    publishers: str
+    subscribers: str
+    content: str
+
+
+class Service(NamedTuple):
+    """A service.
+
+    Attributes:
+        type: ``package/Service``.
+        servers: nodes of this package that offer it, separated by spaces.
+        clients: nodes of this package that call it, separated by spaces.
+        effect: what a call does, as Markdown.
+    """
+
+    name: str
+    type: str
+    servers: str
+    clients: str
+    effect: str
+
+
+TOPICS = {
+    'Steps': (
+        Topic('action', 'std_msgs/Int64MultiArray', 'STEP', 'explorer navigator preflight',
+              f'advisor {_ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1'),
+        Topic('state', 'std_msgs/Int64MultiArray', 'STEP', _ROBOT_SIDES,
+              f'{_EXPLORERS} navigator preflight',
+              'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
+              'was moved'),
+        Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
+              'when each explorer started, in ns; only the first one commands the robot'),
+        Topic('advice', 'std_msgs/Int64MultiArray', 'LATCHED', 'advisor', '',
+              'instead of `action` with `advisory`: `[seq of the state message it follows, '
+              'action]`'),
+        Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, _ROBOT_SIDES,
+              "twice a second as long as the explorer's callbacks are served, in every lifecycle "
+              'state'),
+    ),
+    'What was learnt': (
+        Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'navigator',
+              'ids of the known states, home first, after the head `[round, revision]`'),
+        Topic('policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'cmp_sim navigator',
+              '`[target][step][state]` after the head `[round, revision, horizon, ids...]`; see '
+              '[policies.md](policies.md)'),
+        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
+              '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
+              '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
+        Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
+              'one sentence: what the explorer is doing, or why it has stopped'),
+        Topic('exploration_markers', 'visualization_msgs/MarkerArray', 'LATCHED', _EXPLORERS, '',
+              'known, candidate and current states and one policy, for RViz'),
+        Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, '',
+              'the figures [below](#diagnostics), once a second'),
+    ),
+    'Goals': (
+        Topic('goal', 'std_msgs/Int64', 'STEP', '', 'navigator',
+              'the known state to go to; a new goal replaces the one under way'),
+        Topic('goal_result', 'std_msgs/String', 'LATCHED', 'navigator', '',
+              '`reached 7 in 5 steps`, `refused 7: why`, `cancelled 7: why` or `failed 7: why`'),
+    ),
+    'The mobile robot': (
+        Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', 'grid_driver',
+              'pose by the wheels; best effort will do'),
+        Topic('amcl_pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', 'diff_drive_sim',
+              'grid_driver', 'pose by localisation; best effort will do'),
+        Topic('cmd_vel', 'geometry_msgs/Twist', 'STEP', 'grid_driver', 'diff_drive_sim',
+              'velocities; a `geometry_msgs/TwistStamped` with `stamped`'),
+        Topic('goal_pose', 'geometry_msgs/PoseStamped', 'STEP', 'grid_driver', '',
+              'goals for a planner, with `drive: goal_pose`'),
+        Topic('bump', 'std_msgs/Bool', 'LATCHED', 'diff_drive_sim', 'grid_driver',
+              'whether the robot is in contact with something; need not be latched'),
+        Topic('map', 'nav_msgs/OccupancyGrid', 'LATCHED', 'diff_drive_sim', 'grid_driver',
+              'the walls; `grid_driver` reads it with `use_map`'),
+        Topic('outcome', 'std_msgs/String', 'LATCHED', 'grid_driver', '',
+              'how the last action has ended, and in which state'),
+    ),
+    'Simulation': (
+        Topic('true_setting', 'std_msgs/Int64', 'LATCHED', 'cmp_sim diff_drive_sim', '',
+              'which setting of the scenario or the world is in force'),
+        Topic('exploration_steps', 'std_msgs/Int64', 'LATCHED', 'cmp_sim', '',
+              'steps so far at which what was published was not good enough'),
+        Topic('true_pose', 'geometry_msgs/PoseStamped', 'STEP', 'diff_drive_sim', '',
+              'the true pose in `map`'),
+        Topic('doors', 'std_msgs/String', 'LATCHED', 'diff_drive_sim', '',
+              'which doors are open, `D open`, for example'),
+        Topic('world_markers', 'visualization_msgs/MarkerArray', 'LATCHED', 'diff_drive_sim', '',
+              'walls, doors and the robot, for RViz, at most ten times a second'),
+        Topic('/clock', 'rosgraph_msgs/Clock', 'STEP', 'diff_drive_sim', _ALL,
+              'simulated time, which begins at 0'),
+    ),
+}
+
+SERVICES = (
+    Service('explore', 'std_srvs/SetBool', _EXPLORERS, 'navigator',
+            'false pauses after the current step, true goes on; nothing is lost'),
+    Service('recover', 'std_srvs/Trigger', _EXPLORERS, '',
+            'leads out of the phase `fault` once the robot is well again; nothing learnt is lost'),
+    Service('save', 'std_srvs/Trigger', _EXPLORERS, '',
+            'returns once everything learnt is on the disk (it is written twice a second anyway)'),
+    Service('load', 'std_srvs/Trigger', _EXPLORERS, '',
+            'while paused or in `fault`: goes back to what is on the disk'),
+    Service('return_home', 'std_srvs/Trigger', _ROBOT_SIDES, 'explorer navigator',
+            'RESET, for `reset_mode: service` and for people'),
+    Service('stop', 'std_srvs/SetBool', _ROBOT_SIDES, '',
+            'true brings the robot to rest until false frees it; the step under way does not '
+            'count'),
+    Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', '',
+            'puts the next setting of the scenario or the world in force'),
+    Service('cancel', 'std_srvs/Trigger', 'navigator', '',
+            'gives up the goal after the current step'),
+    Service('dock', 'std_srvs/Trigger', '', 'grid_driver',
+            'of the platform, with `reset: service`: answers once the robot is at home'),
+)
+
+DIAGNOSTICS = {
+    'round': 'round of MNM: 1 for the first hypothesis, and one more after each restart',
+    'phase': 'as on the topic `phase`',
+    'quantum': 'while building: quanta played so far in this phase',
+    'streams': 'while building: streams of the base algorithm started so far',
+    'known': 'known states, home included',
+    'candidates': 'states met by the active run that it does not know yet',
+    'steps': 'steps so far, RESETs included',
+    'reset_misses': 'RESETs that ended elsewhere than at home',
+    'check_steps': 'while checking: most steps of a rediscovery, `W_r`',
+    'check_window': 'while checking with `hoeffding`: check-runs looked back at, `n_r`',
+    'failures': 'while checking: the strongest evidence against a policy, or with `hoeffding` '
+                'the check-runs that went wrong',
+    'failure_threshold': 'while checking: from where on the evidence is enough',
+    'last_change': 'the last decision of the algorithm and the step of it',
+    'changes_noticed': 'changes of the world noticed so far',
+    'changes_relearnt': 'noticed changes after which nothing more has to be revised',
+    'steps_per_second': 'since the last message',
+    'robot_timeouts': 'how often an order was given again because no answer came in time',
+    'checkpoint': '`ok`, or why nothing can be written to `checkpoint_dir` at the moment',
+}
+"""The meaning of each value of the status ``exploration`` on ``/diagnostics``."""

@@ -1,0 +1,200 @@
+"""Write ``docs/reference.md`` and the files in ``config`` from the declarations in the code.
+
+Run ``python3 -m mnm_ros.reference`` in the source tree after a parameter, an option, a topic, a
+service or a figure of diagnostics has changed. It generates the files in ``config`` as a whole,
+and in the page whatever stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+import re
+from textwrap import wrap
+
+import yaml
+
+from mnm_ros import wire
+from mnm_ros.core.presets import OPTIONS, PRESETS
+from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
+from mnm_ros.parameters import NODES, Row
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / 'docs' / 'reference.md'
+
+REQUIRED = {'actions': ['east', 'west', 'south', 'north'], 'environment': 'FrozenLake-v1',
+            'scenario': 'two_rooms', 'world': 'two_room_flat'}
+"""Parameters without a default that a node could start with; an example of each."""
+
+CONFIG = {
+    'explore.yaml': (('explorer', 'cmp_sim', 'navigator'), """\
+Parameters of the nodes of explore.launch.py with their defaults. Copy, edit, and start with
+  ros2 launch mnm_ros explore.launch.py params_file:=my_robot.yaml
+/** stands for any namespace; /robot_1/explorer is the explorer of one robot."""),
+    'gym_side.yaml': (('gym_side',), """\
+Parameters of gym_side with their defaults:
+  ros2 run mnm_ros gym_side --ros-args --params-file my_environment.yaml"""),
+    'preflight.yaml': (('preflight',), """\
+Parameters of preflight with their defaults:
+  ros2 run mnm_ros preflight --ros-args --params-file my_robot.yaml
+An entry /**: instead of /**/preflight: and /**/explorer: gives both what they share."""),
+    'robot.yaml': (('grid_driver', 'diff_drive_sim'), """\
+Parameters of the nodes around a mobile robot with their defaults; docs/robots.md explains them.
+robot.launch.py starts them. If it starts the simulation, it sets what follows from the world.
+The entry /** is for explorer, navigator and preflight."""),
+}
+"""The nodes whose parameters a file in ``config`` lists, and its head."""
+
+OVERRIDES: Mapping[str, Mapping[str, Sequence[tuple[Row, object]]]] = {'robot.yaml': {
+    '/**': [(Row('actions', None, 'as grid_driver numbers its moves'),
+             ['east', 'north', 'west', 'south']),
+            (Row('step_timeout', 0.0, 's, more than a move and a retreat take'), 60.0)],
+    '/**/navigator': [(Row('pause_timeout', 0.0, 's, as long as a step may take'), 60.0)],
+}}
+"""What a file says besides: for whom, and values that are not the defaults."""
+
+HEADINGS = {
+    ('explorer', 'radius'): 'What to learn', ('explorer', 'preset'): 'How to learn it',
+    ('explorer', 'step_timeout'): 'The robot', ('explorer', 'autostart'): 'The run',
+    ('explorer', OPTIONS[0].name): "Parts and constants; '' and 0 stand for the preset's",
+    ('cmp_sim', 'radius'): 'As for the explorer; they define the exploration steps',
+    ('cmp_sim', 'latency'): 'Faults to inject', ('cmp_sim', 'record'): 'The run',
+    ('navigator', 'step_timeout'): 'The robot, as for the explorer, but the goal fails, no fault',
+    ('preflight', 'actions'): 'As for the explorer', ('preflight', 'resets'): 'The check',
+    ('navigator', 'pause_timeout'): 'The goal',
+    ('grid_driver', 'moves'): 'How it moves', ('grid_driver', 'cell_size'): 'States',
+    ('grid_driver', 'reset'): 'RESET', ('grid_driver', 'move_timeout'): 'Limits',
+    ('diff_drive_sim', 'real_time_factor'): 'Time and topics',
+    ('diff_drive_sim', 'robot_radius'): 'The robot',
+    ('diff_drive_sim', 'slip'): 'What goes wrong',
+}
+"""Headings in ``config``: each stands before the parameter named."""
+
+
+def files() -> Iterator[tuple[Path, str]]:
+    """Yield every generated file with the text that it should have."""
+    yield from ((ROOT / 'config' / name, config(name)) for name in CONFIG)
+    yield PAGE, re.sub(
+        r'(<!-- generated: (.*?) -->\n).*?(?=<!-- end -->)',
+        lambda found: f'{found[1]}\n{block(found[2])}\n', PAGE.read_text(encoding='utf-8'),
+        flags=re.DOTALL)
+
+
+def config(name: str) -> str:
+    """Return the text of a file in ``config``."""
+    nodes, head = CONFIG[name]
+    lines = [f'# {line}' for line in head.splitlines()]
+    for whom, rows in OVERRIDES.get(name, {}).items():
+        lines += ['', f'{whom}:', '  ros__parameters:',
+                  *(line for row, value in rows for line in _setting(row, value))]
+    for node in nodes:
+        lines += ['', f'/**/{node}:', '  ros__parameters:']
+        for row in NODES[node]:
+            if (node, row.name) in HEADINGS:
+                lines += ['', f'    # {HEADINGS[node, row.name]}']
+            lines += _setting(row, REQUIRED.get(row.name, row.default))
+    return re.sub(r'(ros__parameters:\n)\n', r'\1', '\n'.join(lines) + '\n')
+
+
+def _setting(row: Row, value: object) -> Iterator[str]:
+    """Yield the lines for a parameter, its description as a comment that may need several."""
+    setting = f'{row.name}: {yaml.safe_dump(value, default_flow_style=True)}'.split('\n')[0]
+    comment = row.description
+    if not all(choice in setting + comment for choice in row.choices):
+        comment += f': {", ".join(row.choices)}'
+    if row.open_ends or row.minimum == 1:
+        comment += f', {_allowed(row).split(", ", 1)[1]}'
+    if value is REQUIRED.get(row.name):
+        comment = f'required: {comment}'
+    if value is REQUIRED['actions']:
+        yield f'    # {comment}; quote y, n, on, off'
+        yield f'    # {setting}'
+        return
+    first = f'    {setting:<23} # '
+    for i, line in enumerate(wrap(comment, 99 - len(first))):
+        yield (' ' * (len(first) - 2) + '# ' if i else first) + line
+
+
+def block(name: str) -> str:
+    """Return the Markdown of a generated part of the page, by its name."""
+    kind, _, which = name.partition(' ')
+    if kind == 'parameters':
+        return parameters(which)
+    if kind == 'topics':
+        return table(('topic', 'type', 'QoS', 'from', 'to', 'content'), (
+            (f'`{topic.name}`', f'`{topic.type}`', topic.qos.lower(), _names(topic.publishers),
+             _names(topic.subscribers), topic.content) for topic in TOPICS[which]))
+    if kind == 'services':
+        return table(('service', 'type', 'offered by', 'called by', 'effect'), (
+            (f'`{service.name}`', f'`{service.type}`', _names(service.servers),
+             _names(service.clients), service.effect) for service in SERVICES))
+    if kind == 'diagnostics':
+        return table(('key', 'value'), ((f'`{key}`', text) for key, text in DIAGNOSTICS.items()))
+    return {'executables': _executables, 'options': _options, 'profiles': _profiles}[kind]()
+
+
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown."""
+    return ''.join(f'| {" | ".join(row)} |\n' for row in (head, ['---'] * len(head), *rows))
+
+
+def parameters(node: str) -> str:
+    """Return the table of the parameters of a node; options are not among them."""
+    unlocked = 'while unconfigured' if node == 'explorer' else 'at start'
+    return table(('parameter', 'default', 'meaning', 'allowed', 'may change'), (
+        (f'`{row.name}`',
+         'required' if row.name in REQUIRED else
+         f"`{str(row.default).lower() if row.default != '' else repr('')}`",
+         row.description, _allowed(row),
+         'at any time' if row.runtime else 'at start' if row.read_only else unlocked)
+        for row in NODES[node] if not row.or_default))
+
+
+def _allowed(row: Row) -> str:
+    """Return what is allowed, more briefly than an error message would say it."""
+    return re.sub(r'^an? |, such as 4.0|, or \S+ as the preset has it', '', row.allowed)
+
+
+def _names(nodes: str) -> str:
+    """Return nodes for people, to whom an advisor is an explorer."""
+    names = nodes.replace('explorer advisor', 'explorer').split()
+    shown = (f'`{name}`'.replace('`advisor`', '`explorer` with `advisory`') for name in names)
+    return 'all nodes' if len(names) == len(NODES) else ', '.join(shown)
+
+
+def _executables() -> str:
+    sources = {node: Path(__file__).parent / 'nodes' / f'{node}.py' for node in NODES}
+    return table(('executable', 'what it is'), (
+        (f'`{node}`', (ast.get_docstring(ast.parse(path.read_text())) or '').split('\n')[0])
+        for node, path in sources.items()))
+
+
+def _options() -> str:
+    rows = {row.name: row for row in NODES['explorer']}
+    return table(('parameter', *(f'`{preset}`' for preset in PRESETS), 'meaning', 'allowed'), (
+        (f'`{option.name}`',
+         *(f'`{values[option.name]}`' if values[option.name] else 'by formula'
+           for values in PRESETS.values()),
+         option.description, _allowed(rows[option.name])) for option in OPTIONS))
+
+
+def _profiles() -> str:
+    profiles = {name: getattr(wire, name) for name in ('STEP', 'LATCHED', 'HEARTBEAT')}
+    return table(('QoS', 'reliability', 'durability', 'keep last', 'deadline and lease'), (
+        (name.lower(), profile.reliability.name.lower(),
+         profile.durability.name.lower().replace('_', ' '), str(profile.depth),
+         f'{seconds} s' if (seconds := profile.deadline.nanoseconds // 10**9) < 60 else '')
+        for name, profile in profiles.items()))
+
+
+def main() -> None:
+    """Write what is not current, and say so."""
+    for path, text in files():
+        if not path.exists() or path.read_text(encoding='utf-8') != text:
+            path.write_text(text, encoding='utf-8')
+            print(f'{path.relative_to(ROOT)} written')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,48 @@
+"""Types and quality of service of the running nodes are those that are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from node_processes import Peer
+from rclpy.qos import QoSProfile
+
+from mnm_ros import wire
+from mnm_ros.interface import SERVICES, TOPICS
+
+DECLARED = [topic for group in TOPICS.values() for topic in group]
+NODES = {
+    'explorer': {'actions': ['east'], 'reset_mode': 'service'},
+    'cmp_sim': {'scenario': 'corridor'},
+    'diff_drive_sim': {'world': 'one_room'},
+    'navigator': {'reset_mode': 'service'},
+    'grid_driver': {'drive': 'goal_pose'},
+}
+NOT_STARTED = {'advice', 'cmd_vel', 'dock', 'goal'}    # nobody publishes or offers them here
+
+
+def promised(profile: QoSProfile) -> tuple[object, ...]:
+    # The graph shows that there is no deadline as the longest one.
+    return profile.reliability, profile.durability, profile.deadline.nanoseconds % (2**63 - 1)
+
+
+def test_types_and_qualities_of_service(start: Callable, peer: Peer) -> None:
+    for node, parameters in NODES.items():
+        start(node, namespace='/robot_1', **parameters)
+
+    def full(name: str) -> str:
+        return name if name.startswith('/') else f'/robot_1/{name}'
+
+    wanted = [topic for topic in DECLARED if topic.name not in NOT_STARTED]
+    for topic in wanted:
+        found = peer.wait_for(
+            lambda topic=topic: peer.node.get_publishers_info_by_topic(full(topic.name)),
+            topic.name)
+        for endpoint in found:
+            assert endpoint.topic_type == topic.type.replace('/', '/msg/'), topic.name
+            assert promised(endpoint.qos_profile) == promised(
+                getattr(wire, topic.qos)), topic.name
+    types = dict(peer.node.get_service_names_and_types())
+    for service in SERVICES:
+        if service.name not in NOT_STARTED:
+            assert types[full(service.name)] == [service.type.replace('/', '/srv/')]

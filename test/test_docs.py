@@ -1,0 +1,64 @@
+"""Links between the pages lead somewhere, and so do the names of tests that they mention."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import re
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = sorted((ROOT / 'docs').glob('*.md'))
+PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *DOCS]
+TESTS = {path.stem: path.read_text(encoding='utf-8') for path in (ROOT / 'test').rglob('*.py')}
+# `test_module::test_function`, where ... stands for the rest of a name, [case] for a case of it
+TEST_NAME = r'`(test_\w+)?(?:::(test_\w+?)(\.\.\.)?)?(?:\[(\w+)\])?`'
+
+
+def without_code(text: str) -> str:
+    return re.sub(r'^( *)```.*?^ *```', '', text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r'^#+ (.*)$', without_code(page.read_text(encoding='utf-8')),
+                          re.MULTILINE)
+    return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
+
+
+def links(page: Path) -> list[str]:
+    return re.findall(r'\]\(([^)\s]+)\)', without_code(page.read_text(encoding='utf-8')))
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    for link in links(page):
+        if '://' in link:
+            continue
+        path, _, anchor = link.partition('#')
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_the_index_leads_to_every_page() -> None:
+    linked = {link.split('#')[0] for link in links(ROOT / 'docs' / 'index.md')}
+    assert {page.name for page in DOCS} - {'index.md'} <= linked
+
+
+@pytest.mark.parametrize('page', DOCS, ids=lambda page: page.name)
+def test_tests_that_are_mentioned_exist(page: Path) -> None:
+    module = ''
+    for name, function, rest, case in re.findall(TEST_NAME, page.read_text(encoding='utf-8')):
+        module = name or module
+        if name or function:
+            assert module in TESTS
+            assert re.search(rf'def {function}' if rest else rf'def {function}\b' if function
+                             else '', TESTS[module]), (module, function)
+            assert case in TESTS[module], (module, case)
+
+
+def test_the_picture_of_the_terminal_needs_no_other_file() -> None:
+    picture = (ROOT / 'docs' / 'figures' / 'terminal.svg').read_text(encoding='utf-8')
+    assert 'The hypothesis is right.' in picture
+    assert re.findall(r'https?://[^"]*', picture) == ['http://www.w3.org/2000/svg']

@@ -1,0 +1,50 @@
+# ruff: noqa: E402
+"""What is generated is current, and the tables that it is generated from are complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+from mnm_ros import reference, security, wire
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
+from mnm_ros.parameters import NODES
+
+PAGE = reference.PAGE.read_text(encoding='utf-8')
+OF_THE_NODE = {'steps_per_second', 'robot_timeouts', 'checkpoint'}    # not of the exploration
+
+
+@pytest.mark.parametrize(('path', 'text'), [
+    pytest.param(path, text, id=path.name) for path, text in reference.files()])
+def test_current(path: Path, text: str) -> None:
+    assert path.read_text(encoding='utf-8') == text, 'run python3 -m mnm_ros.reference'
+
+
+@pytest.mark.parametrize('name', [
+    'executables', 'options', 'services', 'profiles', 'diagnostics',
+    *(f'parameters {node}' for node in NODES), *(f'topics {group}' for group in TOPICS)])
+def test_the_page_has_every_table(name: str) -> None:
+    assert PAGE.count(f'<!-- generated: {name} -->') == 1
+
+
+def test_every_executable_has_parameters() -> None:
+    assert {path.name for path in (reference.ROOT / 'executables').iterdir()} == set(NODES)
+
+
+def test_every_figure_of_the_diagnostics_is_explained() -> None:
+    exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
+    assert set(DIAGNOSTICS) == {*exploration.diagnostics(), *OF_THE_NODE}
+
+
+def test_rows_name_what_exists() -> None:
+    for topic in (topic for group in TOPICS.values() for topic in group):
+        assert hasattr(wire, topic.qos)
+        assert {*topic.publishers.split(), *topic.subscribers.split()} <= {*security.ENCLAVES}
+    for service in SERVICES:
+        assert {*service.servers.split(), *service.clients.split()} <= {*security.ENCLAVES}
