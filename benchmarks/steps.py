@@ -29,7 +29,8 @@ def run(scenario_name: str, radius: float, preset: str, seed: int) -> tuple[int,
         action = base.next_action()
         base.observe(action, simulator.step(action))
     hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
-    return simulator.steps, len(hypothesis.targets), judge(simulator.cmp, hypothesis, radius, EPSILON)
+    return simulator.steps, len(hypothesis.targets), judge(
+        simulator.cmp, hypothesis, radius, EPSILON)
 
 
 def main() -> None:
