@@ -25,11 +25,13 @@ ROOMS = {
     'driving': 'geometry',
     'simulation': 'core driving geometry',
     'trial': 'core protocol checkpoint simulation',
-    'security': '',
+    'interface': '',
+    'security': 'interface',
     # with ROS
     'wire': 'core',
     '__init__': 'core wire nodes',
     'parameters': 'core driving trial',
+    'reference': 'core interface parameters wire',
     'launching': '',
     'contract': 'core protocol wire',
     'console': 'core simulation wire parameters',
@@ -46,7 +48,7 @@ A room is a folder of the package, without the rooms within it, or a module besi
 
 WITHOUT_ROS = (
     'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving', 'simulation',
-    'trial', 'security')
+    'trial', 'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""
