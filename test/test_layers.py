@@ -83,7 +83,7 @@ def imports(root: Path) -> list[Import]:
     return [
         Import(module, imported, line)
         for module, path in known.items()
-        for imported, line in _imported(module, path, known)]
+        for imported, line in sorted({*_imported(module, path, known)})]
 
 
 def _imported(module: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
@@ -116,12 +116,11 @@ def violations(root: Path) -> list[str]:
 
 def _reason(found: Import) -> str:
     """Return why an import is forbidden; empty if it is not."""
-    here = room_of(found.module)
-    if here not in ROOMS:
-        return f'{here} is no room: name it in ROOMS'
-    top = found.imported.partition('.')[0]
+    here, top = room_of(found.module), found.imported.partition('.')[0]
     if top != 'mnm_ros':
         return f'no ROS in {here}' if here in WITHOUT_ROS and _ROS.match(top) else ''
+    if here not in ROOMS:
+        return f'{here} is no room: name it in ROOMS'
     there = room_of(found.imported)
     if there != here:
         return '' if there in ROOMS[here].split() else f'{here} may not import {there}'
