@@ -9,7 +9,9 @@
     exploration.counts, exploration.events     # what was observed, and decided when
 
 ``play`` calls ``next_action`` and ``observe`` in turn; call them yourself where one step is to
-be made at a time. The names below are imported when they are first used.
+be made at a time. ``mnm_ros.simulation.gym_robot.GymRobot(env).play`` is such a robot for any
+Gymnasium environment with discrete states and actions. The names below are imported when they
+are first used.
 """
 
 from __future__ import annotations

@@ -44,3 +44,16 @@ def test_the_example_runs_without_ros_and_sees_the_door_close(
     names = runpy.run_path(str(ROOT / 'examples' / 'explore_without_ros.py'))
     assert names['known'][39] > names['known'][-1] == 6
     assert 'no longer reached by its policy, deleted' in capsys.readouterr().out
+
+
+def test_a_gymnasium_environment_is_explored_in_ten_lines() -> None:
+    gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
+    from mnm_ros.core import Exploration, Problem, play, settings
+    from mnm_ros.simulation.gym_robot import GymRobot
+    env = gymnasium.make('CliffWalking-v1' if 'CliffWalking-v1' in gymnasium.registry
+                         else 'CliffWalking-v0')
+    problem = Problem(int(env.action_space.n), radius=2.0, epsilon=1.0, delta=0.1)
+    exploration = Exploration(settings(problem), seed=1)
+    play(exploration, GymRobot(env, seed=1).play, steps=3_000)
+    assert exploration.home == 36    # the lower left corner; the cliff leads back there
+    assert {36, 24, 12} <= set(exploration.hypothesis.targets)    # two steps up the left side

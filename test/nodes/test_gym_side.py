@@ -20,10 +20,11 @@ gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed'
 
 from std_msgs.msg import Int64MultiArray
 
-from mnm_ros.nodes.gym_side import Episodes, action_names, make
+from mnm_ros.nodes.gym_side import make
 from mnm_ros.parameters import ParameterError
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import judge, reachable_states
+from mnm_ros.simulation.gym_robot import GymRobot, action_names
 from mnm_ros.wire import PolicySet
 
 CLIFF = max(name for name in gymnasium.registry if name.startswith('CliffWalking-v'))
@@ -78,7 +79,7 @@ def test_frozen_lake_explored_over_topics(start: Callable, peer: Peer) -> None:
 def test_every_step_is_possible_and_ends_are_left_by_reset_only(
         environment: str, options: dict) -> None:
     env = make(environment, json.dumps(options))
-    episodes, over = Episodes(env, 3, True), ends(env)
+    episodes, over = GymRobot(env, 3, True), ends(env)
     truth = gymnasium.make(environment, **options)
     rng = np.random.default_rng(0)
     home, visited = episodes.reset(), Counter()
@@ -106,7 +107,7 @@ def test_every_step_is_possible_and_ends_are_left_by_reset_only(
 @pytest.mark.parametrize('seed', range(3))
 def test_episodes_slip_independently_though_home_is_one(seed: int) -> None:
     """A seed given at every RESET would make all first steps of all episodes the same."""
-    episodes = Episodes(make(FROZEN_LAKE, '{}'), seed, True)
+    episodes = GymRobot(make(FROZEN_LAKE, '{}'), seed, True)
     trials, found = 600, Counter()
     for _ in range(trials):
         episodes.reset()
@@ -117,7 +118,7 @@ def test_episodes_slip_independently_though_home_is_one(seed: int) -> None:
 
 
 def test_the_truncated_episode_stays() -> None:
-    episodes = Episodes(make(FROZEN_LAKE, '{"max_episode_steps": 2, "is_slippery": false}'), 0,
+    episodes = GymRobot(make(FROZEN_LAKE, '{"max_episode_steps": 2, "is_slippery": false}'), 0,
                         True)
     assert [episodes.step(2) for _ in range(4)] == [1, 2, 2, 2]
     assert episodes.reset() == 0 and episodes.step(1) == 4
@@ -127,7 +128,7 @@ def test_the_truncated_episode_stays() -> None:
 def test_where_taxi_begins(one_home: bool, least: int, most: int) -> None:
     """300 states to begin in: 60 draws hit fewer than 20 of them with probability < 1e-30."""
     assert 60 * log(20 / 300) + log(comb(300, 20)) < log(1e-30)
-    episodes = Episodes(make(TAXI, '{}'), 5, one_home)
+    episodes = GymRobot(make(TAXI, '{}'), 5, one_home)
     assert least <= len({episodes.reset() for _ in range(60)}) <= most
 
 

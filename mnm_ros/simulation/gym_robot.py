@@ -1,0 +1,67 @@
+"""A Gymnasium environment with discrete states and actions as a robot.
+
+RESET is ``env.reset``. Once an episode is over, every other action leads to the state in which
+it has ended. This module does not import Gymnasium itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mnm_ros.core.problem import RESET
+
+_NAMES = {
+    'CliffWalking': ('up', 'right', 'down', 'left'),
+    'FrozenLake': ('left', 'down', 'right', 'up'),
+    'Taxi': ('south', 'north', 'east', 'west', 'pickup', 'dropoff'),
+}
+"""The meaning of the actions of environments that come with Gymnasium."""
+
+
+class GymRobot:
+    """An environment from RESET to RESET.
+
+    Args:
+        env: an environment with discrete states and actions.
+        seed: of the dynamics and of the start state.
+        one_home: whether RESET always leads to the start state that ``seed`` gives; the random
+            numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
+    """
+
+    def __init__(self, env: Any, seed: int = 0, one_home: bool = True) -> None:
+        self._env = env
+        self._seed = seed
+        self._random = np.random.default_rng([seed, 1]) if one_home else None
+        self._state = int(env.reset(seed=seed)[0])
+        self._over = False
+
+    def reset(self) -> int:
+        """Begin an episode and return the state it begins in."""
+        seed = None if self._random is None else self._seed
+        self._state = int(self._env.reset(seed=seed)[0])
+        if self._random is not None:
+            # With the seed's own generator, every episode would slip in the same places.
+            self._env.unwrapped.np_random = self._random
+        self._over = False
+        return self._state
+
+    def step(self, action: int) -> int:
+        """Return the state that ``action``, counted from 0, leads to."""
+        if not self._over:
+            state, _, terminated, truncated, _ = self._env.step(
+                action + int(self._env.action_space.start))
+            self._state, self._over = int(state), bool(terminated or truncated)
+        return self._state
+
+    def play(self, action: int) -> int:
+        """Execute an action, RESET among them, and return the state it leads to."""
+        return self.reset() if action == RESET else self.step(action)
+
+
+def action_names(env: Any) -> tuple[str, ...]:
+    """Return a name for each action: its meaning where that is known, else its number."""
+    names = _NAMES.get(env.spec.name if env.spec else '', ())
+    count = int(env.action_space.n)
+    return names if len(names) == count else tuple(f'a{action}' for action in range(count))
