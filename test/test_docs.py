@@ -58,6 +58,16 @@ def test_tests_that_are_mentioned_exist(page: Path) -> None:
             assert case in TESTS[module], (module, case)
 
 
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+def test_files_of_the_package_that_are_mentioned_exist(page: Path) -> None:
+    """Those in tables of the plan are named from ``mnm_ros`` on."""
+    mentioned = re.findall(r'`((?:mnm_ros/)?[a-z_]+(?:/[a-z_]+)*/[a-z_]+\.py)(?:::\w+)?`',
+                           page.read_text(encoding='utf-8'))
+    missing = [path for path in mentioned
+               if not any((folder / path).exists() for folder in (ROOT, ROOT / 'mnm_ros'))]
+    assert missing == []
+
+
 def test_the_picture_of_the_terminal_needs_no_other_file() -> None:
     picture = (ROOT / 'docs' / 'figures' / 'terminal.svg').read_text(encoding='utf-8')
     assert 'The hypothesis is right.' in picture
