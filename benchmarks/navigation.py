@@ -27,7 +27,7 @@ from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
@@ -77,8 +77,8 @@ def navigate(simulator: Simulator, hypothesis: Hypothesis, target: int) -> Navig
     orders: deque[tuple[int, int]] = deque()
     navigation = Navigation(hypothesis.policy_for(target), hypothesis.targets[0])
     loop = StepLoop(
-        navigation, RetryTimer(1.0, 0), 0, lambda *order: orders.append(order), None)
-    loop.max_steps = MAX_STEPS
+        navigation, StepLimits(1.0, 0, max_steps=MAX_STEPS), 0,
+        lambda *order: orders.append(order), None)
     loop.resume(0.0)
     while orders:
         seq, action = orders.popleft()

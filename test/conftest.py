@@ -22,7 +22,7 @@ SLOW = {
     'test_probe.py': ['test_predictions_in_worlds_never_fitted_to'],
     'test_promise.py': ['test_the_promise_is_kept'],
     'test_watch_phase.py': [
-        'test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_level_says'],
+        'test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_delta_says'],
 }
 """Tests that count how often something happens in many runs, and take seconds for it."""
 

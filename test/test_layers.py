@@ -25,11 +25,13 @@ ROOMS = {
     'driving': 'geometry',
     'simulation': 'core driving geometry',
     'trial': 'core protocol checkpoint simulation',
-    'security': '',
+    'interface': '',
+    'security': 'interface',
     # with ROS
     'wire': 'core',
     '__init__': 'core wire nodes',
     'parameters': 'core driving trial',
+    'reference': 'core interface parameters wire',
     'launching': '',
     'contract': 'core protocol wire',
     'console': 'core simulation wire parameters',
@@ -46,7 +48,7 @@ A room is a folder of the package, without the rooms within it, or a module besi
 
 WITHOUT_ROS = (
     'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving', 'simulation',
-    'trial', 'security')
+    'trial', 'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""
@@ -81,7 +83,7 @@ def imports(root: Path) -> list[Import]:
     return [
         Import(module, imported, line)
         for module, path in known.items()
-        for imported, line in _imported(module, path, known)]
+        for imported, line in sorted({*_imported(module, path, known)})]
 
 
 def _imported(module: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
@@ -114,12 +116,11 @@ def violations(root: Path) -> list[str]:
 
 def _reason(found: Import) -> str:
     """Return why an import is forbidden; empty if it is not."""
-    here = room_of(found.module)
-    if here not in ROOMS:
-        return f'{here} is no room: name it in ROOMS'
-    top = found.imported.partition('.')[0]
+    here, top = room_of(found.module), found.imported.partition('.')[0]
     if top != 'mnm_ros':
         return f'no ROS in {here}' if here in WITHOUT_ROS and _ROS.match(top) else ''
+    if here not in ROOMS:
+        return f'{here} is no room: name it in ROOMS'
     there = room_of(found.imported)
     if there != here:
         return '' if there in ROOMS[here].split() else f'{here} may not import {there}'
