@@ -47,6 +47,8 @@ class Manager:
         self._get = peer.node.create_client(GetState, 'explorer/get_state')
         for client in (self._change, self._get):
             peer.wait_for(client.service_is_ready, client.srv_name)
+        # Until the services know the clients, too, a response may be lost, and nothing tells.
+        peer.spin(0.5)
 
     def step(self) -> None:
         """Ask for a random transition, one in five anything at all; then it is where it was."""

@@ -17,7 +17,8 @@ from mnm_ros.simulation.lockstep import Lockstep
 
 TICK = 0.05     # s, between two poses, by their stamps
 _ALONE = 0.02   # s by the clock on the wall, after which it goes on without a command,
-_PATIENT = 1.0  # or this long while it moves, so that a busy machine changes nothing
+_LATE = 0.2     # or this long after a command, as the next may be late on a busy machine,
+_PATIENT = 1.0  # or this long while it moves, so that it does not drive on meanwhile
 
 
 class Unicycle:
@@ -44,6 +45,7 @@ class Unicycle:
         self._lockstep = Lockstep(time.monotonic())
         self._kind = Odometry if source == 'odom' else PoseWithCovarianceStamped
         self._touching = False
+        self._commanded = False    # since the last tick
         node = peer.node
         self._poses = node.create_publisher(self._kind, source, 10)
         self._bumps = node.create_publisher(Bool, 'bump', wire.LATCHED)
@@ -75,8 +77,10 @@ class Unicycle:
             self._move()
         if not self.silent:
             self._publish()
-        moving = (self.speed or self.turn) and not self.silent
-        self._lockstep.ticked(time.monotonic(), _PATIENT if moving else _ALONE)
+        moving = self.speed or self.turn
+        patience = _PATIENT if moving else _LATE if self._commanded else _ALONE
+        self._commanded = False
+        self._lockstep.ticked(time.monotonic(), _ALONE if self.silent else patience)
 
     def touch(self) -> None:
         """Touch something."""
@@ -108,6 +112,7 @@ class Unicycle:
         twist = message.twist if self._stamped else message
         self.speed, self.turn = twist.linear.x, twist.angular.z
         self.commands.append((self.time, self.speed, self.turn))
+        self._commanded = True
         self._lockstep.commanded(time.monotonic())
         self._go_on()
 
