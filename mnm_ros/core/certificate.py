@@ -41,6 +41,7 @@ import math
 
 import numpy as np
 
+from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.kl_optimism import favourable
 from mnm_ros.core.problem import RESET
@@ -179,18 +180,17 @@ class PessimisticModel:
             weights={(state, action): float(weight) for state, action, weight
                      in zip(self._known, actions, weights) if weight > 0})
 
-    def _following(self, target: int) -> np.ndarray:
+    def _following(self, target: int) -> Indices:
         """Return the column of each next state: the known ones, all others, the target."""
         return np.where(self._ids == target, self._others + 1, self._next)
 
-    def _failed(self) -> np.ndarray:
+    def _failed(self) -> Floats:
         """Return ``V_G`` by column."""
         values = np.full(len(self._known) + 2, 1 + self._limit)
         values[-1] = 0.0
         return values
 
-    def _worst(self, values: np.ndarray, ahead: np.ndarray,
-               rows: slice | np.ndarray) -> np.ndarray:
+    def _worst(self, values: Floats, ahead: Floats, rows: slice | Indices) -> Floats:
         """Return one plus the largest plausible ``Q V``.
 
         It is the largest value of all less the least plausible ``Q (top - V)``. The optimistic
@@ -198,16 +198,16 @@ class PessimisticModel:
         """
         top = values.max()
         _, gain = favourable(self._fractions[rows], top - ahead, self._radius[rows])
-        result: np.ndarray = 1 + top - gain
+        result: Floats = 1 + top - gain
         return result
 
-    def _step_back(self, values: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    def _step_back(self, values: Floats, steps: Floats) -> Floats:
         """Return ``V_h`` by column from ``V_{h+1}`` and what the known states take."""
         outside = max(1 + self._limit, 1 + values[0])
         return np.concatenate([steps, [outside, 0.0]])
 
-    def _visits(self, following: np.ndarray, frequencies: np.ndarray,
-                resets: np.ndarray) -> np.ndarray:
+    def _visits(self, following: Indices, frequencies: Floats, resets: Bools
+                ) -> Floats:
         """Return how likely the known states are at each step, if the counts are the truth."""
         known = len(self._known)
         visits = np.zeros((self._horizon, known))
@@ -221,7 +221,7 @@ class PessimisticModel:
         return visits
 
     @staticmethod
-    def _steps(visits: np.ndarray, arriving: np.ndarray) -> float:
+    def _steps(visits: Floats, arriving: Floats) -> float:
         """Return ``tau`` from the visits of an attempt and the chances to arrive."""
         arrived = float((visits @ arriving).sum())
         return (float(visits.sum()) + 1 - arrived) / arrived if arrived else math.inf

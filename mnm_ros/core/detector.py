@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mnm_ros.core.arrays import Floats
 from mnm_ros.core.evaluation import log_mean_exp
 
 
@@ -42,7 +43,7 @@ class Detector:
         self._limit = limit
         self._against = self._AGAINST / limit
         self._for = self._FOR / (horizon + 1)
-        self._against_logs = np.full(len(self._AGAINST), -math.inf)
+        self._against_logs: Floats = np.full(len(self._AGAINST), -math.inf)
         self._for_logs = np.zeros(len(self._FOR))
         self._episodes = 0
         self.threshold = -math.log(delta)

@@ -13,6 +13,8 @@ import math
 
 import numpy as np
 
+from mnm_ros.core.arrays import Floats
+
 
 class Decision(Enum):
     """What an evaluation says so far."""
@@ -107,7 +109,7 @@ class BettingEvaluation(Evaluation):
         return Decision.GOOD if self.played == self._most else Decision.UNDECIDED
 
 
-def log_mean_exp(logs: np.ndarray) -> float:
+def log_mean_exp(logs: Floats) -> float:
     """Return the logarithm of a mean from logarithms."""
     top = logs.max()
     return float(top + math.log(np.exp(logs - top).mean()))

@@ -26,6 +26,7 @@ import math
 
 import numpy as np
 
+from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
@@ -122,8 +123,8 @@ class _Model:
             RESET if reset else int(action) for reset, action in zip(resets, best))
         return float(values[0]), actions
 
-    def _evaluate(self, best: np.ndarray, resets: np.ndarray, plausible: np.ndarray,
-                  goal: int | None) -> np.ndarray:
+    def _evaluate(self, best: Indices, resets: Bools, plausible: Floats,
+                  goal: int | None) -> Floats:
         """Return the expected steps of playing ``best`` under the ``plausible`` rows."""
         known = self._known
         states = np.arange(known)
@@ -143,8 +144,8 @@ class _Model:
         return np.linalg.solve(np.eye(known) - inner, 1 + away)
 
 
-def favourable(fractions: np.ndarray, values: np.ndarray,
-                radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def favourable(fractions: Floats, values: Floats,
+                radius: Floats) -> tuple[Floats, Floats]:
     """Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
 
     ``Q`` may also put mass on the target, where ``v`` is 0. The minimiser is
@@ -178,7 +179,7 @@ def favourable(fractions: np.ndarray, values: np.ndarray,
     return plausible, (plausible * values).sum(axis=1)
 
 
-def _tilted(fractions: np.ndarray, values: np.ndarray, radius: np.ndarray) -> np.ndarray:
+def _tilted(fractions: Floats, values: Floats, radius: Floats) -> Floats:
     """Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
 
     The divergence falls as ``xi`` grows, and its logarithm is nearly linear in ``log xi``, so
@@ -207,5 +208,5 @@ def _tilted(fractions: np.ndarray, values: np.ndarray, radius: np.ndarray) -> np
             break
         guess = following
     weights = fractions / (values + np.exp(guess)[:, None])
-    normalised: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
+    normalised: Floats = weights / weights.sum(axis=1, keepdims=True)
     return normalised

@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 
+from mnm_ros.core.arrays import Floats, Indices
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import Cmp
@@ -70,7 +71,7 @@ def best_time(cmp: Cmp, members: Sequence[int], target: int) -> float:
 
 def _stochastic_shortest_path(
         cmp: Cmp, members: Sequence[int], target: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[Floats, Floats, Floats]:
     """Return the shortest path problem between ``n`` members by ``A`` actions, RESET last.
 
     A next state that is neither a member nor the target counts as home, at the cost of a RESET.
@@ -98,7 +99,7 @@ def _stochastic_shortest_path(
     return cost, move, arrival
 
 
-def _proper_policy(move: np.ndarray, arrival: np.ndarray) -> np.ndarray | None:
+def _proper_policy(move: Floats, arrival: Floats) -> Indices | None:
     """Return an action per state with which the target is reached for sure, or None."""
     choice = np.zeros(arrival.shape[1], dtype=int)
     arriving = np.zeros(arrival.shape[1], dtype=bool)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from mnm_ros.core.arrays import Floats
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
@@ -65,7 +66,7 @@ class SplitSamples(Optimism):
             / (self._accuracy ** 4 * problem.delta)))
 
     def _model(self, counts: Counts, known: Sequence[int], candidates: Sequence[int]
-               ) -> tuple[np.ndarray, np.ndarray]:
+               ) -> tuple[Floats, Floats]:
         """Return frequencies [set, state, action, next] and visits [state, action].
 
         The last column of `next` gathers what is neither known nor a candidate. A set without
@@ -82,7 +83,7 @@ class SplitSamples(Optimism):
         totals = tally.sum(axis=3)
         return tally / np.maximum(1, totals)[..., None], totals.sum(axis=0)
 
-    def _backward(self, fractions: np.ndarray, bonus: np.ndarray,
+    def _backward(self, fractions: Floats, bonus: Floats,
                   target: int) -> tuple[float, tuple[tuple[int, ...], ...]]:
         """Return ``u_G(s0)`` and the actions [step][state] for the target's column."""
         known = fractions.shape[1]

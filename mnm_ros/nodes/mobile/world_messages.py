@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from geometry_msgs.msg import Point, Quaternion, Vector3
 from nav_msgs.msg import OccupancyGrid
 import numpy as np
+from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -22,7 +23,7 @@ _COLOURS = {
     'robot': (0.2, 0.4, 0.9), 'heading': (1.0, 1.0, 1.0)}
 
 
-def set_covariance(covariance: np.ndarray, position: float, angle: float) -> None:
+def set_covariance(covariance: NDArray[np.float64], position: float, angle: float) -> None:
     """Write two standard deviations, m and rad, into the 6x6 covariance of a pose or twist.
 
     Noise below 1 mm or mrad is given as that: many readers take a zero for unknown.
