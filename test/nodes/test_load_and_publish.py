@@ -38,6 +38,6 @@ def test_a_disk_that_is_gone_is_told() -> None:
     served: dict[str, object] = {}
     node = SimpleNamespace(
         create_service=lambda kind, name, callback: served.update({name: callback}))
-    Services(node, SimpleNamespace(loop=SimpleNamespace(running=False), load=load))
+    Services(node, SimpleNamespace(running=False, load=load))
     response = served['load'](Trigger.Request(), Trigger.Response())
     assert not response.success and 'Input/output error' in response.message
