@@ -183,21 +183,21 @@ class Exploration(Phased, StepTask):
 
     def take(self, kind: Input, state: int = 0, action: int = RESET) -> None:
         """Take an input as it was given to ``on_input``."""
+        before = self._mnm.hypothesis
         if kind is Input.OBSERVED:
             if self.last_state is not None:
                 self._counts.add(self.last_state, action, state)
             self.last_state = state
             self.steps += 1
             if not self.homing.missed(action, state):
-                before = self._mnm.hypothesis
                 self._mnm.observe(action, state)
-                if self.on_hypothesis is not None and self._mnm.hypothesis is not before:
-                    self.on_hypothesis(self._mnm.hypothesis)
         else:
             self.last_state = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
         if self.on_input is not None:
             self.on_input(kind, state, action)
+        if self.on_hypothesis is not None and self._mnm.hypothesis is not before:
+            self.on_hypothesis(self._mnm.hypothesis)
 
     def lose_place(self) -> None:
         """Take note that the robot may be anywhere: the next action is RESET."""

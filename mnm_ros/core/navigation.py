@@ -44,12 +44,11 @@ class Navigation(StepTask):
 
     def observe(self, action: int, state: int) -> None:
         """Take note of the state that the action has led to."""
-        missed = self.homing.missed(action, state)
         self.steps += self._begun
         self.last_state = state
         if state == self._target:
             self._end(f'reached {state} in {self.steps} steps')
-        elif missed:
+        elif self.homing.missed(action, state):
             self._attempts.interrupt()
         else:
             self._attempts.observe(state)

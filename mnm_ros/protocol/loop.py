@@ -128,9 +128,10 @@ class Loop(ABC):
         if not self.over:
             self.task.observe(action, state)
         homing = self.task.homing
-        if self.running and homing.misses_in_a_row > self._limits.reset_retries:
+        misses = homing.misses_in_a_row
+        if self.running and not self.over and misses > self._limits.reset_retries:
             self.fail(f'RESET led to state {state} instead of home, state '
-                      f'{homing.home}, {homing.misses_in_a_row} times in a row', now)
+                      f'{homing.home}, {misses} times in a row', now)
         self._advance(now)
 
     def _relocate(self, state: int, now: float) -> None:

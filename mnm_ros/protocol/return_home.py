@@ -8,12 +8,12 @@ from enum import Enum
 from mnm_ros.protocol.clients import HomeClient, RetryTimer
 
 
-class Way(Enum):
+class HomeProgress(Enum):
     """How far the robot has come on its way home."""
 
-    OPEN = 'open'          # nothing to do but to wait
+    WAITING = 'waiting'    # nothing to do but to wait
     ARRIVED = 'arrived'    # RESET has ended in ``ReturnHome.state``
-    VOID = 'void'          # the robot may be anywhere: the way home has to begin anew
+    LOST = 'lost'          # the robot may be anywhere: the way home has to begin anew
 
 
 class ReturnHome:
@@ -72,16 +72,17 @@ class ReturnHome:
         self._reached = None
         self._client.abandon()
 
-    def try_again(self, now: float) -> Way:
-        """Call again if it is time to; VOID if a call stays without a response for too long."""
+    def try_again(self, now: float) -> HomeProgress:
+        """Call again if it is time to; LOST if a call stays without a response for too long."""
         if self._client.overdue(now):
             self._calls = 0
             self.call_again()
         elif self._reached is not None and self._timer.overdue(now):
-            return Way.VOID
-        return Way.OPEN
+            self._reached = None
+            return HomeProgress.LOST
+        return HomeProgress.WAITING
 
-    def respond(self, attempt: int, success: bool, message: str) -> Way:
+    def respond(self, attempt: int, success: bool, message: str) -> HomeProgress:
         """Take a response of the service to the call for ``attempt``."""
         self.refusal = '' if success else f'return_home failed: {message}'
         if attempt == self._client.attempt:
@@ -93,14 +94,14 @@ class ReturnHome:
         if self._reached is not None:
             return self._arrived(self._reached)
         if success and not self.under_way:
-            return Way.VOID    # one call too many has just led the robot home
+            return HomeProgress.LOST    # one call too many has just led the robot home
         return self._arrived(self._client.respond(attempt, success))
 
-    def report(self, state: int) -> Way:
+    def report(self, state: int) -> HomeProgress:
         """Take a report of the robot."""
         return self._arrived(self._client.report(state))
 
-    def executed(self, seq: int) -> Way | None:
+    def executed(self, seq: int) -> HomeProgress | None:
         """Take an answer; None unless it is to an action that was given up.
 
         Calls of the service may overtake that action: it may have led away from home again.
@@ -109,18 +110,18 @@ class ReturnHome:
             return None
         self._given_up.remove(seq)
         if not self.under_way and self._reached is None:
-            return Way.VOID
+            return HomeProgress.LOST
         self._disturbed = True
-        return Way.OPEN
+        return HomeProgress.WAITING
 
-    def _arrived(self, state: int | None) -> Way:
+    def _arrived(self, state: int | None) -> HomeProgress:
         """Note where the way home has ended; it is over once no call is left."""
         self._reached = state
         if state is None or self._calls:
-            return Way.OPEN
+            return HomeProgress.WAITING
         self._reached = None
         self.state = state
-        return Way.VOID if self._disturbed else Way.ARRIVED
+        return HomeProgress.LOST if self._disturbed else HomeProgress.ARRIVED
 
     def _call(self, attempt: int) -> None:
         if self._call_service(attempt):

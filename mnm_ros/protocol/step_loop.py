@@ -8,7 +8,7 @@ from mnm_ros.core.problem import RESET
 from mnm_ros.core.step_task import RunState, StepTask
 from mnm_ros.protocol.clients import REPORT, Incoming, StepClient
 from mnm_ros.protocol.loop import Loop, StepLimits
-from mnm_ros.protocol.return_home import ReturnHome, Way
+from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
 _GRACE = 0.3
 """Seconds until a robot that has just appeared can surely be heard."""
@@ -63,14 +63,14 @@ class StepLoop(Loop):
             return
         executed = self._return_home.executed(seq) if self._return_home else None
         if executed:
-            self._follow(executed, now)
+            self._act_on(executed, now)
             return
         under_way = self._client.under_way
         kind = self._client.receive(seq)
         if kind is Incoming.ANSWER and under_way:
             self._observe(under_way[1], state, now)
         elif kind is Incoming.REPORT and self._return_home and self._return_home.under_way:
-            self._follow(self._return_home.report(state), now)
+            self._act_on(self._return_home.report(state), now)
         elif kind is Incoming.REPORT:
             self._relocate(state, now)
 
@@ -78,12 +78,12 @@ class StepLoop(Loop):
         """Take a response of ``return_home``."""
         if self._return_home is None:
             return
-        way = self._return_home.respond(attempt, success, message)
+        progress = self._return_home.respond(attempt, success, message)
         refusals = self._return_home.refusals
         if self.running and refusals > self._limits.reset_retries:
             self.fail(f'return_home failed {refusals} times in a row: {message}', now)
         else:
-            self._follow(way, now)
+            self._act_on(progress, now)
 
     def answers_another(self, seq: int) -> bool:
         """Return whether an answer is to an action that this loop has never sent."""
@@ -128,13 +128,13 @@ class StepLoop(Loop):
         elif again:
             self._send(*again)
         elif self._return_home:
-            self._follow(self._return_home.try_again(now), now)
+            self._act_on(self._return_home.try_again(now), now)
 
-    def _follow(self, way: Way, now: float) -> None:
+    def _act_on(self, progress: HomeProgress, now: float) -> None:
         """Do what the way home asks for."""
-        if self._return_home and way is Way.ARRIVED:
+        if self._return_home and progress is HomeProgress.ARRIVED:
             self._observe(RESET, self._return_home.state, now)
-        elif way is Way.VOID and not self.over:
+        elif progress is HomeProgress.LOST and not self.over:
             self._restart(now)
 
     def _abandon(self) -> None:

@@ -72,3 +72,9 @@ def test_the_first_end_is_the_end(end: object, result: str) -> None:
     end(navigation)    # type: ignore[operator]
     navigation.observe(EAST, TARGET)
     assert navigation.result == result
+
+
+def test_a_reset_that_ends_on_the_target_is_no_further_miss() -> None:
+    navigation, _ = play(5, TARGET)
+    assert navigation.result == 'reached 7 in 0 steps'
+    assert navigation.homing.misses_in_a_row == 1

@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.navigation import Navigation
+from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 from mnm_ros.protocol.step_loop import StepLoop
 
 HOME = 0
@@ -133,3 +137,24 @@ def test_a_robot_may_be_replaced_while_the_next_step_is_planned(robot: Robot) ->
     robot.loop.before_step = lambda: robot.loop.on_peers(True, True, 0.0)
     robot.loop.on_state(seq, HOME, 0.0)
     assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1
+
+
+def test_a_goal_that_is_reached_by_a_missed_reset_is_over() -> None:
+    sent: list[tuple[int, int]] = []
+    navigation = Navigation(Policy(2, 3, (HOME, 2), ((0, 0),)), HOME)
+    loop = StepLoop(navigation, StepLimits(1.0, 3, reset_retries=0), 1000,
+                    lambda *order: sent.append(order), None)
+    loop.resume(0.0)
+    loop.on_state(1000, 2, 0.0)
+    assert navigation.result == 'reached 2 in 0 steps' and sent == [(1000, RESET)]
+
+
+def test_a_way_home_that_waits_in_vain_for_a_response_is_lost_once() -> None:
+    timer = RetryTimer(1.0, 3)
+    home = ReturnHome(lambda attempt: True, timer)
+    home.start(0.0)
+    home.call_again()
+    assert home.respond(1, True, '') is HomeProgress.WAITING
+    assert home.report(HOME) is HomeProgress.WAITING    # the other call may lead home again
+    assert home.try_again(2.0) is HomeProgress.LOST
+    assert home.try_again(4.0) is HomeProgress.WAITING and timer.timeouts == 1

@@ -14,8 +14,8 @@ from mnm_ros.core.exploration import Phase
 
 _OVER = (Phase.FAULT, Phase.DONE)
 _QUIET = (Phase.PAUSED, *_OVER)    # phases in which the explorer leaves the robot alone
-_AGAIN = 1.0                  # s, after which it is asked again to pause
-_DOUBT = 1.0                  # s, until the phase must have followed a request to go on
+_AGAIN = 1.0    # s, after which it is asked again to pause
+_DOUBT = 1.0    # s, until the phase must have followed a request to go on
 
 
 class ExplorationPause:
@@ -26,7 +26,8 @@ class ExplorationPause:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._phase: Phase | None = None    # not heard yet
+        self._heard = False
+        self._phase: Phase | None = None    # None also for one that is not known here
         self._asked = False
         self._ask_at = self._doubted_until = -math.inf
         self._going_on: Future | None = None
@@ -42,7 +43,7 @@ class ExplorationPause:
     @property
     def disturbed(self) -> bool:
         """Whether somebody explores all the same."""
-        return self._offered and self._phase not in (None, *_QUIET)
+        return self._offered and self._heard and self._phase not in _QUIET
 
     def reached(self, now: float) -> bool:
         """Return whether nobody explores, after asking for a pause if that is necessary."""
@@ -51,7 +52,7 @@ class ExplorationPause:
             return True
         if self._phase in _QUIET:
             return now >= self._doubted_until
-        if self._phase and now >= self._ask_at and self._client.service_is_ready():
+        if self._heard and now >= self._ask_at and self._client.service_is_ready():
             self._asked, self._ask_at = True, now + _AGAIN
             self._client.call_async(SetBool.Request(data=False))
         return False
@@ -76,12 +77,11 @@ class ExplorationPause:
             self._node.count_publishers(self._phases.topic_name))
 
     def _on_phase(self, message: String) -> None:
+        self._heard = True
         try:
             self._phase = Phase(message.data)
-        except ValueError:
-            self._node.get_logger().warning(
-                f'phase {message.data!r} ignored: unknown', throttle_duration_sec=5.0)
-            return
+        except ValueError:    # of another version: the explorer may be driving the robot
+            self._phase = None
         if self._phase not in _QUIET:
             self._doubted_until = -math.inf
 

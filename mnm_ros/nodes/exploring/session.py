@@ -107,8 +107,8 @@ class ExplorationSession:
             Refused: if nothing there can be gone on from.
         """
         exploration = self.checkpointing.load()
-        self._follow(exploration)
         self._loop.drive(exploration)
+        self._follow(exploration)
         self._wanted = self._wanted and not self.active
         self._call(self._loop.pause, 'loaded from the disk')
 
@@ -140,7 +140,7 @@ class ExplorationSession:
     def _follow(self, exploration: Exploration) -> None:
         """Publish what is known, now and whenever it changes."""
         exploration.on_hypothesis = self._publishers.hypothesis
-        self._publishers.hypothesis(exploration.hypothesis)
+        self._call(self._publishers.hypothesis, exploration.hypothesis)
 
     def _fail(self, reason: str) -> None:
         """Make an error of the algorithm a fault."""
