@@ -87,7 +87,13 @@ def play(task: StepTask, robot: Callable[[int], int], steps: int) -> None:
         task: what says the actions, and learns.
         robot: executes an action, RESET (-1) among them, and returns the state it ended in.
         steps: how many.
+
+    Raises:
+        TypeError: if the robot returns no state.
     """
     for _ in range(steps):
         action = task.next_action()
-        task.observe(action, robot(action))
+        state = robot(action)
+        if not isinstance(state, int):
+            raise TypeError(f'the robot returned {state!r} after action {action}, expected an int')
+        task.observe(action, state)

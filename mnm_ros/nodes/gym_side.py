@@ -12,7 +12,7 @@ from typing import Any
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GYM_SIDE, ParameterError, Parameters
-from mnm_ros.simulation.gym_robot import GymRobot, action_names
+from mnm_ros.simulation.gym_robot import GymRobot, action_names, check_discrete
 
 
 class GymSide(RobotSide):
@@ -72,13 +72,11 @@ def make(environment: str, options: str) -> Any:
         reason = ' '.join(str(error).split())
         raise ParameterError(f"parameter 'environment' is {environment!r} with options "
                              f'{options}: {reason or repr(error)}') from None
-    for name in ('observation', 'action'):
-        space = getattr(env, f'{name}_space')
-        if not isinstance(space, gymnasium.spaces.Discrete):
-            env.close()
-            raise ParameterError(
-                f"parameter 'environment' is {environment!r}, whose {name} space is {space}, "
-                'expected Discrete')
+    try:
+        check_discrete(env)
+    except ValueError as error:
+        env.close()
+        raise ParameterError(f"parameter 'environment' is {environment!r}: {error}") from None
     return env
 
 

@@ -28,9 +28,13 @@ class GymRobot:
         seed: of the dynamics and of the start state.
         one_home: whether RESET always leads to the start state that ``seed`` gives; the random
             numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
+
+    Raises:
+        ValueError: if observations or actions are not discrete.
     """
 
     def __init__(self, env: Any, seed: int = 0, one_home: bool = True) -> None:
+        check_discrete(env)
         self._env = env
         self._seed = seed
         self._random = np.random.default_rng([seed, 1]) if one_home else None
@@ -58,6 +62,14 @@ class GymRobot:
     def play(self, action: int) -> int:
         """Execute an action, RESET among them, and return the state it leads to."""
         return self.reset() if action == RESET else self.step(action)
+
+
+def check_discrete(env: Any) -> None:
+    """Raise ValueError unless the observations and actions of an environment are discrete."""
+    for name in ('observation', 'action'):
+        space = getattr(env, f'{name}_space')
+        if type(space).__name__ != 'Discrete':
+            raise ValueError(f'its {name} space is {space}, expected Discrete')
 
 
 def action_names(env: Any) -> tuple[str, ...]:

@@ -46,6 +46,13 @@ def test_the_example_runs_without_ros_and_sees_the_door_close(
     assert 'no longer reached by its policy, deleted' in capsys.readouterr().out
 
 
+def test_a_robot_that_returns_no_state_is_named() -> None:
+    exploration = mnm_ros.core.Exploration(
+        mnm_ros.core.settings(mnm_ros.core.Problem(2, 4.0, 1.0, 0.1)))
+    with pytest.raises(TypeError, match='returned None after action -1, expected an int'):
+        mnm_ros.core.play(exploration, lambda action: None, 1)
+
+
 def test_a_gymnasium_environment_is_explored_in_ten_lines() -> None:
     gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
     from mnm_ros.core import Exploration, Problem, play, settings
