@@ -7,7 +7,8 @@ import fcntl
 import os
 from pathlib import Path
 import sqlite3
-from typing import IO, Any
+import stat
+from typing import Any
 
 from mnm_ros.checkpoint.input_log import (
     Entry,
@@ -16,6 +17,7 @@ from mnm_ros.checkpoint.input_log import (
     Saved,
     flush_folder,
     remove,
+    rename,
     set_aside,
 )
 from mnm_ros.core.exploration import Exploration
@@ -34,8 +36,8 @@ class Generations:
 
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
                  transition_log: bool) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock_file = _locked(folder / f'{name}.lock')
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = _locked(folder / f'{name}.lock')
         self._folder = folder
         self._name = name
         self._identity = dict(identity)
@@ -53,7 +55,9 @@ class Generations:
     def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
         """Return the newest generation that can be used; what is appended follows on it.
 
-        Files that cannot be used are set aside, never overwritten. OSError if the disk is full.
+        Files that cannot be used are set aside, never overwritten. If there is none that can be
+        used, one that was set aside when something else was asked for is taken back. OSError if
+        the disk is full.
         """
         self.refusals = []
         for path in reversed(self._paths()):
@@ -65,6 +69,15 @@ class Generations:
             except Exception as error:    # whatever a file leads to, the node goes on without it
                 self._check_room()
                 self._refuse(path, error)
+        for aside in self._set_aside():
+            try:
+                rebuild(Saved(aside, self._identity))
+                saved = Saved(rename(aside, self._next_path()), self._identity)
+                exploration = rebuild(saved)
+                self._reopen(saved)
+                return saved, exploration
+            except Exception:    # it was refused before, and nothing depends on it
+                self._check_room()
         if self._newest is not None and not self._newest.path.exists():
             self.leave_gap('all files were refused')
         return None
@@ -72,9 +85,7 @@ class Generations:
     def create(self, number: int, point: Mapping[str, Any] | None) -> None:
         """Begin a generation at a resume point, after ``number`` inputs; None is the beginning."""
         before = self._paths()
-        last = int(before[-1].name.split('.')[-2]) if before else 0
-        path = self._folder / f'{self._name}.{last + 1:08d}.sqlite'
-        log = InputLog.create(path, self._identity, point, number)
+        log = InputLog.create(self._next_path(), self._identity, point, number)
         if self._newest is not None:
             self._newest.close()
         self._newest, self.gap = log, ''
@@ -115,15 +126,27 @@ class Generations:
         for log in (self._newest, self._transitions):
             if log is not None:
                 log.close()
-        self._lock_file.close()
+        os.close(self._lock)
 
     def _paths(self) -> list[Path]:
         return sorted(self._folder.glob(f'{self._name}.{"[0-9]" * 8}.sqlite'))
 
+    def _next_path(self) -> Path:
+        before = self._paths()
+        last = int(before[-1].name.split('.')[-2]) if before else 0
+        return self._folder / f'{self._name}.{last + 1:08d}.sqlite'
+
+    def _set_aside(self) -> list[Path]:
+        """Return the generations that were set aside, those written last first."""
+        found = self._folder.glob(f'{self._name}.{"[0-9]" * 8}.sqlite.aside.*')
+        return sorted((path for path in found if path.suffix[1:].isdigit()),
+                      key=lambda path: path.stat().st_mtime, reverse=True)
+
     def _check_room(self) -> None:
         """Raise OSError if the disk is full: no file can be read then, however good it is."""
-        os.posix_fallocate(self._lock_file.fileno(), 0, _ROOM)
-        os.ftruncate(self._lock_file.fileno(), 0)
+        size = os.fstat(self._lock).st_size
+        os.posix_fallocate(self._lock, size, _ROOM)
+        os.ftruncate(self._lock, size)
 
     def _refuse(self, path: Path, error: Exception) -> None:
         reason = error if isinstance(error, Refused) else f'{path}: {error!r}'
@@ -160,12 +183,20 @@ class Generations:
             self._refuse(path, error)
 
 
-def _locked(path: Path) -> IO[str]:
-    """Return an open file that no other process can lock; the end of this one frees it."""
-    file = path.open('w', encoding='utf-8')
+def _locked(path: Path) -> int:
+    """Return the descriptor of a file that no other process can lock; closing it frees the file.
+
+    The file is opened without following a link, waiting for a pipe or changing what is in it.
+    """
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not stat.S_ISREG(os.fstat(lock).st_mode):
+            raise OSError(f'{path} is no regular file')
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise OSError(f'another explorer of this name keeps {path}') from None
     except OSError:
-        file.close()
-        raise OSError(f'another explorer of this name keeps {path}') from None
-    return file
+        os.close(lock)
+        raise
+    return lock

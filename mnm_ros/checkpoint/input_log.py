@@ -68,6 +68,8 @@ class InputLog:
         """
         draft = path.with_name(path.name + '.draft')
         remove(draft)
+        # SQLite gives its companions the rights of the file: it is for its owner only.
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         text = json.dumps({'number': number, 'point': point})
         database = sqlite3.connect(draft)
         try:
@@ -191,11 +193,16 @@ def set_aside(path: Path) -> Path:
     number = 1
     while (aside := path.with_name(f'{path.name}.aside.{number}')).exists():
         number += 1
+    return rename(path, aside)
+
+
+def rename(path: Path, name: Path) -> Path:
+    """Rename a file and its companions; return the new path."""
     for companion in COMPANIONS:
         part = path.with_name(path.name + companion)
         if part.exists():
-            part.rename(aside.with_name(aside.name + companion))
-    return aside
+            part.rename(name.with_name(name.name + companion))
+    return name
 
 
 def flush_folder(folder: Path) -> None:
@@ -214,8 +221,8 @@ def remove(path: Path) -> None:
 
 
 def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int, int]]]:
-    if not path.is_file():
-        raise FileNotFoundError('no such file')
+    if path.is_symlink() or not path.is_file():
+        raise FileNotFoundError('no such file, or no regular one')
     database = sqlite3.connect(path)
     try:
         finding = database.execute('PRAGMA quick_check').fetchone()[0]

@@ -2,8 +2,8 @@
 
 Files are kept in two generations. Each is an ``InputLog``: a resume point and all inputs since.
 The transition log is another one, with all inputs since the beginning. A thread of its own writes
-the inputs gathered so far twice a second, so a crash loses the last second at most, and never
-half a step. ``python3 -m mnm_ros.checkpoint FILE`` prints what a file holds.
+the inputs gathered so far twice a second, so a crash loses about the last second, and never half
+a step. ``python3 -m mnm_ros.checkpoint FILE`` prints what a file holds.
 """
 
 from __future__ import annotations

@@ -432,3 +432,68 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
         assert states == list(range(len(states))) and len(states) % 5 == 0
         assert confirmed <= len(states) <= confirmed + 5
         InputLog.reopen(saved).close()
+
+
+def test_what_was_asked_for_before_is_gone_on_from(tmp_path: Path) -> None:
+    first = explored(tmp_path, 4000)
+    other = Store(tmp_path, 'explorer', {**IDENTITY, 'radius': 3.0})
+    assert other.load(revive) is None and len(other.refusals) == 2
+    other.begin_generation(0, None)
+    assert other.flush()
+    other.close()
+    second, store = restored(tmp_path)
+    assert second is not None and same(first, second)
+    assert len(store.refusals) == 1    # that of the other radius, which is kept in its turn
+    store.attach(second, second.steps + 1)
+    drive(second, Simulator(CORRIDOR, 7), 3000)
+    assert store.flush()
+    store.close()
+    third, again = restored(tmp_path)
+    again.close()
+    assert third is not None and third.steps == 7000
+
+
+def test_damaged_files_that_were_set_aside_are_not_taken_back(tmp_path: Path) -> None:
+    explored(tmp_path, 4000)
+    for path in tmp_path.glob('explorer.0*.sqlite'):
+        truncate(path)
+    for refused in (2, 0):
+        exploration, store = restored(tmp_path)
+        store.close()
+        assert exploration is None and len(store.refusals) == refused
+
+
+def test_the_lock_changes_no_file_of_others(tmp_path: Path) -> None:
+    precious = tmp_path / 'precious'
+    precious.write_text('content')
+    lock = tmp_path / 'explorer.lock'
+    lock.symlink_to(precious)
+    with pytest.raises(OSError, match='explorer.lock'):
+        Store(tmp_path, 'explorer', IDENTITY)
+    lock.unlink()
+    os.link(precious, lock)
+    explored(tmp_path, 1000)
+    truncate(newest(tmp_path))    # so that it is asked for room on the disk
+    restored(tmp_path)[1].close()
+    assert precious.read_text() == 'content'
+
+
+def test_a_lock_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / 'explorer.lock')
+    with pytest.raises(OSError, match='no regular file'):
+        Store(tmp_path, 'explorer', IDENTITY)
+
+
+def test_a_generation_that_is_a_link_is_not_read(tmp_path: Path) -> None:
+    explored(tmp_path / 'other', 1000)
+    (tmp_path / 'explorer.00000001.sqlite').symlink_to(newest(tmp_path / 'other'))
+    exploration, store = restored(tmp_path)
+    store.close()
+    assert exploration is None and 'no regular one' in store.refusals[0]
+
+
+def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
+    explored(tmp_path / 'made', 3000)
+    files = [tmp_path / 'made', *(tmp_path / 'made').iterdir()]
+    assert len(files) >= 4
+    assert [path.name for path in files if path.stat().st_mode & 0o077] == []
