@@ -7,10 +7,12 @@ and in the page whatever stands between ``<!-- generated: NAME -->`` and ``<!-- 
 
 from __future__ import annotations
 
+import argparse
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 import re
+import sys
 from textwrap import wrap
 
 import yaml
@@ -188,13 +190,23 @@ def _profiles() -> str:
         for name, profile in profiles.items()))
 
 
-def main() -> None:
-    """Write what is not current, and say so."""
-    for path, text in files():
-        if not path.exists() or path.read_text(encoding='utf-8') != text:
-            path.write_text(text, encoding='utf-8')
-            print(f'{path.relative_to(ROOT)} written')
+def main() -> int:
+    """Write what is not current, and say so; return the exit status."""
+    argparse.ArgumentParser(
+        prog='python3 -m mnm_ros.reference',
+        description='Write docs/reference.md and the files in config from the declarations.',
+    ).parse_args()
+    try:
+        for path, text in files():
+            if not path.exists() or path.read_text(encoding='utf-8') != text:
+                path.write_text(text, encoding='utf-8')
+                print(f'{path.relative_to(ROOT)} written')
+    except OSError as error:
+        print(f'{error}: expected the source of the package, where files can be written',
+              file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""Whether somebody explores, as ``phase`` tells; with a node that is made up."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from std_msgs.msg import String
+
+from mnm_ros.nodes.common.exploration_pause import ExplorationPause
+
+
+class Made:
+    """A node whose explorer offers the service and publishes what it is told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[bool] = []
+        self.pause = ExplorationPause(self)    # type: ignore[arg-type]
+
+    def create_client(self, kind: type, name: str) -> SimpleNamespace:
+        return SimpleNamespace(
+            service_is_ready=lambda: True,
+            call_async=lambda request: self.asked.append(request.data))
+
+    def create_subscription(self, kind: type, topic: str, callback: object,
+                            qos: object) -> SimpleNamespace:
+        self.hear = lambda phase: callback(String(data=phase))
+        return SimpleNamespace(topic_name=topic)
+
+
+@pytest.mark.parametrize('phase', ['building/discovery', 'of another version'])
+def test_a_phase_that_is_not_quiet_is_exploring(phase: str) -> None:
+    node = Made()
+    assert not node.pause.reached(0.0) and node.asked == []    # nothing has been heard yet
+    node.hear(phase)
+    assert not node.pause.reached(0.0) and node.asked == [False] and node.pause.disturbed
+    node.hear('paused')
+    assert node.pause.reached(0.1) and not node.pause.disturbed
+    node.hear(phase)
+    assert node.pause.disturbed
