@@ -27,16 +27,22 @@ class Counts:
         pair = (state, action)
         number = self._visits.get(pair, 0)
         self._visits[pair] = number + 1
-        _increment(self._next.setdefault(pair, {}), next_state)
+        nexts = self._next.setdefault(pair, {})
+        nexts[next_state] = nexts.get(next_state, 0) + 1
         if self.sets > 1:
             dealt = self._dealt.get(pair)
             if dealt is None:
                 dealt = self._dealt[pair] = [{} for _ in range(self.sets)]
-            _increment(dealt[number % self.sets], next_state)
+            part = dealt[number % self.sets]
+            part[next_state] = part.get(next_state, 0) + 1
 
     def visits(self, state: int, action: int) -> int:
         """Return ``N(s, a)``."""
         return self._visits.get((state, action), 0)
+
+    def visits_of_all(self, state: int, actions: int) -> list[int]:
+        """Return ``N(s, a)`` for the actions ``0 .. actions - 1``."""
+        return [self._visits.get((state, action), 0) for action in range(actions)]
 
     def next_states(self, state: int, action: int) -> Mapping[int, int]:
         """Return how often each next state followed ``action`` in ``state``."""
@@ -65,7 +71,3 @@ class Counts:
     def as_dict(self) -> dict[Pair, dict[int, int]]:
         """Return a copy: ``{(state, action): {next_state: count}}``."""
         return {pair: dict(nexts) for pair, nexts in self._next.items()}
-
-
-def _increment(tally: dict[int, int], key: int) -> None:
-    tally[key] = tally.get(key, 0) + 1

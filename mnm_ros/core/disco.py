@@ -69,8 +69,8 @@ class Sampling(OnTheWayDiscovery):
 
     def _lacking(self, state: int) -> int | None:
         """Return the action of ``state`` that lacks most executions, if any does."""
-        lack = [max(self._quota, self._targets.get((state, a), 0))
-                - self._counts.visits(state, a) for a in range(self._problem.actions)]
+        lack = [max(self._quota, self._targets.get((state, action), 0)) - visits for action, visits
+                in enumerate(self._counts.visits_of_all(state, self._problem.actions))]
         most = max(lack)
         return lack.index(most) if most > 0 else None
 

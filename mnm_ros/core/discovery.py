@@ -101,7 +101,7 @@ class OnTheWayDiscovery(Discovery):
         quota = self.quota(len(known))
         return tuple(
             state for state in known
-            if any(self._counts.visits(state, a) < quota for a in range(self._problem.actions)))
+            if min(self._counts.visits_of_all(state, self._problem.actions)) < quota)
 
     def done(self) -> bool:
         """Return whether no state is left to sample."""
@@ -132,7 +132,7 @@ class OnTheWayDiscovery(Discovery):
 
     def _lacking(self, state: int) -> int | None:
         """Return the least executed action of ``state`` if it is below the quota."""
-        visits = [self._counts.visits(state, a) for a in range(self._problem.actions)]
+        visits = self._counts.visits_of_all(state, self._problem.actions)
         least = min(visits)
         return visits.index(least) if least < self._quota else None
 
