@@ -180,9 +180,12 @@ class Navigator(Node):
 
     def _end_goal(self, reason: str) -> None:
         """End the goal after the step under way."""
-        if self._navigation and self._loop:
+        way = self._navigation
+        if way and self._loop:
             self._loop.pause_after_step(reason)
             self._settle()
+            if self._goal and self._navigation is way:
+                self._goal = replace(self._goal, text=f'ends after this step: {reason}')
         elif self._goal:
             self._end(f'cancelled {self._goal.target}: {reason}')
 

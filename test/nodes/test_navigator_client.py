@@ -196,6 +196,8 @@ def test_cancelled_by_its_id(navigator: Callable, peer: Peer) -> None:
     peer.spin(0.3)
     assert not following.over
     other.cancel()
+    peer.wait_for(lambda: following.report.text
+                  == 'ends after this step: its id came on goal/cancel', 'that it is heard')
     robot.release()
     assert result(peer, following).text == 'cancelled 2: its id came on goal/cancel'
     assert not robot.held and actions(robot) == [RESET, EAST, RESET]
