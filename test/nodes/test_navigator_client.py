@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from pathlib import Path
+import re
 import signal
 from threading import Thread
 import time
@@ -24,6 +26,7 @@ from mnm_ros.navigator_client import Goal
 
 EAST, RESET = 0, -1
 ENOUGH = 20.0    # s, for a way of a few steps
+POLICIES = Path(__file__).resolve().parents[2] / 'docs' / 'policies.md'
 
 
 class Raw:
@@ -369,3 +372,16 @@ def test_a_script_waits(start: Callable, peer: Peer, scenario: str, script: Node
     goal.cancel()
     assert peer.set_parameter('cmp_sim', 'latency', 0.0).successful
     client.destroy()
+
+
+def test_the_script_shown(
+        navigator: Callable, start: Callable, peer: Peer, tmp_path: Path) -> None:
+    ScriptedRobot(peer)
+    navigator()
+    code, = re.findall(r'```python\n(import rclpy.*?)```', POLICIES.read_text(encoding='utf-8'),
+                       re.DOTALL)
+    path = tmp_path / 'shown.py'
+    path.write_text(code.replace('client.go(7)', 'client.go(2)'))
+    shown = start(str(path))
+    peer.wait_for(lambda: not shown.running, 'the end')
+    assert shown.wait() == 0 and shown.output.endswith('reached 2 in 2 steps\n'), shown.output

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+import re
 from typing import Any
 
 from faulty_robot import as_steps, learns
@@ -89,3 +90,12 @@ def test_every_node_takes_node_arguments(
     assert node.get_namespace() == '/robot_1'
     for name, value in parameters.items():
         assert node.get_parameter(name).value == value
+
+
+def test_the_process_shown(start: Callable, peer: Peer, tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / 'docs' / 'operating.md'
+    code, = re.findall(r'```python\n(.*?)```', page.read_text(encoding='utf-8'), re.DOTALL)
+    path = tmp_path / 'shown.py'
+    path.write_text(code)
+    start(str(path))
+    learns(peer)
