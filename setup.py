@@ -46,7 +46,8 @@ setup(
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
-        'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', *CHECKERS, *BENCHMARKS, *GYM],
+        'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS,
+                 *BENCHMARKS, *GYM],
         'benchmarks': BENCHMARKS,
     },
     data_files=[

@@ -1,8 +1,9 @@
 """Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
 What a user imports, when it is first used: ``PolicySet`` decodes what the explorer publishes,
-``RobotSide`` is the base class of robots; these two need ROS. ``Exploration``, ``Problem``,
-``settings`` and ``play`` are the algorithm without ROS (``mnm_ros.core`` has more).
+``RobotSide`` is the base class of robots, and ``NavigatorClient`` sends a robot to known states;
+these three need ROS. ``Exploration``, ``Problem``, ``settings`` and ``play`` are the algorithm
+without ROS (``mnm_ros.core`` has more).
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mnm_ros.core import Exploration, Problem, play, settings
+    from mnm_ros.navigator_client import NavigatorClient
     from mnm_ros.nodes.robot_side import RobotSide
     from mnm_ros.wire import PolicySet
 
-__all__ = ['Exploration', 'PolicySet', 'Problem', 'RobotSide', 'play', 'settings']
+__all__ = ['Exploration', 'NavigatorClient', 'PolicySet', 'Problem', 'RobotSide', 'play',
+           'settings']
 __version__ = '0.1.0'
 
-_HOMES = {'PolicySet': 'wire', 'RobotSide': 'nodes.robot_side'}
+_HOMES = {'NavigatorClient': 'navigator_client', 'PolicySet': 'wire',
+          'RobotSide': 'nodes.robot_side'}
 
 
 def __getattr__(name: str) -> Any:

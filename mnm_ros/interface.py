@@ -86,7 +86,17 @@ TOPICS = {
         Topic('goal', 'std_msgs/Int64', 'STEP', '', 'navigator',
               'the known state to go to; a new goal replaces the one under way'),
         Topic('goal_result', 'std_msgs/String', 'LATCHED', 'navigator', '',
-              '`reached 7 in 5 steps`, `refused 7: why`, `cancelled 7: why` or `failed 7: why`'),
+              '`reached 7 in 5 steps`, `refused 7: why`, `cancelled 7: why` or `failed 7: why`; '
+              'of whichever goal was over last'),
+        Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', '', 'navigator',
+              'as `goal`, with an id of its own: `[goal id, state]`; with an id heard before it '
+              'changes nothing, and `goal/status` is repeated'),
+        Topic('goal/cancel', 'std_msgs/Int64', 'STEP', '', 'navigator',
+              'the id of the goal to give up after the current step; no other goal is touched'),
+        Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator', '',
+              'the goals that are not over and the last 20 that are, at every change, and at most '
+              'ten times a second for the steps; see '
+              '[policies.md](policies.md#goals-with-an-id)'),
     ),
     'The mobile robot': (
         Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', 'grid_driver',
@@ -137,7 +147,7 @@ SERVICES = (
     Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', '',
             'puts the next setting of the scenario or the world in force'),
     Service('cancel', 'std_srvs/Trigger', 'navigator', '',
-            'gives up the goal after the current step'),
+            'gives up all goals after the current step'),
     Service('dock', 'std_srvs/Trigger', '', 'grid_driver',
             'of the platform, with `reset: service`: answers once the robot is at home'),
 )

@@ -1,11 +1,15 @@
 """Message layouts, both ways, and the quality-of-service profiles.
 
-All messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
+Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
 
 - step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions.
+- requested goals: ``[goal id, state]``, no head, no dimensions.
 - known states: head ``[round, revision]``, ``dim = [state: n]``.
 - policies: head ``[round, revision, horizon, id_0 .. id_(n-1)]``,
   ``dim = [target: n, step: h, state: n]``, row-major; ``h`` is 1 or ``horizon``.
+- goals: ``diagnostic_msgs/DiagnosticArray``, one status for each goal, the last to change at the
+  end. ``name`` is the id of the goal, ``message`` a sentence about it, and ``values`` are the
+  other fields of a ``GoalReport``, without those that are None.
 
 Decoding is strict: a message with any other layout raises WireError, which says what was found
 and what was expected.
@@ -14,14 +18,18 @@ and what was expected.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import prod
+from typing import Any
 
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
-from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
+from std_msgs.msg import Header, Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
+from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 
@@ -55,12 +63,62 @@ def encode_step(seq: int, value: int) -> Int64MultiArray:
 
 def decode_step(message: Int64MultiArray) -> tuple[int, int]:
     """Return ``(seq, action)`` or ``(seq, state)``."""
-    data, offset = message.data, message.layout.data_offset
-    if len(data) != offset + 2:
+    return _pair('step message', '[seq, value]', message)
+
+
+def encode_request(goal_id: int, state: int) -> Int64MultiArray:
+    """Return ``[goal id, state]``."""
+    return Int64MultiArray(data=array('q', (goal_id, state)))
+
+
+def decode_request(message: Int64MultiArray) -> tuple[int, int]:
+    """Return ``(goal id, state)``."""
+    return _pair('goal/request', '[goal id, state]', message)
+
+
+def encode_goals(stamp: Time, reports: Iterable[GoalReport]) -> DiagnosticArray:
+    """Return all reports as one message; what has gone wrong has another level than OK."""
+    return DiagnosticArray(header=Header(stamp=stamp), status=[
+        DiagnosticStatus(
+            level=_LEVELS.get(report.status, DiagnosticStatus.OK), name=str(report.id),
+            message=report.text,
+            values=[KeyValue(key=key, value=text) for key, text in _goal_values(report)])
+        for report in reports])
+
+
+def decode_goals(message: DiagnosticArray) -> tuple[GoalReport, ...]:
+    """Return the reports in a message on ``goal/status``, that of the last change at the end."""
+    return tuple(map(_decode_goal, message.status))
+
+
+def _goal_values(report: GoalReport) -> Iterator[tuple[str, str]]:
+    yield 'status', report.status.value
+    for key in _GOAL_FIGURES:
+        value = getattr(report, key)
+        if value is not None:
+            yield key, str(value)
+
+
+def _decode_goal(status: DiagnosticStatus) -> GoalReport:
+    values = {entry.key: entry.value for entry in status.values}
+    try:
+        fields: dict[str, Any] = {
+            key: kind(values[key]) for key, kind in _GOAL_FIGURES.items() if key in values}
+        return GoalReport(int(status.name), fields.pop('target', None),
+                          GoalStatus(values['status']), status.message, **fields)
+    except (KeyError, ValueError) as error:
         raise WireError(
-            f'step message has {len(data)} numbers, expected {offset + 2}: '
-            f'data_offset {offset} and [seq, value]')
-    return data[offset], data[offset + 1]
+            f'goal/status: goal {status.name!r} has the values {values}, expected an integer, '
+            f'a status and numbers: {error}') from None
+
+
+_LEVELS = {
+    GoalStatus.REFUSED: DiagnosticStatus.WARN, GoalStatus.CANCELLED: DiagnosticStatus.WARN,
+    GoalStatus.FAILED: DiagnosticStatus.ERROR}
+
+_GOAL_FIGURES: Mapping[str, type[int | float]] = {
+    'target': int, 'steps': int, 'attempts': int, 'expected_steps_left': float, 'accepted': int,
+    'ended': int}
 
 
 def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:
@@ -123,6 +181,15 @@ class PolicySet(Hypothesis):
             {'target': count, 'step': steps, 'state': count},
             (*self.stamp, self.horizon, *self.targets),
             chain.from_iterable(chain.from_iterable(rows)))
+
+
+def _pair(name: str, layout: str, message: Int64MultiArray) -> tuple[int, int]:
+    data, offset = message.data, message.layout.data_offset
+    if len(data) != offset + 2:
+        raise WireError(
+            f'{name} has {len(data)} numbers, expected {offset + 2}: '
+            f'data_offset {offset} and {layout}')
+    return data[offset], data[offset + 1]
 
 
 def _encode(

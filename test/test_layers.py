@@ -29,7 +29,8 @@ ROOMS = {
     'security': 'interface',
     # with ROS
     'wire': 'core',
-    '__init__': 'core wire nodes',
+    'navigator_client': 'core wire',
+    '__init__': 'core wire nodes navigator_client',
     'parameters': 'core driving trial',
     'reference': 'core interface parameters wire',
     'launching': '',
@@ -37,9 +38,10 @@ ROOMS = {
     'console': 'core simulation wire parameters',
     'nodes/common': 'core protocol wire parameters',
     'nodes/exploring': '__init__ core protocol checkpoint wire parameters nodes/common',
+    'nodes/navigating': 'core wire',
     'nodes/mobile': 'geometry driving simulation wire parameters nodes/common',
     'nodes': 'geometry core protocol driving simulation trial wire parameters'
-             ' nodes/common nodes/exploring nodes/mobile',
+             ' nodes/common nodes/exploring nodes/mobile nodes/navigating',
 }
 """What the modules of a room may import of the package, beside modules of the same room.
 

@@ -2,16 +2,23 @@ from __future__ import annotations
 
 from array import array
 
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import pytest
 from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 from mnm_ros import PolicySet
+from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.wire import (
     WireError,
+    decode_goals,
     decode_known_states,
+    decode_request,
     decode_step,
+    encode_goals,
     encode_known_states,
+    encode_request,
     encode_step,
 )
 
@@ -143,3 +150,50 @@ def test_good_policies() -> None:
 def test_malformed_policies(malformed: Int64MultiArray, complaint: str) -> None:
     with pytest.raises(WireError, match=complaint):
         PolicySet.from_msg(malformed)
+
+
+def test_request_there_and_back() -> None:
+    assert decode_request(encode_request(2**62, -3)) == (2**62, -3)
+    with pytest.raises(WireError, match=r'goal/request has 1 numbers, expected 2: .*goal id, st'):
+        decode_request(message([1]))
+
+
+GOALS = (
+    GoalReport(2**62, -3, GoalStatus.REACHED, 'reached -3 in 2 steps', 2, 1, None, 10**18, 2**60),
+    GoalReport(5, None, GoalStatus.CANCELLED, 'cancelled: why', ended=7),
+    GoalReport(6, 0, GoalStatus.UNDER_WAY, 'on the way to 0', 7, 3, 2.75, 9))
+
+
+def test_goals_there_and_back() -> None:
+    encoded = encode_goals(Time(sec=3, nanosec=4), GOALS)
+    assert (encoded.header.stamp.sec, encoded.header.stamp.nanosec) == (3, 4)
+    assert decode_goals(encoded) == GOALS
+
+
+def test_goals_for_a_plain_reader() -> None:
+    reached, cancelled, under_way = encode_goals(Time(), GOALS).status
+    assert reached.name == str(2**62) and reached.message == 'reached -3 in 2 steps'
+    assert {entry.key: entry.value for entry in under_way.values} == {
+        'status': 'under_way', 'target': '0', 'steps': '7', 'attempts': '3',
+        'expected_steps_left': '2.75', 'accepted': '9'}
+    assert [status.level for status in (reached, cancelled, under_way)] == [
+        DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.OK]
+
+
+@pytest.mark.parametrize('name, values', [
+    ('five', {'status': 'reached'}), ('', {'status': 'reached'}), ('5', {}),
+    ('5', {'status': 'gone'}), ('5', {'status': 'reached', 'target': '1.5'}),
+    ('5', {'status': 'reached', 'steps': ''}),
+    ('5', {'status': 'reached', 'expected_steps_left': 'few'})])
+def test_malformed_goals(name: str, values: dict[str, str]) -> None:
+    malformed = DiagnosticArray(status=[DiagnosticStatus(
+        name=name, values=[KeyValue(key=key, value=text) for key, text in values.items()])])
+    with pytest.raises(WireError, match=f'goal/status: goal {name!r} has the values '):
+        decode_goals(malformed)
+
+
+def test_a_goal_with_more_than_is_known() -> None:
+    """A later navigator may say more."""
+    encoded = encode_goals(Time(), GOALS[:1])
+    encoded.status[0].values.append(KeyValue(key='mood', value='good'))
+    assert decode_goals(encoded) == GOALS[:1]

@@ -6,6 +6,7 @@ from heapq import heappop, heappush
 from random import Random
 import sys
 import time
+from typing import Any
 
 from std_msgs.msg import Int64, Int64MultiArray
 from std_srvs.srv import Trigger
@@ -28,8 +29,8 @@ _TRUTH_PERIOD = 0.1    # s, between publications of exploration_steps
 class CmpSim(RobotSide):
     """Plays a scenario. The dynamics depend on the seed only, not on the faults."""
 
-    def __init__(self) -> None:
-        super().__init__('cmp_sim')
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__('cmp_sim', **node_arguments)
         self._given = Parameters(self, CMP_SIM)
         try:
             scenario = load(self._given['scenario'])

@@ -7,6 +7,7 @@ from dataclasses import fields
 from math import isfinite
 import sys
 import time
+from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
 from nav_msgs.msg import OccupancyGrid, Odometry
@@ -33,8 +34,8 @@ _LONGEST_TICK = 3600.0     # s, between two ticks, at most
 class DiffDriveSim(Node):
     """Drives as ``cmd_vel`` says and publishes poses, at each tick of simulated time."""
 
-    def __init__(self) -> None:
-        super().__init__('diff_drive_sim')
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__('diff_drive_sim', **node_arguments)
         given = Parameters(self, DIFF_DRIVE_SIM)
         self._robot = _robot(given)
         self._tick_ns = round(given['tick'] * 1e9)

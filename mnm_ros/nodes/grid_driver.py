@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import sys
+from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Bool, String
@@ -28,8 +29,8 @@ _PERIOD = 0.05    # s, between two looks at the time
 class GridDriver(RobotSide):
     """Drives from cell to cell; whatever it commands follows from the poses of the robot."""
 
-    def __init__(self) -> None:
-        super().__init__('grid_driver')
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__('grid_driver', **node_arguments)
         self._given = given = Parameters(self, GRID_DRIVER)
         check(given)
         self.action_names = MOVES[given['moves']]

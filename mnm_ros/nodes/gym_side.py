@@ -18,8 +18,8 @@ from mnm_ros.simulation.gym_robot import GymRobot, action_names, check_discrete
 class GymSide(RobotSide):
     """Plays an environment."""
 
-    def __init__(self) -> None:
-        super().__init__('gym_side')
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__('gym_side', **node_arguments)
         given = Parameters(self, GYM_SIDE)
         self._env = make(given['environment'], given['options'])
         self._robot = GymRobot(self._env, given['seed'], given['one_home'])

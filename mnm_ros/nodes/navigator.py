@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 import math
 import sys
 import time
+from typing import Any
 
 from rclpy.clock import Clock, ClockType
-from rclpy.duration import Duration
 from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray, String
+from std_msgs.msg import Int64, Int64MultiArray
 from std_srvs.srv import Trigger
 
 from mnm_ros import wire
-from mnm_ros.core.navigation import Navigation
+from mnm_ros.core.goals import GoalReport, GoalStatus
+from mnm_ros.core.navigation import Navigation, StepsToGo
+from mnm_ros.core.policy import Policy
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.common.step_limits import step_limits
+from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.parameters import NAVIGATOR, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
 
@@ -30,22 +34,26 @@ _LEAVE = 1.5     # s, that the answer under way is waited for before the node en
 class Navigator(Node):
     """Goes to one known state at a time, while exploration is paused.
 
+    Args:
+        node_arguments: of ``rclpy.node.Node``, such as ``namespace`` and ``context``.
+
     Raises:
         ParameterError: if a parameter given at start is not allowed.
     """
 
-    def __init__(self) -> None:
-        super().__init__('navigator')
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__('navigator', **node_arguments)
         self._given = Parameters(self, NAVIGATOR)
         self._policies: wire.PolicySet | None = None
         self._known: tuple[int, ...] | None = None
-        self._goal: int | None = None
-        self._next: int | None = None
+        self._goal: GoalReport | None = None
+        self._next: GoalReport | None = None
+        self._steps_to_go: dict[int, StepsToGo] = {}    # by target
         self._deadline = math.inf    # for the pause
         self._navigation: Navigation | None = None    # once exploration is paused
         self._loop: StepLoop | None = None    # from the first goal on
         self._leave_by: float | None = None
-        self._results = self.create_publisher(String, 'goal_result', wire.LATCHED)
+        self._board = GoalBoard(self)
         self._actions = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
         self._states = self.create_subscription(
             Int64MultiArray, 'state', self._on_state, wire.STEP)
@@ -56,7 +64,10 @@ class Navigator(Node):
             Int64MultiArray, 'known_states', self._on_known, wire.LATCHED)
         self.create_subscription(
             Int64MultiArray, 'policies', self._on_policies, wire.LATCHED)
-        self.create_subscription(Int64, 'goal', self._on_goal, 10)
+        self.create_subscription(Int64, 'goal', self._on_goal, wire.STEP)
+        self.create_subscription(
+            Int64MultiArray, 'goal/request', self._on_request, wire.STEP)
+        self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, wire.STEP)
         self.create_service(Trigger, 'cancel', self._on_cancel)
         self._peers = GraphWatch(self, self._actions, self._states, self._home)
         self.create_timer(_TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -74,41 +85,61 @@ class Navigator(Node):
 
     def close(self) -> None:
         """Make sure that the last result has been heard."""
-        self._results.wait_for_all_acked(Duration(seconds=0.5))
+        self._board.close()
 
     def _on_goal(self, message: Int64) -> None:
-        goal = message.data
-        refusal = self._refusal(goal)
+        self._accept(self._board.new_goal(message.data))
+
+    def _on_request(self, message: Int64MultiArray) -> None:
+        try:
+            goal_id, target = wire.decode_request(message)
+        except wire.WireError as error:
+            self.get_logger().warning(f'goal ignored: {error}', throttle_duration_sec=5.0)
+            return
+        if not self._board.repeat(goal_id):
+            self._accept(self._board.new_goal(target, goal_id))
+
+    def _accept(self, goal: GoalReport) -> None:
+        refusal = self._refusal(goal.target)
         if refusal:
-            self._say(f'refused {goal}: {refusal}')
+            self._board.end(goal, f'refused {goal.target}: {refusal}')
         elif self._goal is None:
             self._begin(goal)
         else:
-            self._drop_next(f'goal {goal} came')
+            reason = f'goal {goal.target} came'
+            self._drop_next(reason)
             self._next = goal
-            self._end_goal(f'goal {goal} came')
+            self._board.tell(goal)
+            self._end_goal(reason)
 
-    def _refusal(self, goal: int) -> str:
+    def _refusal(self, target: int | None) -> str:
         """Return why there is no way to a state at present, or nothing."""
         if self._leave_by is not None:
             return 'the node is ending'
         if self._policies is None:
             return 'no policies heard yet'
         # The two topics may be heard one after the other: a state has to be in both.
-        known = goal in self._policies.targets and (self._known is None or goal in self._known)
+        known = target in self._policies.targets and (
+            self._known is None or target in self._known)
         return '' if known else 'unknown state'
 
-    def _begin(self, goal: int) -> None:
+    def _begin(self, goal: GoalReport) -> None:
         self._goal = goal
         self._deadline = time.monotonic() + self._given['pause_timeout']
+        self._board.tell(goal)
 
-    def _drive(self, goal: int) -> None:
+    def _drive(self, goal: GoalReport) -> None:
         """Begin with the present policies, which stay as they are while nobody explores."""
-        refusal = self._refusal(goal)
-        if refusal or self._policies is None:
-            self._end(f'refused {goal}: {refusal}')
+        refusal, target = self._refusal(goal.target), goal.target
+        if refusal or self._policies is None or target is None:
+            self._end(f'refused {target}: {refusal}')
             return
-        self._navigation = Navigation(self._policies.policy_for(goal), self._policies.targets[0])
+        policy = self._policies.policy_for(target)
+        self._navigation = Navigation(
+            policy, self._policies.targets[0], self._steps_to_go_by(policy))
+        self._goal = replace(
+            goal, status=GoalStatus.UNDER_WAY, text=f'on the way to {target}')
+        self._board.tell(self._report(self._goal))
         if self._loop is None:
             self._loop = StepLoop(
                 self._navigation, step_limits(self._given), time.time_ns(), self._send,
@@ -118,8 +149,26 @@ class Navigator(Node):
         self._peers.update()
         self._do(self._loop.resume)
 
+    def _steps_to_go_by(self, policy: Policy) -> StepsToGo:
+        """Return what is known of earlier ways by the policy; forget those by other ones."""
+        targets = self._policies.targets if self._policies else ()
+        self._steps_to_go = {
+            target: known for target, known in self._steps_to_go.items() if target in targets}
+        known = self._steps_to_go.get(policy.target)
+        if known is None or not known.policy.same_as(policy):
+            known = self._steps_to_go[policy.target] = StepsToGo(policy)
+        return known
+
+    def _report(self, goal: GoalReport) -> GoalReport:
+        """Return the goal with its present figures."""
+        way = self._navigation
+        return goal if way is None else replace(
+            goal, steps=way.steps, attempts=way.attempts,
+            expected_steps_left=way.expected_steps_left)
+
     def _end(self, result: str) -> None:
-        self._say(result)
+        if self._goal is not None:
+            self._board.end(self._report(self._goal), result)
         self._goal = self._navigation = None
         if self._loop:
             self._loop.running = False    # also if an answer is still outstanding
@@ -129,21 +178,20 @@ class Navigator(Node):
         else:
             self._begin(following)
 
-    def _say(self, result: str) -> None:
-        self.get_logger().info(result)
-        self._results.publish(String(data=result))
-
     def _end_goal(self, reason: str) -> None:
         """End the goal after the step under way."""
-        if self._navigation and self._loop:
+        way = self._navigation
+        if way and self._loop:
             self._loop.pause_after_step(reason)
             self._settle()
-        else:
-            self._end(f'cancelled {self._goal}: {reason}')
+            if self._goal and self._navigation is way:
+                self._goal = replace(self._goal, text=f'ends after this step: {reason}')
+        elif self._goal:
+            self._end(f'cancelled {self._goal.target}: {reason}')
 
     def _drop_next(self, reason: str) -> None:
         if self._next is not None:
-            self._say(f'cancelled {self._next}: {reason}')
+            self._board.end(self._next, f'cancelled {self._next.target}: {reason}')
             self._next = None
 
     def _cancel(self, reason: str) -> bool:
@@ -153,6 +201,17 @@ class Navigator(Node):
             return False
         self._end_goal(reason)
         return True
+
+    def _on_cancel_goal(self, message: Int64) -> None:
+        goal_id, reason = message.data, 'its id came on goal/cancel'
+        if self._goal and goal_id == self._goal.id:
+            self._end_goal(reason)
+        elif self._next and goal_id == self._next.id:
+            self._drop_next(reason)
+        elif not self._board.repeat(goal_id):
+            # The request is on its way, or has been heard by a navigator that is gone.
+            self._board.tell(self._board.new_goal(None, goal_id).over(
+                'cancelled: its id came on goal/cancel before the goal itself', self._board.now))
 
     def _on_cancel(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self._cancel('service cancel called')
@@ -170,10 +229,12 @@ class Navigator(Node):
                 self._end_goal('somebody has resumed exploration')
             self._do(self._loop.on_peers, *self._peers.update())
             self._do(self._loop.tick)
+            if self._goal and self._navigation:
+                self._board.progress(self._report(self._goal))
         elif self._goal is not None and self._pause.reached(now):
             self._drive(self._goal)
         elif self._goal is not None and now >= self._deadline:
-            self._end(f'failed {self._goal}: exploration did not pause')
+            self._end(f'failed {self._goal.target}: exploration did not pause')
 
     def _do(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the loop, and end the goal if that has decided it."""

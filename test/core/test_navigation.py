@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnm_ros.core.navigation import Navigation
+from mnm_ros.core.navigation import Navigation, StepsToGo
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.step_task import RunState
@@ -14,9 +14,10 @@ POLICY = Policy(TARGET, 3, (HOME, 5, TARGET), (
     (EAST, EAST, EAST), (EAST, EAST, EAST), (EAST, RESET, EAST)))
 
 
-def play(*states: int, policy: Policy = POLICY) -> tuple[Navigation, list[int]]:
+def play(*states: int, policy: Policy = POLICY,
+         known: StepsToGo | None = None) -> tuple[Navigation, list[int]]:
     """Let the actions lead to these states; return the actions, with the one that is next."""
-    navigation = Navigation(policy, HOME)
+    navigation = Navigation(policy, HOME, known)
     actions = []
     for state in states:
         actions.append(navigation.next_action())
@@ -78,3 +79,49 @@ def test_a_reset_that_ends_on_the_target_is_no_further_miss() -> None:
     navigation, _ = play(5, TARGET)
     assert navigation.result == 'reached 7 in 0 steps'
     assert navigation.homing.misses_in_a_row == 1
+
+
+def test_attempts_are_counted() -> None:
+    assert play()[0].attempts == play(9)[0].attempts == 0    # not at home yet
+    assert play(HOME, HOME, HOME, HOME)[0].attempts == 1
+    assert play(HOME, HOME, HOME, HOME, HOME)[0].attempts == 2
+
+
+def ways(*ways_: tuple[int, ...]) -> StepsToGo:
+    """Return what is known after ways that have visited these states."""
+    known = StepsToGo(POLICY)
+    for states in ways_:
+        play(*states, known=known)
+    return known
+
+
+def test_steps_to_go_are_those_of_the_ways_that_have_arrived() -> None:
+    assert ways((HOME, 5)).expected(HOME) is None
+    known = ways((HOME, 5, TARGET), (HOME, HOME, 5, TARGET))
+    assert known.expected(HOME) == (2 + (3 + 2) / 2) / 2
+    assert known.expected(5) == 1 and known.expected(None) is None
+
+
+def test_steps_to_go_when_an_attempt_has_failed() -> None:
+    known = ways((HOME, 9, HOME, 5, TARGET))
+    assert known.expected(None) == 3 and known.expected(HOME) == (4 + 2) / 2
+    lost = ways((HOME, HOME, HOME, HOME, HOME, 5, TARGET))    # the horizon is over at home
+    assert lost.expected(None) == 3 and lost.expected(HOME) == (6 + 5 + 4 + 2) / 4
+
+
+def test_steps_to_go_as_the_way_says_them() -> None:
+    known = ways((HOME, 5, TARGET), (5, HOME, 9, HOME, 5, TARGET))
+    assert known.expected(HOME) == (2 + 3) / 2
+    for states, expected in (
+            ((), 2.5), ((5,), 2.5), ((HOME,), 2.5), ((HOME, 5), 1), ((HOME, 9), 3),
+            ((HOME, 9, HOME), 2.5), ((HOME, 5, TARGET), None)):
+        assert play(*states, known=known)[0].expected_steps_left == expected, states
+
+
+def test_late_ways_count_most() -> None:
+    slow, quick = (HOME, HOME, 5, TARGET), (HOME, 5, TARGET)
+    known = ways(*[slow] * 1000)
+    assert known.expected(HOME) == pytest.approx(2.5)
+    for _ in range(100):
+        play(*quick, known=known)
+    assert known.expected(HOME) == pytest.approx(2.0, abs=0.01)

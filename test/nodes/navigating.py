@@ -1,11 +1,20 @@
-"""Whoever sends the navigator to its goals."""
+"""Whoever sends the navigator to its goals, and the robot and the policies that it needs."""
 
 from __future__ import annotations
 
-from node_processes import Peer
-from std_msgs.msg import Int64, String
+from node_processes import Peer, ScriptedRobot
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 from mnm_ros import wire
+from mnm_ros.core.policy import Policy
+
+EAST, WEST = 0, 1
+TARGETS = (0, 1, 2)
+HORIZON = 3
+KNOWN = wire.PolicySet(1, 0, HORIZON, tuple(
+    Policy(target, HORIZON, TARGETS, (tuple(EAST if state < target else WEST
+                                            for state in TARGETS),))
+    for target in TARGETS))
 
 
 class Operator:
@@ -39,3 +48,28 @@ class Operator:
         self.wait_for_subscription()
         self._peer.wait_for(
             lambda: self.go(99) == 'refused 99: unknown state', 'policies to be heard')
+
+
+class HeldRobot(ScriptedRobot):
+    """Answers when the test says so."""
+
+    def __init__(self, peer: Peer) -> None:
+        super().__init__(peer)
+        self.held: list[int] = []
+
+    def answer(self, seq: int) -> None:
+        self.held.append(seq)
+
+    def release(self) -> None:
+        self.peer.wait_for(lambda: self.held, 'an action')
+        self.release_if_held()
+
+    def release_if_held(self) -> None:
+        if self.held:
+            super().answer(self.held.pop(0))
+
+
+def publish(peer: Peer, policies: wire.PolicySet) -> None:
+    for topic, message in (('known_states', wire.encode_known_states(policies)),
+                           ('policies', policies.to_msg())):
+        peer.node.create_publisher(Int64MultiArray, topic, wire.LATCHED).publish(message)

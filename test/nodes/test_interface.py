@@ -18,7 +18,8 @@ NODES = {
     'navigator': {'reset_mode': 'service'},
     'grid_driver': {'drive': 'goal_pose'},
 }
-NOT_STARTED = {'advice', 'cmd_vel', 'dock', 'goal'}    # nobody publishes or offers them here
+NOT_STARTED = {'advice', 'cmd_vel', 'dock', 'goal', 'goal/cancel',
+               'goal/request'}    # nobody publishes or offers them here
 
 
 def promised(profile: QoSProfile) -> tuple[object, ...]:

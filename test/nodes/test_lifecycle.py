@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
@@ -65,3 +66,29 @@ def test_configure_fails_on_a_missing_parameter(start: Callable, peer: Peer) -> 
     assert change(peer, Transition.TRANSITION_INACTIVE_SHUTDOWN)
     assert label(peer) == 'finalized'
     assert process.running
+
+
+def test_as_nav2_manages_it(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    """The calls of nav2's lifecycle manager: startup, pause, resume, shutdown."""
+    explorer(autostart=False, checkpoint_dir=str(tmp_path))
+    for transition, state in (
+            (Transition.TRANSITION_CONFIGURE, 'inactive'),
+            (Transition.TRANSITION_ACTIVATE, 'active'),
+            (Transition.TRANSITION_DEACTIVATE, 'inactive'),
+            (Transition.TRANSITION_ACTIVATE, 'active')):
+        assert change(peer, transition) and label(peer) == state
+    before = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > before + 20, 'steps')
+    for transition, state in (
+            (Transition.TRANSITION_DEACTIVATE, 'inactive'),
+            (Transition.TRANSITION_CLEANUP, 'unconfigured'),
+            (Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, 'finalized')):
+        assert change(peer, transition) and label(peer) == state
+    assert list(tmp_path.glob('explorer.*.sqlite'))
+
+
+def test_nav2_cannot_manage_what_starts_by_itself(explorer: Callable, peer: Peer) -> None:
+    explorer()
+    peer.wait_for(lambda: label(peer) == 'active', 'that it is active')
+    assert not change(peer, Transition.TRANSITION_CONFIGURE) and label(peer) == 'active'

@@ -7,53 +7,21 @@ import signal
 import time
 
 from faulty_robot import FaultyRobot
-from navigating import Operator
+from navigating import HORIZON, KNOWN, HeldRobot, Operator, publish
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
-from std_msgs.msg import Int64MultiArray, String
+from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
-from mnm_ros.core.policy import Policy
 
-EAST, WEST, RESET = 0, 1, -1
-TARGETS = (0, 1, 2)
-HORIZON = 3
-KNOWN = wire.PolicySet(1, 0, HORIZON, tuple(
-    Policy(target, HORIZON, TARGETS, (tuple(EAST if state < target else WEST
-                                            for state in TARGETS),))
-    for target in TARGETS))
+EAST, RESET = 0, -1
 ENOUGH = 5.0    # s, until every node has ended
-
-
-class HeldRobot(ScriptedRobot):
-    """Answers when the test says so."""
-
-    def __init__(self, peer: Peer) -> None:
-        super().__init__(peer)
-        self.held: list[int] = []
-
-    def answer(self, seq: int) -> None:
-        self.held.append(seq)
-
-    def release(self) -> None:
-        self.peer.wait_for(lambda: self.held, 'an action')
-        self.release_if_held()
-
-    def release_if_held(self) -> None:
-        if self.held:
-            super().answer(self.held.pop(0))
 
 
 @pytest.fixture
 def operator(peer: Peer) -> Operator:
     return Operator(peer)
-
-
-def publish(peer: Peer, policies: wire.PolicySet) -> None:
-    for topic, message in (('known_states', wire.encode_known_states(policies)),
-                           ('policies', policies.to_msg())):
-        peer.node.create_publisher(Int64MultiArray, topic, wire.LATCHED).publish(message)
 
 
 @pytest.fixture

@@ -1,0 +1,67 @@
+"""A leaf for behaviour trees that goes to a known state, and a round through several of them.
+
+With a navigator and an explorer, or policies: ``python3 examples/go_to_state_tree.py --ros-args
+-p states:='[2, 0, 1]'``. Needs py_trees (``pip install py_trees``).
+"""
+
+import sys
+
+import py_trees
+from py_trees.common import Status
+import rclpy
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from mnm_ros import NavigatorClient
+
+
+class GoToState(py_trees.behaviour.Behaviour):
+    """Succeeds once the robot is in the state; if the tree turns elsewhere, the goal is cancelled.
+
+    A tick never waits. The node of the client has to be spun between the ticks.
+    """
+
+    def __init__(self, client, state):
+        super().__init__(f'go to {state}')
+        self.client, self.state = client, state
+        self.goal = None
+
+    def initialise(self):
+        self.goal = self.client.go(self.state)
+
+    def update(self):
+        report = self.goal.report
+        self.feedback_message = f'{report.text}, {report.steps} steps'
+        if not self.goal.over:
+            return Status.RUNNING
+        return Status.SUCCESS if self.goal.reached else Status.FAILURE
+
+    def terminate(self, new_status):
+        if new_status == Status.INVALID and self.goal:
+            self.goal.cancel()    # nothing if it is over
+
+
+def main():
+    # rclpy's own handler would end the context before the goal could be cancelled.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node = Node('round')
+    states = node.declare_parameter('states', [1, 2]).value
+    client = NavigatorClient(node)
+    tree = py_trees.composites.Sequence(
+        'round', memory=True, children=[GoToState(client, state) for state in states])
+    try:
+        while tree.status in (Status.INVALID, Status.RUNNING):
+            tree.tick_once()
+            print(tree.tip().feedback_message, flush=True)
+            rclpy.spin_once(node, timeout_sec=0.1)
+    except KeyboardInterrupt:
+        tree.stop(Status.INVALID)
+        client.wait(5.0)    # until it is cancelled
+        print(client.goal.report.text)
+    print(f'round: {tree.status.value}')
+    rclpy.shutdown()
+    return int(tree.status != Status.SUCCESS)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

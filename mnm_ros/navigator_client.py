@@ -1,0 +1,223 @@
+"""Sends a robot to known states from Python, by the topics of the node ``navigator``.
+
+In a script::
+
+    rclpy.init()
+    client = NavigatorClient(Node('errand'))
+    result = client.go(7).wait(timeout=60.0)
+    print(result.text if result else 'not there yet')
+
+In a node that somebody else spins, ``go`` and ``cancel`` return at once as well, and
+``goal.over``, ``goal.report`` and ``goal.result`` may be looked at whenever it suits, from a timer
+or from the tick of a behaviour tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import math
+from threading import Event, Lock
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import Int64, Int64MultiArray
+
+from mnm_ros import wire
+from mnm_ros.core.goals import GoalReport, GoalStatus
+
+_AGAIN = 0.5    # s, after which what has not been heard is said again
+_LOOK = 0.1     # s, between two looks whether there is something to do
+
+
+class Goal:
+    """A goal that a client has sent; made by ``NavigatorClient.go``.
+
+    Attributes:
+        id: tells it from all other goals.
+        target: the state to go to.
+        report: the last that was heard of it: its status, the steps and attempts so far, and how
+            many more steps are expected.
+    """
+
+    def __init__(self, client: NavigatorClient, goal_id: int, target: int) -> None:
+        self.id = goal_id
+        self.target = target
+        self.report = GoalReport(
+            goal_id, target, GoalStatus.WAITING, 'not heard by the navigator yet')
+        self.acknowledged = False        # these five are for the client
+        self.cancelled = False
+        self.ended = Event()
+        self.heard_at = time.monotonic()
+        self.said_at = -math.inf
+        self._client = client
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, in whatever way."""
+        return self.report.status.over
+
+    @property
+    def reached(self) -> bool:
+        """Whether the robot has arrived."""
+        return self.report.status is GoalStatus.REACHED
+
+    @property
+    def result(self) -> GoalReport | None:
+        """What has become of it; None as long as it is not over."""
+        return self.report if self.over else None
+
+    def wait(self, timeout: float | None = None) -> GoalReport | None:
+        """Wait until it is over and return the result; None if that takes longer.
+
+        The node is spun meanwhile unless an executor has it. Then another thread has to spin
+        that executor, so that this must not be called from a callback of the node.
+
+        Args:
+            timeout: s; None for as long as it takes.
+        """
+        self._client.wait_for(self, timeout)
+        return self.result
+
+    def cancel(self) -> None:
+        """Have it given up after the step under way; returns at once. Others are not touched."""
+        if not self.over:
+            self._client.give_up(self)
+
+
+class NavigatorClient:
+    """Sends goals to the navigator and hears what becomes of each.
+
+    A goal that the navigator has not heard is sent again; with the same id it is the same goal.
+
+    Args:
+        node: whose topics and timer are used.
+        namespace: of the navigator, if it is not that of the node.
+        patience: s, after which a goal is lost if there is no navigator, or none that answers.
+
+    Attributes:
+        goal: the one sent last; None before the first one.
+    """
+
+    def __init__(self, node: Node, namespace: str = '', patience: float = 10.0) -> None:
+        self.goal: Goal | None = None
+        self._node = node
+        self._patience = patience
+        self._open: dict[int, Goal] = {}
+        self._last_id = 0
+        self._looked = time.monotonic()
+        self._lock = Lock()    # of goals, which any thread may send
+        topic = f'{namespace.rstrip("/")}/goal' if namespace else 'goal'
+        self._requests = node.create_publisher(
+            Int64MultiArray, f'{topic}/request', wire.STEP)
+        self._cancels = node.create_publisher(Int64, f'{topic}/cancel', wire.STEP)
+        self._statuses = node.create_subscription(
+            DiagnosticArray, f'{topic}/status', self._on_status, wire.LATCHED)
+        self._timer = node.create_timer(
+            _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def go(self, state: int) -> Goal:
+        """Send the robot to a known state and return the goal at once.
+
+        It replaces the goal under way, whoever has sent that.
+        """
+        with self._lock:
+            self._last_id = max(time.time_ns(), self._last_id + 1)
+            goal = self.goal = self._open[self._last_id] = Goal(self, self._last_id, state)
+        self._say(goal)
+        return goal
+
+    @property
+    def result(self) -> GoalReport | None:
+        """What has become of the goal sent last; None as long as it is not over."""
+        return self.goal.result if self.goal else None
+
+    def wait(self, timeout: float | None = None) -> GoalReport | None:
+        """Wait for the goal sent last, as ``Goal.wait`` does."""
+        return self.goal.wait(timeout) if self.goal else None
+
+    def cancel(self) -> None:
+        """Cancel the goal sent last."""
+        if self.goal:
+            self.goal.cancel()
+
+    def destroy(self) -> None:
+        """Remove publishers, subscription and timer from the node."""
+        self._node.destroy_timer(self._timer)
+        self._node.destroy_subscription(self._statuses)
+        self._node.destroy_publisher(self._requests)
+        self._node.destroy_publisher(self._cancels)
+
+    def give_up(self, goal: Goal) -> None:
+        """Say that a goal is to be cancelled, until that has been heard."""
+        goal.cancelled = True
+        self._say(goal)
+
+    def wait_for(self, goal: Goal, timeout: float | None) -> None:
+        """Wait until a goal is over, for ``timeout`` s at most."""
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        others = self._node.executor
+        if others is not None and self._node in others.get_nodes():
+            while not goal.over and time.monotonic() < end and self._node.context.ok():
+                goal.ended.wait(max(0.0, min(_LOOK, end - time.monotonic())))
+            return
+        executor = SingleThreadedExecutor(context=self._node.context)
+        executor.add_node(self._node)
+        try:
+            while not goal.over and time.monotonic() < end and self._node.context.ok():
+                executor.spin_once(timeout_sec=max(0.0, min(_LOOK, end - time.monotonic())))
+        finally:
+            self._node.executor = None    # whoever spins it next finds it free
+            executor.shutdown()
+
+    def _say(self, goal: Goal) -> None:
+        goal.said_at = time.monotonic()
+        if goal.cancelled:
+            self._cancels.publish(Int64(data=goal.id))
+        else:
+            self._requests.publish(wire.encode_request(goal.id, goal.target))
+
+    def _look(self) -> None:
+        """Say again what has not been heard, and give up what never will be."""
+        now = time.monotonic()
+        pause, self._looked = now - self._looked, now
+        there = bool(self._node.count_publishers(self._statuses.topic_name))
+        for goal in self._under_way():
+            if pause > 10 * _LOOK or there and goal.acknowledged:
+                goal.heard_at = now    # also if nothing could be heard, as nobody spun the node
+            if now > goal.heard_at + self._patience:
+                self._lose(goal, 'the navigator does not answer' if there else
+                           'there is no navigator')
+            elif (goal.cancelled or not goal.acknowledged) and now > goal.said_at + _AGAIN:
+                self._say(goal)
+
+    def _on_status(self, message: DiagnosticArray) -> None:
+        try:
+            reports = {report.id: report for report in wire.decode_goals(message)}
+        except wire.WireError as error:
+            self._node.get_logger().warning(str(error), throttle_duration_sec=5.0)
+            return
+        for goal in self._under_way():
+            if goal.id in reports:
+                goal.acknowledged = True
+                self._take(goal, reports[goal.id])
+            elif goal.acknowledged:
+                self._lose(goal, 'the navigator does not know it any more')
+
+    def _lose(self, goal: Goal, reason: str) -> None:
+        self._cancels.publish(Int64(data=goal.id))    # in case that it is heard after all
+        self._take(goal, replace(goal.report, status=GoalStatus.LOST,
+                                 text=f'lost {goal.target}: {reason}', expected_steps_left=None))
+
+    def _take(self, goal: Goal, report: GoalReport) -> None:
+        goal.report = report
+        if goal.over:
+            with self._lock:
+                self._open.pop(goal.id, None)
+            goal.ended.set()
+
+    def _under_way(self) -> list[Goal]:
+        with self._lock:
+            return list(self._open.values())
