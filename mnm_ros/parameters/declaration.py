@@ -99,8 +99,8 @@ class Row:
             dynamic_typing=True)    # so that ``accepts`` refuses a wrong type, not ROS
         if self.kind == Kind.DOUBLE:
             descriptor.floating_point_range = [FloatingPointRange(
-                from_value=max(low, -sys.float_info.max),
-                to_value=min(self.maximum, sys.float_info.max))]
+                from_value=float(max(low, -sys.float_info.max)),    # Humble refuses an int here,
+                to_value=float(min(self.maximum, sys.float_info.max)))]    # others misread it
         if self.kind == Kind.INTEGER:
             descriptor.integer_range = [IntegerRange(
                 from_value=-_INT64_MAX - 1 if low == -math.inf else int(low),
