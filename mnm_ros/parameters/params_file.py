@@ -14,8 +14,11 @@ PARAMETERS = 'ros__parameters'
 _SHAPE = 'expected, for example, "/**/explorer: {ros__parameters: {radius: 4.0}}"'
 
 
-def check(path: str | Path) -> dict[str, Any]:
+def check(path: str | Path, gaps: bool = False) -> dict[str, Any]:
     """Return what a parameter file says, as plain data.
+
+    Args:
+        gaps: whether a name of a node may stand there with nothing below it, which ROS refuses.
 
     Raises:
         ParameterError: with the file, the line and what was expected there.
@@ -30,7 +33,7 @@ def check(path: str | Path) -> dict[str, Any]:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         if root is not None:
-            _check_entries(path, root)
+            _check_entries(path, root, gaps)
         return yaml.safe_load(text) or {}
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -54,17 +57,19 @@ def entries(tree: Any, path: str = '') -> Iterator[tuple[str, dict[str, Any]]]:
             yield from entries(value, f'{path}/{str(key).strip("/")}')
 
 
-def _check_entries(path: str | Path, node: yaml.Node) -> None:
+def _check_entries(path: str | Path, node: yaml.Node, gaps: bool) -> None:
     """Raise ParameterError unless all that a mapping holds leads to mappings of parameters."""
     if not isinstance(node, yaml.MappingNode):
         raise _error(path, node, f'found {_found(node)}, expected a mapping from names of nodes; '
                      f'{_SHAPE}')
     for key, value in node.value:
         if key.value != PARAMETERS:
+            if gaps and isinstance(value, yaml.ScalarNode) and not value.value:
+                continue
             if not isinstance(value, yaml.MappingNode):
                 raise _error(path, key, f"found {_found(value)} below '{key.value}', expected "
                              f'{PARAMETERS} there; {_SHAPE}')
-            _check_entries(path, value)
+            _check_entries(path, value, gaps)
             continue
         if not isinstance(value, yaml.MappingNode):
             hint = ' (with every line below it commented out, leave it out, too)'

@@ -82,7 +82,7 @@ def test_a_parameter_that_no_node_has_is_told_of(run: Run, peer: Peer, tmp_path:
      ':2: found a list below ros__parameters, expected a mapping from names to values; expected'),
     ('/**:\n  ros__parameters: {radius: [1\n', ':3: not YAML: while parsing a flow sequence'),
     ('/**:\n  radius: 3.0\n', ":2: found '3.0' below 'radius', expected ros__parameters there"),
-    ('/**:\n  ros__parameters:\n    radius:\n', ":3: found nothing for 'radius', expected a value"),
+    ('/**:\n  ros__parameters:\n    radius:\n', ":3: found nothing for 'radius', expected a"),
     ('- radius\n', ':1: found a list, expected a mapping from names of nodes'),
 ])
 def test_a_file_that_is_none_of_parameters(
