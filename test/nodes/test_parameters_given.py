@@ -77,7 +77,7 @@ def test_a_parameter_that_no_node_has_is_told_of(run: Run, peer: Peer, tmp_path:
 
 @pytest.mark.parametrize(('text', 'complaint'), [
     ('/**/explorer:\n  ros__parameters:\n    # radius: 3.0\n',
-     ':2: found nothing below ros__parameters, expected a mapping from names to values (with every'),
+     ':2: found nothing below ros__parameters, expected a mapping from names to values (with'),
     ('/**:\n  ros__parameters: [radius, 3.0]\n',
      ':2: found a list below ros__parameters, expected a mapping from names to values; expected'),
     ('/**:\n  ros__parameters: {radius: [1\n', ':3: not YAML: while parsing a flow sequence'),
