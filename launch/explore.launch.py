@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 import json
 from pathlib import Path
 import re
@@ -13,9 +12,9 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-import yaml
 
 from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, node, values
+from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.simulation import scenario
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
@@ -75,26 +74,26 @@ def _nodes(context: LaunchContext) -> list[Node]:
 
 
 class _Configured:
-    """What a parameter file says about the nodes of a namespace."""
+    """What a parameter file says about the nodes of a namespace.
+
+    Raises:
+        ParameterError: if it is no such file; with the line.
+    """
 
     def __init__(self, path: str, namespace: str) -> None:
-        self._tree = yaml.safe_load(Path(path).read_text(encoding='utf-8')) or {}
+        self._tree = check(path)
         self._namespace = ('/' + namespace.strip('/')).rstrip('/')
 
     def value(self, node: str, parameter: str) -> Any:
         """Return the last value that the file gives, or None."""
         values = [
-            parameters[parameter] for pattern, parameters in self._entries(self._tree, '')
-            if parameter in parameters and re.fullmatch(pattern, f'{self._namespace}/{node}')]
+            parameters[parameter] for whom, parameters in entries(self._tree)
+            if parameter in parameters
+            and re.fullmatch(self._pattern(whom), f'{self._namespace}/{node}')]
         return values[-1] if values else None
 
-    def _entries(self, tree: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield each entry: a regular expression for the names of its nodes, and parameters."""
+    def _pattern(self, whom: str) -> str:
+        """Return a regular expression for the names of nodes that an entry is for."""
         wildcards = {'*': '/[^/]+', '**': '(/[^/]+)*'}
-        for key, value in tree.items():
-            if key == 'ros__parameters':
-                yield path, value
-            elif isinstance(value, dict):
-                tokens = key.strip('/').split('/')
-                yield from self._entries(value, path + ''.join(
-                    wildcards.get(token, '/' + re.escape(token)) for token in tokens))
+        return ''.join(wildcards.get(token, '/' + re.escape(token))
+                       for token in whom.strip('/').split('/'))

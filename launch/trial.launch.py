@@ -19,6 +19,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 import yaml
 
 from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, values
+from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.report import STARTS
 
 EXPLORE = Path(__file__).with_name('explore.launch.py')
@@ -49,6 +50,8 @@ def _trial(context: LaunchContext) -> list[Action]:
     if not argument['params_file'] and argument['sim'] == 'false':
         raise RuntimeError('params_file is empty, expected a file that names the actions of the '
                            'robot: "/**/explorer: {ros__parameters: {actions: [east, west]}}"')
+    if argument['params_file']:
+        check(Path(argument['params_file']).expanduser(), gaps=True)    # _kept fills them
     now = datetime.now()
     folder = Path(argument['trial_dir'] or f'~/mnm_trials/{now:%Y-%m-%d_%H-%M-%S}').expanduser()
     folder = folder.resolve()

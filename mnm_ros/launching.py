@@ -8,9 +8,16 @@ from typing import Any
 from launch import LaunchContext
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.events.process import ProcessExited
+from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from mnm_ros.parameters import NODES
+from mnm_ros.parameters.command_line import nearest
+
+REFUSED = 1
+"""The status of a node that does not start because of a parameter, and would not the next time."""
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
 
@@ -33,13 +40,40 @@ def declared(arguments: Mapping[str, tuple[str, str]],
 
 
 def values(context: LaunchContext, names: Iterable[str]) -> dict[str, str]:
-    """Return the values of arguments by name."""
+    """Return the values of arguments by name; warn of others that look like a mistake."""
+    names = tuple(names)
+    _warn_of_unknown(context, names)
     return {name: LaunchConfiguration(name).perform(context) for name in names}
+
+
+def _warn_of_unknown(context: LaunchContext, names: Iterable[str]) -> None:
+    """Warn, once, of arguments that no launch file of the package has, if they resemble one.
+
+    Launch itself accepts any name. Those that another launch file may have are not told from
+    those of the command line, hence only what resembles an argument or a parameter is a mistake.
+    """
+    given = context.launch_configurations
+    settled = {*names, *given.get(_SETTLED, '').split()}
+    parameters = {row.name for rows in NODES.values() for row in rows}
+    for name in sorted(set(given) - settled - {_SETTLED}):
+        if name in parameters:
+            told = 'it is a parameter, expected in params_file'
+        elif question := nearest(name, settled) or nearest(name, parameters):
+            told = f'there is none of that name{question}'
+        else:
+            continue
+        get_logger('mnm_ros').warning(f"launch argument '{name}' is ignored: {told}")
+    given[_SETTLED] = ' '.join(sorted(settled | set(given)))
+
+
+_SETTLED = 'mnm_ros_settled_arguments'    # a configuration that included launch files inherit
 
 
 def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *more: str,
          enclave: str = '') -> Node:
     """Return a node of the package; unless it is respawned, the launch ends with it.
+
+    It is not respawned if a parameter keeps it from starting. The launch then ends, too.
 
     Args:
         executable: also the name of the node.
@@ -55,9 +89,19 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
         ros_arguments=['--log-level', argument['log_level'],
                        '--enclave', f'/mnm_ros/{enclave or executable}', *more],
         output='screen', emulate_tty=True, respawn=respawn, respawn_delay=RESPAWN_DELAY,
-        on_exit=None if respawn else [OpaqueFunction(function=_end)])
+        # What ends the launch comes before the node would be started again.
+        on_exit=[OpaqueFunction(function=_end, kwargs={'respawn': respawn})])
 
 
-def _end(context: LaunchContext) -> list[Action]:
-    """End the launch, unless it is ending already: a second Shutdown would be an error."""
-    return [] if context.is_shutdown else [Shutdown(reason='a node has ended')]
+def _end(context: LaunchContext, respawn: bool = False) -> list[Action]:
+    """End the launch, unless it is ending already: a second Shutdown would be an error.
+
+    Raises:
+        RuntimeError: if the node has failed, as the launch ends with a status of 1 then.
+    """
+    event: ProcessExited = context.locals.event
+    if context.is_shutdown or respawn and event.returncode != REFUSED:
+        return []
+    if event.returncode:
+        raise RuntimeError(f'{event.process_name} has ended with status {event.returncode}')
+    return [Shutdown(reason='a node has ended')]

@@ -46,6 +46,14 @@ def _find_package() -> None:
         filter(None, (str(ROOT), os.environ.get('PYTHONPATH'))))
 
 
+def _check_messages() -> None:
+    """Let every field of a message refuse a wrong type, as it does on Humble without being asked.
+
+    Newer distributions only look here, when a message is first imported, and else send garbage.
+    """
+    os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'
+
+
 def _hear_sigint() -> None:
     """A shell starts background jobs with SIGINT ignored, and children would inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,6 +61,7 @@ def _hear_sigint() -> None:
 
 _find_package()
 _isolate()
+_check_messages()
 _hear_sigint()
 
 collect_ignore: list[str] = []    # read by pytest

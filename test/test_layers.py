@@ -33,7 +33,7 @@ ROOMS = {
     '__init__': 'core wire nodes navigator_client',
     'parameters': 'core driving trial',
     'reference': 'core interface parameters wire',
-    'launching': '',
+    'launching': 'parameters',
     'contract': 'core protocol wire',
     'console': 'core simulation wire parameters',
     'nodes/common': 'core protocol wire parameters',

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+import math
 
 import pytest
+from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message, serialize_message
 
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.parameters import EXPLORER, NODES, ParameterError, Parameters, Row
@@ -70,13 +73,16 @@ BAD = [
     ('actions', [1, 2], 'a string array of distinct, non-empty names'),
     ('actions', ['east', 'east'], 'RESET not among them'),
     ('actions', ['east', 'RESET'], 'RESET not among them'),
-    ('radius', 0.5, '>= 1'),
+    ('radius', 0.5, r'in \[1, 1000\]'),
     ('radius', 'far', 'a double'),
-    ('radius', float('nan'), '>= 1'),
-    ('radius', float('inf'), '>= 1'),
-    ('epsilon', 0.0, '> 0'),
-    ('delta', 0.0, r'in \(0, 1\)'),
-    ('delta', 1.0, r'in \(0, 1\)'),
+    ('radius', float('nan'), r'in \[1, 1000\]'),
+    ('radius', float('inf'), r'in \[1, 1000\]'),
+    ('radius', 1e308, r'in \[1, 1000\]'),
+    ('epsilon', 0.0, r'in \[0.001, 1000\]'),
+    ('epsilon', 1e308, r'in \[0.001, 1000\]'),
+    ('delta', 0.0, r'in \(1e-12, 1\)'),
+    ('delta', 5e-324, r'in \(1e-12, 1\)'),
+    ('delta', 1.0, r'in \(1e-12, 1\)'),
     ('preset', 'fast', 'one of onboard, paper'),
     ('seed', -1, '>= 0'),
     ('seed', 0.5, 'an integer'),
@@ -85,7 +91,13 @@ BAD = [
     ('reset_mode', 'magic', 'one of action, service'),
     ('autostart', 'yes', 'a bool'),
     ('checks', 'none', 'one of .*, or .* as the preset has it'),
-    ('c1', -1.0, '>= 0'),
+    ('c1', -1.0, r'in \[0, 1e\+09\], or 0.0 as the preset has it'),
+    ('c1', 1e308, r'in \[0, 1e\+09\]'),
+    ('c2', 1e308, r'in \[0, 1e\+09\]'),
+    ('stream_exponent', 1e308, r'in \[1, 64\]'),
+    ('accuracy_divisor', 1e308, r'in \[1, 1000\]'),
+    ('horizon', 2 ** 62, r'in \[0, 10000\]'),
+    ('check_steps', 2 ** 62, r'in \[0, 1e\+09\]'),
 ]
 
 
@@ -103,6 +115,17 @@ def test_refused_at_runtime(make, name: str, value: object, allowed: str) -> Non
     assert not result.successful
     assert name in result.reason
     assert parameters[name] == before
+
+
+@pytest.mark.parametrize('rows', NODES.values(), ids=NODES)
+def test_ranges_arrive_as_they_were_meant(rows: tuple[Row, ...]) -> None:
+    for row in rows:
+        sent = row.descriptor()
+        received = deserialize_message(serialize_message(sent), ParameterDescriptor)
+        assert received == sent
+        for found in received.floating_point_range:
+            assert type(found.from_value) is type(found.to_value) is float
+            assert row.maximum == math.inf or found.to_value == row.maximum, row.name
 
 
 def test_descriptors_carry_ranges(make) -> None:
@@ -131,7 +154,10 @@ def test_before_configured(make) -> None:
     assert result.successful and parameters['radius'] == 5.0
 
 
-def test_read_only(make) -> None:
+@pytest.mark.parametrize('name, value', [
+    ('autostart', False), ('base', 'antigravity:geohash'), ('record', '/tmp/record'),
+    ('checkpoint_dir', '/tmp')])
+def test_read_only(make, name: str, value: object) -> None:
     node, _ = make(actions=['east'])
-    result, = node.set_parameters([Parameter('autostart', value=False)])
+    result, = node.set_parameters([Parameter(name, value=value)])
     assert not result.successful and 'read-only' in result.reason

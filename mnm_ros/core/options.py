@@ -10,21 +10,25 @@ from mnm_ros.core.problem import Problem
 
 Value = Union[str, int, float]
 
+MAX_HORIZON = 10_000
+"""Steps of an attempt. A base may plan for each of them, which takes seconds at ten times that."""
+_MANY = 1e9    # enough for any factor or number of steps, and far from where numbers overflow
+
 
 def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 0.0,
-           importable: bool = False, **presets: Value) -> Any:
+           maximum: float = _MANY, importable: bool = False, **presets: Value) -> Any:
     """Declare a field of ``Settings`` as an option that can be overridden by its name.
 
     Args:
         description: one line for people.
         choices: allowed strings; those of an option that names a part are in ``parts.PARTS``.
-        minimum: allowed for a number.
+        minimum, maximum: allowed for a number; 0 always is, for the value of the preset.
         importable: whether ``module:name`` is allowed beside the choices.
         presets: the value in each preset, all of one type.
     """
     return field(metadata={
         'presets': presets, 'description': description, 'choices': choices, 'minimum': minimum,
-        'importable': importable})
+        'maximum': maximum, 'importable': importable})
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Settings:
         preset: the name of the preset that was resolved.
 
     Raises:
-        ValueError: if the streams would never take turns.
+        ValueError: if the streams would never take turns, or if an attempt would be too long.
     """
 
     problem: Problem
@@ -58,11 +62,14 @@ class Settings:
         'what a stream learns from: its own steps, or those of all streams since its start',
         choices=('own', 'shared'), onboard='shared', paper='own')
     stream_exponent: float = option(
-        'stream p starts at quantum (p-1)^exponent + 1, > 1', onboard=6.0, paper=2.0)
+        'stream p starts at quantum (p-1)^exponent + 1, > 1', minimum=1, maximum=64,
+        onboard=6.0, paper=2.0)
     accuracy_divisor: float = option(
-        'inner accuracy e = min(epsilon, 1) / divisor', onboard=2.0, paper=8.0)
+        'inner accuracy e = min(epsilon, 1) / divisor', minimum=1, maximum=1000,
+        onboard=2.0, paper=8.0)
     horizon: int = option(
-        'steps of an attempt; ceil((1 + 1/e) radius) unless given', onboard=0, paper=0)
+        'steps of an attempt; ceil((1 + 1/e) radius) unless given', maximum=MAX_HORIZON,
+        onboard=0, paper=0)
     step_bound: str = option(
         'formula of W_r, the most steps of a rediscovery', onboard='empirical', paper='printed')
     c1: float = option('factor in W_r', onboard=3.0, paper=48661.0)
@@ -77,6 +84,11 @@ class Settings:
         if not self.stream_exponent > 1:
             raise ValueError(
                 f'stream_exponent is {self.stream_exponent}, expected a number > 1')
+        if self.steps_horizon > MAX_HORIZON:
+            raise ValueError(
+                f'an attempt would take {self.steps_horizon} steps with radius '
+                f'{self.problem.radius:g}, epsilon {self.problem.epsilon:g} and accuracy_divisor '
+                f'{self.accuracy_divisor:g}, expected at most {MAX_HORIZON}')
 
     @property
     def accuracy(self) -> float:

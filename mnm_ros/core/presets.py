@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 import importlib
+import inspect
 from types import MappingProxyType
 from typing import Any
 
@@ -34,6 +35,7 @@ class Option:
     description: str
     choices: tuple[str, ...]
     minimum: float
+    maximum: float
     importable: bool
 
 
@@ -98,8 +100,10 @@ def check_option(option: Option, value: Value) -> None:
             raise ValueError(
                 f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}'
                 + option.importable * ' or module:factory')
-    elif isinstance(value, (str, bool)) or not value >= option.minimum:
-        raise ValueError(f'{option.name} is {value!r}, expected a number >= {option.minimum:g}')
+    elif isinstance(value, (str, bool)) or not (
+            value == option.default or option.minimum <= value <= option.maximum):
+        raise ValueError(f'{option.name} is {value!r}, expected a number in '
+                         f'[{option.minimum:g}, {option.maximum:g}]')
 
 
 def base_factory(name: str) -> BaseFactory:
@@ -108,17 +112,34 @@ def base_factory(name: str) -> BaseFactory:
     Importing runs the code of the module.
 
     Raises:
-        ValueError: if it cannot be imported.
+        ValueError: if it cannot be imported, or cannot be called as a factory is.
     """
     if name in BASES:
         return BASES[name]
     module, _, factory = name.partition(':')
     try:
         found: BaseFactory = getattr(importlib.import_module(module), factory)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f'base is {name!r}, expected a module:factory to import: {error}'
-                         ) from None
+    # The module is somebody else's code; it may raise anything, or end the program.
+    except (Exception, SystemExit) as error:
+        raise ValueError(f'base is {name!r}, expected a module:factory to import: '
+                         f'{type(error).__name__}: {error}') from None
+    if not _called_as_a_factory(found):
+        raise ValueError(f'base is {name!r}, expected a module:factory to import: {factory} '
+                         'cannot be called as factory(settings, home, rng, policies)')
     return found
+
+
+def _called_as_a_factory(found: Any) -> bool:
+    """Whether an object takes the arguments of a ``BaseFactory``, as far as can be known."""
+    if not callable(found):
+        return False
+    try:
+        inspect.signature(found).bind(None, 0, None, ())
+    except TypeError:
+        return False
+    except ValueError:    # nothing is known about some functions that are not in Python
+        pass
+    return True
 
 
 def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:

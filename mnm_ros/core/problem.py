@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-import math
 
 RESET = -1
 """The action that leads home. It is always there and is never in a list of actions."""
+
+RADIUS = (1.0, 1000.0)
+EPSILON = (0.001, 1000.0)
+"""The least and the greatest allowed value. Samples grow with the square of the radius, and the
+steps of an attempt with both: beyond these limits nobody would wait for the end."""
 
 
 @dataclass(frozen=True)
@@ -15,8 +19,8 @@ class Problem:
 
     Attributes:
         actions: number of actions without RESET; they are ``0 .. actions - 1``.
-        radius: ``L``, expected steps within which a state counts as reachable, at least 1.
-        epsilon: positive; a policy may need ``(1 + epsilon) L`` expected steps.
+        radius: ``L``, expected steps within which a state counts as reachable, in ``RADIUS``.
+        epsilon: in ``EPSILON``; a policy may need ``(1 + epsilon) L`` expected steps.
         delta: in (0, 1), the probability with which the promise may fail.
 
     Raises:
@@ -33,10 +37,11 @@ class Problem:
     def __post_init__(self) -> None:
         if self.actions < 1:
             raise ValueError(f'actions is {self.actions}, expected at least 1 besides RESET')
-        if not (math.isfinite(self.radius) and self.radius >= 1):
-            raise ValueError(f'radius is {self.radius}, expected a finite number >= 1')
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise ValueError(f'epsilon is {self.epsilon}, expected a finite number > 0')
+        for name, value, (low, high) in (
+                ('radius', self.radius, RADIUS), ('epsilon', self.epsilon, EPSILON)):
+            if not low <= value <= high:
+                raise ValueError(
+                    f'{name} is {value}, expected a number in [{low:g}, {high:g}]')
         if not 0 < self.delta < 1:
             raise ValueError(f'delta is {self.delta}, expected a number in (0, 1)')
 

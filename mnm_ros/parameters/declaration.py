@@ -6,19 +6,11 @@ ParameterError when the node starts, and the reason in SetParametersResult later
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import math
 import sys
-from typing import Any
 
-from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-    SetParametersResult,
-)
-from rclpy.node import Node
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.parameter import Parameter
 
 Kind = Parameter.Type
@@ -99,8 +91,8 @@ class Row:
             dynamic_typing=True)    # so that ``accepts`` refuses a wrong type, not ROS
         if self.kind == Kind.DOUBLE:
             descriptor.floating_point_range = [FloatingPointRange(
-                from_value=max(low, -sys.float_info.max),
-                to_value=min(self.maximum, sys.float_info.max))]
+                from_value=float(max(low, -sys.float_info.max)),    # Humble refuses an int here,
+                to_value=float(min(self.maximum, sys.float_info.max)))]    # others misread it
         if self.kind == Kind.INTEGER:
             descriptor.integer_range = [IntegerRange(
                 from_value=-_INT64_MAX - 1 if low == -math.inf else int(low),
@@ -125,53 +117,3 @@ class Row:
         if self.or_default:
             text += f', or {self.default!r} as the preset has it'
         return text
-
-
-class Parameters:
-    """The values of a node's parameters, which it declares; bad values are refused.
-
-    Args:
-        locked: returns whether the node is configured, when most parameters may not change.
-
-    Raises:
-        ParameterError: if a value given at start is not allowed.
-    """
-
-    def __init__(self, node: Node, rows: Sequence[Row],
-                 locked: Callable[[], bool] = lambda: True) -> None:
-        self._node = node
-        self._rows = {row.name: row for row in rows}
-        self._locked = locked
-        for row in rows:
-            self._declare(row)
-        node.add_on_set_parameters_callback(self._check)
-
-    def __getitem__(self, name: str) -> Any:
-        """Return the value; ParameterError if it must be set and is not."""
-        parameter = self._node.get_parameter_or(name)
-        if parameter.type_ == Kind.NOT_SET:
-            raise ParameterError(
-                f"parameter '{name}' is not set, expected {self._rows[name].allowed}")
-        return parameter.value
-
-    def _declare(self, row: Row) -> None:
-        """Declare a parameter; it gets its range last, as ROS would refuse without its name."""
-        parameter = self._node.declare_parameter(
-            row.name, row.default, ParameterDescriptor(dynamic_typing=True))
-        if row.kind == Kind.DOUBLE and parameter.type_ == Kind.INTEGER:
-            parameter = Parameter(row.name, value=float(parameter.value))
-            self._node.set_parameters([parameter])
-        if parameter.type_ != Kind.NOT_SET and not row.accepts(parameter):
-            raise ParameterError(row.refusal(parameter.value))
-        self._node.set_descriptor(row.name, row.descriptor())
-
-    def _check(self, parameters: Sequence[Parameter]) -> SetParametersResult:
-        for parameter in parameters:
-            row = self._rows.get(parameter.name)
-            if row is not None and not row.accepts(parameter):
-                return SetParametersResult(successful=False, reason=row.refusal(parameter.value))
-            if row is not None and not row.runtime and self._locked():
-                return SetParametersResult(
-                    successful=False, reason=f"parameter '{row.name}' cannot change to "
-                    f'{parameter.value!r} while the node is configured')
-        return SetParametersResult(successful=True)

@@ -10,7 +10,7 @@ EXPLORER: tuple[Row, ...] = (
     Row('actions', None, 'names of the actions in order; RESET is always there besides'),
     *PROBLEM,
     Row('delta', 0.1, 'probability with which the promise may fail',
-        minimum=0, maximum=1, open_ends=True),
+        minimum=1e-12, maximum=1, open_ends=True),
     Row('preset', 'onboard', 'named set of parts and constants of the algorithm',
         choices=tuple(PRESETS)),
     SEED,
@@ -32,10 +32,11 @@ EXPLORER: tuple[Row, ...] = (
     Row('max_duration', 0.0, 's since the first activation after which exploration is done; '
         '0 for no limit', minimum=0, runtime=True),
     Row('checkpoint_dir', '', "folder in which the exploration is kept, to go on from after a "
-        "restart; '' for off"),
+        "restart; '' for off", read_only=True),
     Row('transition_log', False, 'keep every transition in checkpoint_dir, too, for replay'),
     RECORD,
-    *(Row(option.name, option.default, option.description, option.minimum,
-          choices=option.choices, or_default=True, importable=option.importable)
+    *(Row(option.name, option.default, option.description, option.minimum, option.maximum,
+          choices=option.choices, or_default=True, importable=option.importable,
+          read_only=option.importable)    # over the network it would import any module
       for option in OPTIONS),
 )

@@ -122,7 +122,7 @@ def test_a_broken_promise_is_told_in_detail(
     (['--set', 'c1=many'], "c1 is 'many', expected a number"),
     (['--set', 'colour=red'], "unknown option 'colour', expected one of base"),
     (['--families', 'maze'], 'invalid choice'),
-    (['--radius', '0.5'], 'radius is 0.5, expected a finite number >= 1')])
+    (['--radius', '0.5'], 'radius is 0.5, expected a number in [1, 1000]')])
 def test_bad_arguments(words: list[str], error: str, capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit):
         promise.parse(words)

@@ -66,6 +66,8 @@ def test_a_hypothesis_of_policies_over_other_states_is_refused() -> None:
     ((0, 4.0, 1.0, 0.1), 'actions is 0'),
     ((2, 0.5, 1.0, 0.1), 'radius is 0.5'),
     ((2, float('inf'), 1.0, 0.1), 'radius is inf'),
+    ((2, 1e308, 1.0, 0.1), r'radius is 1e\+308, expected a number in \[1, 1000\]'),
+    ((2, 4.0, 1e308, 0.1), r'epsilon is 1e\+308, expected a number in \[0.001, 1000\]'),
     ((2, 4.0, 0.0, 0.1), 'epsilon is 0.0'),
     ((2, 4.0, 1.0, 1.0), 'delta is 1.0'),
     ((2, 4.0, 1.0, float('nan')), 'delta is nan'),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from scripted import ScriptedBase
 
@@ -80,11 +82,53 @@ def test_a_base_from_another_package_is_named_by_module_and_factory() -> None:
     ('pocket', {}, "preset is 'pocket', expected one of onboard, paper"),
     ('onboard', {'bonus': 'kl'}, "unknown option 'bonus', expected one of base, "),
     ('onboard', {'optimism': 'blind'}, "optimism is 'blind', expected one of kl, split_samples"),
-    ('onboard', {'c1': -1.0}, r'c1 is -1.0, expected a number >= 0'),
+    ('onboard', {'c1': -1.0}, r'c1 is -1.0, expected a number in \[0, 1e\+09\]'),
     ('onboard', {'horizon': 'far'}, "horizon is 'far', expected a number"),
-    ('onboard', {'stream_exponent': 0.5}, r'stream_exponent is 0.5, expected a number > 1'),
+    ('onboard', {'stream_exponent': 0.5}, r'stream_exponent is 0.5, expected a number in \[1, 6'),
+    ('onboard', {'stream_exponent': 1.0}, r'stream_exponent is 1.0, expected a number > 1'),
+    *(('onboard', {name: 1e308}, rf'{name} is 1e\+308, expected a number in \[')
+      for name in ('c1', 'c2', 'stream_exponent', 'accuracy_divisor')),
+    ('onboard', {'horizon': 2 ** 63 - 1}, r'horizon is \d+, expected a number in \[0, 10000\]'),
 ])
 def test_what_is_not_allowed_is_refused_by_name(
         preset: str, overrides: dict[str, Value], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         settings(PROBLEM, preset, overrides)
+
+
+@pytest.mark.parametrize(('base', 'reason'), [
+    ('ends:x', 'SystemExit: 3'), ('broken:x', 'SyntaxError: '), ('fails:x', 'ZeroDivisionError: '),
+    ('.:x', 'TypeError: '), ('math:', 'AttributeError: '), ('math:pi', 'pi cannot be called'),
+    ('math:sin', 'sin cannot be called as factory'), ('fine:no_base', 'no_base cannot be called')])
+def test_a_base_that_is_none_is_refused(
+        base: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {'ends': 'raise SystemExit(3)', 'broken': 'def', 'fails': '1 / 0',
+                       'fine': 'def no_base(settings): ...'}.items():
+        (tmp_path / f'{name}.py').write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError) as refusal:
+        settings(PROBLEM, 'onboard', {'base': base})
+    assert str(refusal.value).startswith(
+        f'base is {base!r}, expected a module:factory to import: {reason}')
+    assert '\n' not in str(refusal.value)
+
+
+@pytest.mark.parametrize(('problem', 'divisor'), [
+    (Problem(2, 20.0, 1.0, 0.1), 1000.0), (Problem(2, 20.0, 0.001, 0.1), 0.0),
+    (Problem(2, 1000.0, 1.0, 0.1), 10.0)])
+def test_an_attempt_that_nobody_can_afford_is_refused(problem: Problem, divisor: float) -> None:
+    with pytest.raises(ValueError, match=r'an attempt would take \d+ steps with radius .*, '
+                                         'epsilon .* and accuracy_divisor .*, expected at most'):
+        settings(problem, 'onboard', {'accuracy_divisor': divisor})
+
+
+def test_the_largest_values_do_not_overflow() -> None:
+    overrides = {option.name: option.maximum for option in OPTIONS
+                 if isinstance(option.default, float)}
+    for preset in PRESETS:
+        for name, value in overrides.items():
+            mnm = new_mnm(settings(PROBLEM, preset, {name: value}))
+            for step in range(2000):
+                mnm.observe(mnm.next_action(), step % 3)
+        new_base(settings(Problem(2, 1000.0, 1000.0, 1e-12), preset, {
+            **overrides, 'accuracy_divisor': 1.0}), home=0).step_bound(10 ** 6)

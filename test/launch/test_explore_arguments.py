@@ -61,8 +61,13 @@ def test_without_simulation_the_actions_must_be_named(tmp_path: Path, text: str)
     ('/*/explorer: {ros__parameters: {seed: 1}}', 1),
     ('/**/cmp_sim: {ros__parameters: {seed: 1}}', None),
     ('/explorer: {ros__parameters: {seed: 1}}', None),
-    ('/**/explorer: {ros__parameters: {radius: 1.0}}', None),
-    ('explorer:', None)])
+    ('/**/explorer: {ros__parameters: {radius: 1.0}}', None)])
 def test_entries_of_a_parameter_file(tmp_path: Path, text: str, expected: int | None) -> None:
     configured = load('explore')._Configured(params_file(tmp_path, text), '/a')
     assert configured.value('explorer', 'seed') == expected
+
+
+def test_an_entry_with_nothing_below_is_refused_as_ros_does(tmp_path: Path) -> None:
+    path = params_file(tmp_path, '/**: {ros__parameters: {}}\nexplorer:')
+    with pytest.raises(ValueError, match=f"{path}:2: found nothing below 'explorer', expected "):
+        nodes(params_file=path)

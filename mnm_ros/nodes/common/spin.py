@@ -15,7 +15,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from mnm_ros.parameters import ParameterError
+from mnm_ros.parameters import ParameterError, check_files
 
 try:
     from rclpy.experimental import EventsExecutor as FastExecutor
@@ -42,6 +42,7 @@ def run(
     """
     with _stop_on_signals() as stopped:
         try:
+            check_files(args)
             rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
             node = make_node()
         except (ParameterError, rclpy_implementation.RCLError) as error:

@@ -1,0 +1,140 @@
+"""Parameters from files and from the command line, with nodes in processes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import signal
+
+from node_processes import NodeProcess, Peer
+import pytest
+from rcl_interfaces.srv import DescribeParameters, GetParameters
+
+ROBOT = Path(__file__).resolve().parents[2] / 'config' / 'robot.yaml'
+Run = Callable[..., NodeProcess]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Start a node with arguments as in a shell; whatever is left at the end is killed."""
+    started: list[NodeProcess] = []
+
+    def run_node(module: str, *words: object) -> NodeProcess:
+        started.append(NodeProcess(module, tmp_path / f'output_{len(started)}.txt',
+                                   ['--ros-args', *map(str, words)]))
+        return started[-1]
+
+    yield run_node
+    for process in started:
+        process.kill()
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / 'params.yaml'
+    path.write_text(text, encoding='utf-8')
+    return path
+
+
+def value(peer: Peer, node: str, name: str) -> float:
+    request = GetParameters.Request(names=[name])
+    return peer.call(GetParameters, f'{node}/get_parameters', request).values[0].double_value
+
+
+@pytest.mark.parametrize('word', ['max_speed:=0.1', 'grid_driver:max_speed:=1e-1'])
+def test_an_assignment_wins_over_the_shipped_file(run: Run, peer: Peer, word: str) -> None:
+    run('grid_driver', '--params-file', ROBOT, '-p', word)
+    assert value(peer, 'grid_driver', 'max_speed') == 0.1
+
+
+def test_a_file_wins_over_an_assignment_before_it(run: Run, peer: Peer) -> None:
+    run('grid_driver', '-p', 'max_speed:=0.1', '--params-file', ROBOT)
+    assert value(peer, 'grid_driver', 'max_speed') == 0.3
+
+
+def test_an_assignment_for_another_node_is_none_for_this_one(run: Run, peer: Peer) -> None:
+    run('grid_driver', '--params-file', ROBOT, '-p', 'explorer:max_speed:=0.1')
+    assert value(peer, 'grid_driver', 'max_speed') == 0.3
+
+
+def test_what_an_assignment_says_is_checked(run: Run) -> None:
+    process = run('grid_driver', '--params-file', ROBOT, '-p', 'max_speed:=fast')
+    assert process.wait() == 1
+    assert "parameter 'max_speed' is 'fast', expected a double" in process.output
+
+
+def test_a_parameter_that_no_node_has_is_told_of(run: Run, peer: Peer, tmp_path: Path) -> None:
+    path = write(tmp_path, '/**:\n  ros__parameters: {raduis: 3.0, scenario: corridor, xyz: 1}\n')
+    process = run('explorer', '--params-file', path, '-p', 'actions:=[east]', '-p', 'sede:=1',
+                  '-p', 'use_sim_time:=false')
+    peer.wait_for(lambda: 'xyz' in process.output, 'the last warning')
+    lines = [line for line in process.output.splitlines() if 'is ignored' in line]
+    assert [line.split(']: ')[-1] for line in lines] == [
+        "parameter 'raduis' is ignored: no node has one of that name; is 'radius' meant?",
+        "parameter 'sede' is ignored: no node has one of that name; is 'seed' meant?",
+        "parameter 'xyz' is ignored: no node has one of that name"]
+    assert all('[WARN]' in line for line in lines)
+
+
+@pytest.mark.parametrize(('text', 'complaint'), [
+    ('/**/explorer:\n  ros__parameters:\n    # radius: 3.0\n',
+     ':2: found nothing below ros__parameters, expected a mapping from names to values (with'),
+    ('/**:\n  ros__parameters: [radius, 3.0]\n',
+     ':2: found a list below ros__parameters, expected a mapping from names to values; expected'),
+    ('/**:\n  ros__parameters: {radius: [1\n', ':3: not YAML: while parsing a flow sequence'),
+    ('/**:\n  radius: 3.0\n', ":2: found '3.0' below 'radius', expected ros__parameters there"),
+    ('/**:\n  ros__parameters:\n    radius:\n', ":3: found nothing for 'radius', expected a"),
+    ('- radius\n', ':1: found a list, expected a mapping from names of nodes'),
+])
+def test_a_file_that_is_none_of_parameters(
+        run: Run, tmp_path: Path, text: str, complaint: str) -> None:
+    path = write(tmp_path, text)
+    process = run('explorer', '--params-file', path)
+    assert process.wait() == 1
+    assert process.output.startswith(f'explorer: {path}{complaint}')
+    assert len(process.output.splitlines()) == 1
+
+
+def test_ranges_can_be_described(run: Run, peer: Peer) -> None:
+    run('cmp_sim', '-p', 'scenario:=corridor')
+    found, = peer.call(DescribeParameters, 'cmp_sim/describe_parameters',
+                       DescribeParameters.Request(names=['drop_action'])).descriptors
+    limits, = found.floating_point_range
+    assert (limits.from_value, limits.to_value) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(('module', 'name'), [
+    ('explorer', 'base'), ('explorer', 'record'), ('explorer', 'checkpoint_dir'),
+    ('cmp_sim', 'record'), ('cmp_sim', 'scenario')])
+def test_what_runs_code_or_writes_files_is_fixed_at_the_start(
+        start: Callable, peer: Peer, tmp_path: Path, module: str, name: str) -> None:
+    given = {'explorer': {'actions': ['east'], 'autostart': False},
+             'cmp_sim': {'scenario': 'corridor'}}[module]
+    process = start(module, **given)
+    target = tmp_path / 'target'
+    result = peer.set_parameter(module, name, f'{target}:x' if name == 'base' else str(target))
+    assert not result.successful and 'read-only' in result.reason
+    assert process.stop(signal.SIGINT) == 0 and not target.exists()
+
+
+@pytest.mark.parametrize(('base', 'reason'), [
+    ('ends:x', 'SystemExit: 3'), ('broken:x', 'SyntaxError: '), ('math:pi', 'pi cannot be called'),
+    ('.:x', 'TypeError: ')])
+def test_a_base_that_is_none_ends_the_start(
+        start: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        base: str, reason: str) -> None:
+    (tmp_path / 'ends.py').write_text('raise SystemExit(3)')
+    (tmp_path / 'broken.py').write_text('def')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path), prepend=':')
+    process = start('explorer', actions=['east'], base=base)
+    assert process.wait() == 1
+    assert process.output.startswith(
+        f'explorer: base is {base!r}, expected a module:factory to import: {reason}')
+    assert len(process.output.splitlines()) == 1
+
+
+@pytest.mark.parametrize('name', ['radius', 'accuracy_divisor', 'stream_exponent', 'c1'])
+def test_a_number_that_would_overflow_ends_the_start(start: Callable, name: str) -> None:
+    process = start('explorer', actions=['east'], **{name: 1e308})
+    assert process.wait() == 1
+    assert process.output.startswith(f"explorer: parameter '{name}' is 1e+308, expected a double")
+    assert len(process.output.splitlines()) == 1
