@@ -1,5 +1,7 @@
 """The parameters of all nodes, declared once, in a module for each node."""
 
+from collections.abc import Mapping
+
 from mnm_ros.parameters.cmp_sim import CMP_SIM
 from mnm_ros.parameters.declaration import ParameterError, Parameters, Row
 from mnm_ros.parameters.diff_drive_sim import DIFF_DRIVE_SIM
@@ -20,5 +22,10 @@ NODES = {
 }
 """The parameters of each node by its name."""
 
+REQUIRED: Mapping[str, object] = {
+    'actions': ['east', 'west', 'south', 'north'], 'environment': 'FrozenLake-v1',
+    'scenario': 'two_rooms', 'world': 'two_room_flat'}
+"""Parameters without a default that a node could start with; an example of each."""
+
 __all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'GRID_DRIVER', 'GYM_SIDE', 'NAVIGATOR',
-           'NODES', 'PREFLIGHT', 'ParameterError', 'Parameters', 'Row']
+           'NODES', 'PREFLIGHT', 'REQUIRED', 'ParameterError', 'Parameters', 'Row']
