@@ -59,6 +59,7 @@ setup(
         *shared('launch', '*.launch.py'),
     ],
     entry_points={'console_scripts': [
-        f'{name} = {NAME}.nodes.{name}:main' for name in EXECUTABLES]},
+        f'{NAME} = {NAME}.command.main:main',
+        *(f'{name} = {NAME}.nodes.{name}:main' for name in EXECUTABLES)]},
     zip_safe=True,
 )

@@ -222,7 +222,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add('--scaled-seeds', type=int, default=1,
         help='of each scenario for the scaled constants (default 1; 0 leaves them out)')
     add('--preset', default=default.preset, choices=tuple(PRESETS))
-    add('--base', default='', choices=tuple(BASES), help='default: the one of the preset')
+    add('--base', default='', metavar='NAME',
+        help=f'one of {", ".join(BASES)}, or module:factory (default the one of the preset)')
     add('--radius', type=float, default=default.radius, help='L (default %(default)g)')
     add('--epsilon', type=float, default=default.epsilon, help='default %(default)g')
     add('--delta', type=float, default=default.delta, help='default %(default)g')

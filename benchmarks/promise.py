@@ -220,8 +220,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add('--preset', nargs='+', default=['onboard'], choices=tuple(PRESETS), metavar='NAME',
         help=f'of {", ".join(PRESETS)} (default onboard, the one whose MNM can finish)')
-    add('--base', nargs='+', default=[], choices=tuple(BASES), metavar='NAME',
-        help=f'of {", ".join(BASES)} (default the one of the preset)')
+    add('--base', nargs='+', default=[], metavar='NAME',
+        help=f'of {", ".join(BASES)}, or module:factory (default the one of the preset)')
     add('--families', nargs='+', default=list(families()), choices=families(), metavar='NAME',
         help=f'of {", ".join(families())} (default all)')
     add('--trials', type=int, default=120, help='of each family (default 120)')

@@ -3,6 +3,11 @@
 Needs numpy, PyYAML and transitions; with matplotlib it draws ``explore_without_ros.png``.
 """
 
+from pathlib import Path
+import sys
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is not installed
+
 from mnm_ros.core import Exploration, Problem, play, settings
 from mnm_ros.simulation import scenario, simulator
 

@@ -1,9 +1,16 @@
 """A lift as a robot side: moving takes time, nothing blocks, and RESET takes it to floor 0."""
 
+from pathlib import Path
 import sys
 
-from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.robot_side import RobotSide
+sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is not installed
+
+try:
+    from mnm_ros.nodes.common.spin import run
+    from mnm_ros.nodes.robot_side import RobotSide
+except ModuleNotFoundError as missing:
+    sys.exit(f'{missing.name} cannot be imported: source a ROS 2, or run scripts/explore once, '
+             'which makes .venv, and take .venv/bin/python3')
 
 TOP = 4
 

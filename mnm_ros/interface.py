@@ -6,11 +6,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 _EXPLORERS = 'explorer advisor'    # an advisor is an explorer with the parameter advisory
 _ROBOT_SIDES = 'cmp_sim grid_driver gym_side'
 _ALL = f'{_EXPLORERS} {_ROBOT_SIDES} diff_drive_sim navigator preflight'
+
+
+def namespace(text: str) -> str:
+    """Return a namespace as it was typed, with one slash before it and none after it.
+
+    Raises:
+        ValueError: if ROS does not allow it.
+    """
+    stripped = text.strip('/')
+    if stripped and not re.fullmatch(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*', stripped, re.ASCII):
+        raise ValueError(f'namespace is {text!r}, expected names of letters, digits and _')
+    return f'/{stripped}'
 
 
 class Topic(NamedTuple):

@@ -20,14 +20,10 @@ import yaml
 from mnm_ros import wire
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
-from mnm_ros.parameters import NODES, Row
+from mnm_ros.parameters import NODES, REQUIRED, Row
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / 'docs' / 'reference.md'
-
-REQUIRED = {'actions': ['east', 'west', 'south', 'north'], 'environment': 'FrozenLake-v1',
-            'scenario': 'two_rooms', 'world': 'two_room_flat'}
-"""Parameters without a default that a node could start with; an example of each."""
 
 CONFIG = {
     'explore.yaml': (('explorer', 'cmp_sim', 'navigator'), """\

@@ -14,7 +14,7 @@ rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 from rclpy.context import Context
 from rclpy.node import Node
 
-from mnm_ros import __version__, parameters
+from mnm_ros import parameters
 
 FILES = sorted((Path(__file__).resolve().parents[1] / 'config').glob('*.yaml'))
 # These have no default that a node could start with.
@@ -66,10 +66,3 @@ def test_choices_are_named() -> None:
                if not any(line.strip().startswith(f'{row.name}:') and choice in line
                           for line in lines)]
     assert missing == []
-
-
-def test_the_version_is_the_same_everywhere() -> None:
-    root = Path(__file__).parents[1]
-    assert f'<version>{__version__}</version>' in (root / 'package.xml').read_text()
-    assert f"version='{__version__}'" in (root / 'setup.py').read_text()
-    assert f'\n{__version__} (' in (root / 'CHANGELOG.rst').read_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 import json
 from pathlib import Path
 import sys
@@ -25,16 +27,22 @@ def describe(path: Path) -> str:
     return '\n'.join(lines)
 
 
-def main() -> None:
-    """Print what the files named on the command line hold."""
-    if len(sys.argv) < 2:
-        sys.exit('usage: python3 -m mnm_ros.checkpoint FILE ...')
-    for name in sys.argv[1:]:
+def main(arguments: Sequence[str] | None = None,
+         program: str = 'python3 -m mnm_ros.checkpoint') -> int:
+    """Print what the files named on the command line hold; 1 if one cannot be read."""
+    parser = argparse.ArgumentParser(
+        prog=program, description='Print what checkpoint files hold: the parameters, how many '
+        'inputs, the resume point and the known states. An explorer may be writing to them.')
+    parser.add_argument('files', nargs='+', type=Path, metavar='FILE',
+                        help='a *.sqlite in the checkpoint_dir of an explorer')
+    for path in parser.parse_args(arguments).files:
         try:
-            print(describe(Path(name)))
+            print(describe(path.expanduser()))
         except Refused as error:
-            sys.exit(str(error))
+            print(error, file=sys.stderr)
+            return 1
+    return 0
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

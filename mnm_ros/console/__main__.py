@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import errno
 import os
 import sys
@@ -10,10 +11,11 @@ from mnm_ros.console import arguments, environment
 from mnm_ros.console.processes import Interrupt
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None, program: str = 'explore') -> int:
     """Run the console and return its exit status."""
-    options = arguments.parse(sys.argv[1:])
-    environment.prepare(os.environ)
+    options = arguments.parse(sys.argv[1:] if words is None else words, program)
+    if options.scenario is not None:    # one's own robot is in the domain in which it is
+        environment.prepare(os.environ)
     with Interrupt() as interrupt:
         # Importing ROS takes a while, so bad arguments are refused before.
         from mnm_ros.console.live_run import LiveRun

@@ -9,7 +9,9 @@ from functools import partial
 import json
 import math
 from pathlib import Path
+from typing import Any
 
+from mnm_ros import interface
 from mnm_ros.console.snapshot import Goal
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.core.problem import Problem
@@ -19,10 +21,14 @@ from mnm_ros.simulation.flat import driver_parameters, scenario_of
 from mnm_ros.simulation.located_yaml import read
 
 EPILOG = """\
-Without --once and --changes it watches until Ctrl-C.
+Without --once and --changes it watches until Ctrl-C. With --robot nothing is simulated: an
+explorer is started that commands the robot whose robot side runs, in the ROS domain that is set.
+It takes its parameters from --params-file, and from the options and -p, which come last.
+Arguments for ROS, which all nodes get, come after --ros-args.
 
 exit status:
-  0    the goal was reached and the hypothesis is right; or watching was ended by Ctrl-C
+  0    the goal was reached and the hypothesis is right (with --robot nobody knows whether it is);
+       or watching was ended by Ctrl-C
   1    a state is missing or a policy over the limit; a node ended; --timeout
   2    bad arguments
   130  the goal was interrupted by Ctrl-C (143 by SIGTERM)
@@ -35,19 +41,31 @@ OWN_OPTIONS = (
 """Parameters that have arguments of their own."""
 
 
+SCENARIO = 'two_rooms'
+
+DEFAULTS: dict[str, Any] = {
+    'seed': 0, 'preset': 'onboard', 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1}
+"""Of what is simulated; the explorer of one's own robot has them from its parameters."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What to run and when to stop.
 
     Attributes:
-        scenario: the truth, be it simulated by cmp_sim or equivalent to the world.
+        scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
+            robot of one's own.
         world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
+        problem: what cmp_sim, diff_drive_sim and the explorer are given.
         goal: when to stop; None to watch on.
         timeout: in s; None for no limit.
         parameters: pairs of a node and ``name:=value`` for it.
+        namespace: of all nodes.
+        params_file: of the explorer of one's own robot; '' for none.
+        ros_arguments: of all nodes, ``--ros-args`` before them.
     """
 
-    scenario: scenarios.Scenario
+    scenario: scenarios.Scenario | None
     world: worlds.World | None
     problem: Problem
     preset: str
@@ -55,48 +73,85 @@ class Options:
     goal: Goal | None
     timeout: float | None
     parameters: tuple[tuple[str, str], ...]
+    namespace: str = '/'
+    params_file: str = ''
+    ros_arguments: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What is explored."""
+        return self.scenario.name if self.scenario is not None else 'your robot'
+
+    @property
+    def settings(self) -> int:
+        """How many settings what is explored has; 0 if that is not known."""
+        return len(self.scenario.settings) if self.scenario is not None else 0
 
     def commands(self) -> dict[str, list[str]]:
         """Return the arguments of each node, ``-m module --ros-args ...``, by its name."""
+        own = self._simulated(self.scenario) if self.scenario is not None else {'explorer': []}
+        for node, assignment in self.parameters:
+            own[node].append(assignment)
+        place = [] if self.namespace == '/' else ['-r', f'__ns:={self.namespace}']
+        file = ['--params-file', self.params_file] if self.params_file else []
+        return {node: ['-m', f'mnm_ros.nodes.{node}', '--ros-args', *place, *file, *(
+                    word for assignment in assignments for word in ('-p', assignment)),
+                    *self.ros_arguments]
+                for node, assignments in own.items()}
+
+    def _simulated(self, scenario: scenarios.Scenario) -> dict[str, list[str]]:
+        """Return what the options say about the parameters of each node."""
         seed = f'seed:={self.seed}'
         shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.epsilon!r}', seed]
-        actions = json.dumps(self.scenario.actions, ensure_ascii=False)
+        actions = json.dumps(scenario.actions, ensure_ascii=False)
         explorer = [*shared, f'actions:={actions}', f'preset:={self.preset}',
                     f'delta:={self.problem.delta!r}']
         if self.world is None:
-            path = json.dumps(str(self.scenario.path))
-            own = {'cmp_sim': [*shared, f'scenario:={path}'], 'explorer': explorer}
-        else:
-            path = json.dumps(str(self.world.path))
-            own = {
-                'diff_drive_sim': [seed, f'world:={path}', 'real_time_factor:=0.0', 'tick:=0.1'],
-                'grid_driver': [f'{name}:={json.dumps(value)}' for name, value
-                                in driver_parameters(self.world).items()],
-                'explorer': [*explorer, 'step_timeout:=60.0']}
-        for node, assignment in self.parameters:
-            own[node].append(assignment)
-        return {node: ['-m', f'mnm_ros.nodes.{node}', '--ros-args', *(
-                    word for assignment in assignments for word in ('-p', assignment))]
-                for node, assignments in own.items()}
+            path = json.dumps(str(scenario.path))
+            return {'cmp_sim': [*shared, f'scenario:={path}'], 'explorer': explorer}
+        path = json.dumps(str(self.world.path))
+        return {
+            'diff_drive_sim': [seed, f'world:={path}', 'real_time_factor:=0.0', 'tick:=0.1'],
+            'grid_driver': [f'{name}:={json.dumps(value)}' for name, value
+                            in driver_parameters(self.world).items()],
+            'explorer': [*explorer, 'step_timeout:=60.0']}
 
 
-def parse(arguments: Sequence[str]) -> Options:
+def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
     """Return the options; bad arguments end the program with exit status 2."""
-    parser = _parser()
-    given = parser.parse_args(arguments)
+    parser = _parser(program)
+    words = list(arguments)
+    at = words.index('--ros-args') if '--ros-args' in words else len(words)
+    given = parser.parse_args(words[:at])
+    # What is not given is left to the parameters of the explorer of one's own robot.
+    said = {name: value for name in DEFAULTS if (value := getattr(given, name)) is not None}
+    value = {**DEFAULTS, **said}
     try:
-        scenario, world = _subject(given.scenario)
-        problem = Problem(len(scenario.actions), given.radius, given.epsilon, given.delta)
+        scenario, world = _subject(given)
+        nodes = _nodes(scenario, world)
+        problem = Problem(len(scenario.actions) if scenario is not None else 1,
+                          value['radius'], value['epsilon'], value['delta'])
         goal = _goal(given, scenario)
-        parameters = tuple(_parameter(text, world is not None) for text in given.parameters)
+        parameters = tuple(_parameter(text, nodes) for text in given.parameters)
+        file = _params_file(given.params_file, scenario)
     except ValueError as error:
         parser.error(str(error))
-    return Options(
-        scenario, world, problem, given.preset, given.seed, goal, given.timeout, parameters)
+    if scenario is None:
+        parameters = (*(('explorer', f'{name}:={value}') for name, value in said.items()),
+                      *parameters)
+    return Options(scenario, world, problem, value['preset'], value['seed'], goal, given.timeout,
+                   parameters, given.namespace, file, tuple(words[at:]))
 
 
-def _subject(path_or_name: str) -> tuple[scenarios.Scenario, worlds.World | None]:
-    """Return the scenario, and the world from which it is derived, if any."""
+def _subject(
+        given: argparse.Namespace) -> tuple[scenarios.Scenario | None, worlds.World | None]:
+    """Return the scenario, and the world from which it is derived, if there are any."""
+    if given.robot and given.scenario is not None:
+        raise ValueError(
+            f'argument --robot: not allowed with {given.scenario}, which is simulated')
+    if given.robot:
+        return None, None
+    path_or_name = given.scenario or SCENARIO
     path = Path(path_or_name).expanduser()
     is_world = path_or_name in worlds.shipped() or (
         path.is_file() and 'rows' in (read(path).mapping('a world or a scenario')))
@@ -106,15 +161,42 @@ def _subject(path_or_name: str) -> tuple[scenarios.Scenario, worlds.World | None
     return scenario_of(world), world
 
 
-def _parser() -> argparse.ArgumentParser:
+def _nodes(scenario: scenarios.Scenario | None, world: worlds.World | None) -> tuple[str, ...]:
+    """Return the nodes that are started."""
+    if scenario is None:
+        return ('explorer',)
+    return ('explorer', 'cmp_sim') if world is None else (
+        'explorer', 'grid_driver', 'diff_drive_sim')
+
+
+def _params_file(path: str, scenario: scenarios.Scenario | None) -> str:
+    if not path:
+        return ''
+    if scenario is not None:
+        raise ValueError('argument --params-file: only allowed with --robot')
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise ValueError(f'argument --params-file: {path}, expected a file')
+    return str(file.absolute())
+
+
+def _parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='explore', epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description='Explore a simulated CMP, or a flat with a simulated mobile robot, and watch '
-                    'it live.')
+        prog=program, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description='Explore a simulated CMP, a flat with a simulated mobile robot, or with a '
+                    'robot of your own, and watch it live.')
     parser.add_argument(
-        'scenario', nargs='?', default='two_rooms',
-        help=f'a file or one of: {", ".join(scenarios.shipped())} (default: %(default)s); or a '
+        'scenario', nargs='?',
+        help=f'a file or one of: {", ".join(scenarios.shipped())} (default: {SCENARIO}); or a '
              f'world for a simulated mobile robot: {", ".join(worlds.shipped())}')
+    parser.add_argument(
+        '--robot', action='store_true',
+        help='simulate nothing: explore with the robot whose robot side runs')
+    parser.add_argument(
+        '--params-file', default='', metavar='FILE', help='of the explorer, with --robot')
+    parser.add_argument(
+        '--namespace', type=interface.namespace, default='/', metavar='NS',
+        help='of all nodes (default: %(default)s)')
     until = parser.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
@@ -122,18 +204,19 @@ def _parser() -> argparse.ArgumentParser:
         '--changes', type=partial(_whole, 1), metavar='N',
         help='end after N changes have been noticed and relearnt, with a verdict')
     parser.add_argument(
-        '--seed', type=partial(_whole, 0), default=0, metavar='N', help='default: %(default)s')
+        '--seed', type=partial(_whole, 0), metavar='N', help=f'default: {DEFAULTS["seed"]}')
     parser.add_argument(
-        '--preset', choices=tuple(PRESETS), default='onboard', help='default: %(default)s')
+        '--preset', choices=tuple(PRESETS), help=f'default: {DEFAULTS["preset"]}')
     parser.add_argument(
-        '--radius', type=float, default=4.0, metavar='L',
-        help='expected steps within which a state counts as reachable (default: %(default)s)')
+        '--radius', type=float, metavar='L',
+        help='expected steps within which a state counts as reachable (default: '
+             f'{DEFAULTS["radius"]})')
     parser.add_argument(
-        '--epsilon', type=float, default=1.0, metavar='E',
-        help='a policy may take (1 + E) L expected steps (default: %(default)s)')
+        '--epsilon', type=float, metavar='E',
+        help=f'a policy may take (1 + E) L expected steps (default: {DEFAULTS["epsilon"]})')
     parser.add_argument(
-        '--delta', type=float, default=0.1, metavar='D',
-        help='probability with which the promise may fail (default: %(default)s)')
+        '--delta', type=float, metavar='D',
+        help=f'probability with which the promise may fail (default: {DEFAULTS["delta"]})')
     parser.add_argument(
         '--timeout', type=_seconds, metavar='S', help='give up after S seconds')
     parser.add_argument(
@@ -142,14 +225,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _goal(given: argparse.Namespace, scenario: scenarios.Scenario) -> Goal | None:
+def _goal(given: argparse.Namespace, scenario: scenarios.Scenario | None) -> Goal | None:
     if given.changes is None:
         return Goal() if given.once else None
-    possible = len(scenario.settings) - 1
-    if given.changes > possible:
+    settings = len(scenario.settings) if scenario is not None else math.inf
+    if scenario is not None and settings == 1:
+        raise ValueError(f'argument --changes: {given.changes}, but {scenario.name} has only one '
+                         'setting, so that nothing changes')
+    if scenario is not None and given.changes > settings - 1:
         raise ValueError(
-            f'argument --changes: {given.changes}, expected at most {possible}: '
-            f'{scenario.name} has {len(scenario.settings)} settings')
+            f'argument --changes: {given.changes}, expected at most {settings - 1}: '
+            f'{scenario.name} has {settings} settings')
     return Goal(given.changes)
 
 
@@ -170,18 +256,17 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _parameter(text: str, mobile: bool) -> tuple[str, str]:
-    """Return the node that has the parameter, and ``name:=value``."""
+def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:
+    """Return which of the nodes has the parameter, and ``name:=value``."""
     # This imports ROS, which only the option -p needs.
     from mnm_ros import parameters
     where, assigned, value = text.partition(':=')
     node, _, name = where.rpartition(':')
-    started = ('explorer', 'grid_driver', 'diff_drive_sim') if mobile else ('explorer', 'cmp_sim')
     nodes = [candidate for candidate in started if node in ('', candidate)
              and name in {row.name for row in parameters.NODES[candidate]}]
     if not assigned:
         raise ValueError(f'argument -p: {text!r}, expected name:=value')
-    if name in OWN_OPTIONS:
+    if name in OWN_OPTIONS and not (name == 'actions' and len(started) == 1):
         raise ValueError(f'argument -p: {name} is set by an argument of its own')
     if not nodes:
         raise ValueError(f'argument -p: {where} is no parameter of {node or " or ".join(started)}')

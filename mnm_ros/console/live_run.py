@@ -25,6 +25,10 @@ SETTLE_S = 0.3     # in which all topics of one moment have arrived
 REPORT_S = 1.5     # in which the next report of the explorer arrives
 
 
+GRACE_S = (5.0, 2.0)          # after SIGINT, and after SIGTERM
+ROBOT_GRACE_S = (600.0, 5.0)  # the same; a robot may be led home first, which the explorer limits
+
+
 class Ending(NamedTuple):
     """How a run ends: with these last lines and this exit status."""
 
@@ -39,7 +43,8 @@ class LiveRun:
         self._options = options
         self._interrupt = interrupt
         self._out = out
-        self._pictures = pictures(options.scenario, options.world)
+        self._pictures = ((),) if options.scenario is None else pictures(
+            options.scenario, options.world)
         self._children: list[Child] = []
         self._changed_from: int | None = None
         self._started = 0.0
@@ -48,11 +53,12 @@ class LiveRun:
         """Watch until the goal, a signal, the timeout or the end of a node; return the status."""
         with ExitStack() as stack:
             logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='mnm_ros_')))
-            self._listener = stack.enter_context(Listener())
-            scenario = self._options.scenario
+            self._listener = stack.enter_context(Listener(
+                self._options.namespace, self._options.ros_arguments))
+            ended = 'the explorer' if self._options.scenario is None else 'all nodes'
             self._display = display.choose(self._out, render.Frame(
-                scenario.name, len(scenario.settings),
-                f'Ctrl-C ends all nodes; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
+                self._options.title, self._options.settings,
+                f'Ctrl-C ends {ended}; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
                 os.environ)
             stack.callback(self._display.close)
             stack.callback(self._stop)
@@ -69,13 +75,15 @@ class LiveRun:
 
     def _stop(self) -> None:
         before = self._interrupt.times
-        stop(self._children, hurry=lambda: self._interrupt.times > before)
+        grace = GRACE_S if self._options.scenario is not None else ROBOT_GRACE_S
+        stop(self._children, grace, hurry=lambda: self._interrupt.times > before)
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
 
     def _show(self, snapshot: Snapshot) -> None:
-        picture = self._pictures[snapshot.true_setting or 0]
+        simulated = self._options.scenario is not None
+        picture = self._pictures[snapshot.true_setting or 0 if simulated else 0]
         self._display.show(snapshot, self._elapsed(), picture)
 
     def _watch(self) -> Ending:
@@ -92,7 +100,7 @@ class LiveRun:
         goal, setting = self._options.goal, snapshot.true_setting
         if self._options.world is None or setting is None or setting == self._changed_from:
             return
-        last = len(self._options.scenario.settings) - 1
+        last = self._options.settings - 1
         if setting < (last if goal is None else goal.changes) and Goal(setting).reached(snapshot):
             self._changed_from = setting
             self._listener.change()
@@ -124,14 +132,15 @@ class LiveRun:
         # The topics of one moment arrive one after the other. All are taken in before the
         # verdict, which comes before the next setting can be in force.
         judged = self._listener.listen(SETTLE_S)
-        found = summary.verdict(judged, self._options.scenario, self._options.problem)
+        scenario, problem = self._options.scenario, self._options.problem
+        found = None if scenario is None else summary.verdict(judged, scenario, problem)
         latest = self._next_report(judged)
         self._show(latest)
         shown = replace(
             judged, report=latest.report, exploration_steps=latest.exploration_steps)
-        lines = summary.summary(
-            shown, self._options.scenario, self._options.problem, found, seconds)
-        return Ending(lines, 0 if found.ok else 1)
+        if scenario is None or found is None:
+            return Ending(summary.learnt(shown, seconds), 0)
+        return Ending(summary.summary(shown, scenario, problem, found, seconds), int(not found.ok))
 
     def _next_report(self, snapshot: Snapshot) -> Snapshot:
         deadline = time.monotonic() + REPORT_S

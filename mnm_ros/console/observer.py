@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 import time
 from typing import Any
@@ -11,6 +12,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
@@ -19,12 +21,16 @@ from mnm_ros.console.snapshot import Snapshot, phase_of
 
 
 class Observer(Node):
-    """Keeps the latest message of each topic in ``snapshot``."""
+    """Keeps the latest message of each topic in ``snapshot``.
 
-    def __init__(self) -> None:
-        super().__init__('console')
+    Args:
+        namespace: of the explorer and the robot side.
+    """
+
+    def __init__(self, namespace: str = '/') -> None:
+        super().__init__('console', namespace=namespace)
         self.snapshot = Snapshot()
-        self._latest(String, 'phase', lambda m: {'phase': phase_of(m.data)})
+        self.phases = self._latest(String, 'phase', lambda m: {'phase': phase_of(m.data)})
         self._latest(String, 'status', lambda m: {'status': m.data})
         self._latest(Int64MultiArray, 'known_states',
                      lambda m: {'known': wire.decode_known_states(m)[1]})
@@ -37,10 +43,10 @@ class Observer(Node):
         self.change = self.create_client(Trigger, 'change')
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
-    def _latest(self, kind: type, topic: str, fields: Any) -> None:
+    def _latest(self, kind: type, topic: str, fields: Any) -> Subscription:
         def update(message: Any) -> None:
             self.snapshot = replace(self.snapshot, **fields(message))
-        self.create_subscription(kind, topic, update, wire.LATCHED)
+        return self.create_subscription(kind, topic, update, wire.LATCHED)
 
     def _on_exploration_steps(self, message: Int64) -> None:
         # It comes more often than the reports and is shown with the next one, so that it never
@@ -49,7 +55,8 @@ class Observer(Node):
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            if status.name.endswith('explorer: exploration'):
+            node, _, kind = status.name.rpartition(': ')
+            if kind == 'exploration' and (node.rpartition('/')[0] or '/') == self.get_namespace():
                 report = {value.key: value.value for value in status.values}
                 self.snapshot = replace(
                     self.snapshot, report=report, reports=self.snapshot.reports + 1,
@@ -57,12 +64,21 @@ class Observer(Node):
 
 
 class Listener:
-    """A context manager that runs an ``Observer``."""
+    """A context manager that runs an ``Observer``.
+
+    Args:
+        namespace: of the explorer and the robot side.
+        ros_arguments: for the observer, ``--ros-args`` before them.
+    """
+
+    def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = ()) -> None:
+        self._namespace = namespace
+        self._ros_arguments = list(ros_arguments)
 
     def __enter__(self) -> Listener:
         # The caller handles signals itself, while rclpy's handlers would end the context.
-        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-        self._node = Observer()
+        rclpy.init(args=self._ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
+        self._node = Observer(self._namespace)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         return self
@@ -71,6 +87,11 @@ class Listener:
         self._executor.shutdown()
         self._node.destroy_node()
         rclpy.try_shutdown()
+
+    @property
+    def topic(self) -> str:
+        """The full name of the topic ``phase``."""
+        return str(self._node.phases.topic_name)
 
     def change(self) -> None:
         """Ask for the next setting."""

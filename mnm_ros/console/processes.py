@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 POLL_S = 0.02
+MOMENT_S = 0.5    # in which a node ends that does not lead its robot home
 
 
 class Interrupt:
@@ -93,14 +94,14 @@ def stop(
 
     Args:
         grace: the time in s after SIGINT and after SIGTERM before the next signal.
-        hurry: returns whether to wait no longer.
+        hurry: returns whether to wait no longer than a moment for each.
     """
     for number, seconds in zip((signal.SIGINT, signal.SIGTERM), grace, strict=True):
         for child in children:
             child.send(number)
-        deadline = time.monotonic() + seconds
+        begun = time.monotonic()
         while any(child.status is None for child in children):
-            if hurry() or time.monotonic() > deadline:
+            if time.monotonic() > begun + (min(seconds, MOMENT_S) if hurry() else seconds):
                 break
             time.sleep(POLL_S)
     for child in children:

@@ -91,8 +91,14 @@ def known(snapshot: Snapshot) -> str:
 
 
 def setting(index: int | None, settings: int) -> str:
-    """Return the index of the setting in force and the range of the indices, or ``-``."""
-    return '-' if index is None else f'{index} (of 0..{settings - 1})'
+    """Return the index of the setting in force and the range of the indices, or ``-``.
+
+    Args:
+        settings: how many there are; 0 if that is not known.
+    """
+    if index is None:
+        return '-'
+    return f'{index} (of 0..{settings - 1})' if settings else str(index)
 
 
 def whole(value: int | None) -> str:

@@ -26,17 +26,12 @@ from mnm_ros.contract.robot import Robot
 CLAUSES = Path(__file__).with_name('clauses.py')
 
 
-def plugin(options: argparse.Namespace) -> ModuleType:
+def plugin(found: Robot) -> ModuleType:
     """Return a plugin that gives the tests the robot side and prints a line for each test."""
     @pytest.fixture(scope='session')
     def robot() -> Iterator[Robot]:
-        robot = Robot(options.namespace, options.actions, options.step_timeout, options.quiet)
-        missing = robot.find()
-        if missing:
-            robot.close()
-            pytest.exit(missing, returncode=1)
+        robot = found
         yield robot
-        robot.close()
         if robot.seconds:
             print(f'a step took {median(robot.seconds):.3g} s (median of {len(robot.seconds)}; '
                   f'longest {max(robot.seconds):.3g} s)')
@@ -63,10 +58,11 @@ def plugin(options: argparse.Namespace) -> ModuleType:
     return module
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None,
+         program: str = 'python3 -m mnm_ros.contract') -> int:
     """Run the tests and return the exit status."""
     parser = argparse.ArgumentParser(
-        prog='python3 -m mnm_ros.contract', description=__doc__,
+        prog=program, description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add('--actions', type=int, required=True, help='how many, without RESET')
@@ -75,16 +71,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help='within which every order has to be answered (default %(default)s)')
     add('--quiet', type=float, default=0.5, metavar='S',
         help='to listen for what must not come (default %(default)s)')
-    options, rest = parser.parse_known_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    # What is for ROS is read from the command line when a node is made.
+    at = words.index('--ros-args') if '--ros-args' in words else len(words)
+    options, rest = parser.parse_known_args(words[:at])
     for name in ('actions', 'step_timeout', 'quiet'):
         if not getattr(options, name) > 0:
             parser.error(f'--{name.replace("_", "-")} is {getattr(options, name)}, expected more '
                          'than 0')
+    robot = Robot(options.namespace, options.actions, options.step_timeout, options.quiet)
+    try:
+        missing = robot.find()
+        if missing:
+            print(f'{missing} in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}: start the '
+                  'robot side first', file=sys.stderr)
+            return 1
+        return _run(robot, rest)
+    finally:
+        robot.close()
+
+
+def _run(robot: Robot, arguments: Sequence[str]) -> int:
+    """Run pytest on the clauses, for the robot side that was found."""
     # Neither settings nor a conftest.py of the current folder take part.
     return int(pytest.main(
         ['-c', os.devnull, '--rootdir', str(CLAUSES.parent), '--noconftest', '-qq', '--no-header',
-         '--no-summary', '--tb=no', '-p', 'no:cacheprovider', '-s', *rest, str(CLAUSES)],
-        plugins=[plugin(options)]))
+         '--no-summary', '--tb=no', '-p', 'no:cacheprovider', '-s', *arguments, str(CLAUSES)],
+        plugins=[plugin(robot)]))
 
 
 if __name__ == '__main__':

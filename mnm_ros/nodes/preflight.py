@@ -124,7 +124,7 @@ def main(args: list[str] | None = None) -> int:
         nodes.append(PreflightNode())
         return nodes[0]
 
-    return run('preflight', make_node, args) or int(not nodes[0].ok)
+    return run('preflight', make_node, args) or int(any(not node.ok for node in nodes))
 
 
 if __name__ == '__main__':

@@ -1,5 +1,7 @@
 """The parameters of all nodes, declared once, in a module for each node."""
 
+from collections.abc import Mapping
+
 from mnm_ros.parameters.cmp_sim import CMP_SIM
 from mnm_ros.parameters.command_line import check_files
 from mnm_ros.parameters.declaration import ParameterError, Row
@@ -12,5 +14,10 @@ from mnm_ros.parameters.preflight import PREFLIGHT
 from mnm_ros.parameters.tables import NODES
 from mnm_ros.parameters.values import Parameters
 
+REQUIRED: Mapping[str, object] = {
+    'actions': ['east', 'west', 'south', 'north'], 'environment': 'FrozenLake-v1',
+    'scenario': 'two_rooms', 'world': 'two_room_flat'}
+"""Parameters without a default that a node could start with; an example of each."""
+
 __all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'GRID_DRIVER', 'GYM_SIDE', 'NAVIGATOR',
-           'NODES', 'PREFLIGHT', 'ParameterError', 'Parameters', 'Row', 'check_files']
+           'NODES', 'PREFLIGHT', 'REQUIRED', 'ParameterError', 'Parameters', 'Row', 'check_files']

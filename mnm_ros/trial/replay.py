@@ -71,6 +71,11 @@ class ReplaySummary:
         return expected_steps(TableCmp.from_counts(
             self.exploration.home, highest + 1, self.counts), policy)
 
+    @property
+    def seen(self) -> set[int]:
+        """The states in which a step has ended since the last change noticed."""
+        return set().union(*self.counts.values())
+
     def reached(self, state: int) -> int:
         """Return how often a step has ended in ``state`` since the last change noticed."""
         return sum(seen[state] for seen in self.counts.values())

@@ -55,6 +55,8 @@ def _overview(saved: Saved, summary: ReplaySummary, span: str) -> Iterator[str]:
             ('first hypothesis', '' if saved.point is not None else
              f'after {first:,} steps' if first else 'not yet'),
             ('known states', f'{len(known)}: {" ".join(map(str, known))}' if known else 'none'),
+            ('seen, but beyond the radius or not learnt yet',
+             ' '.join(map(str, sorted(summary.seen - {*known}))) if known else ''),
             ('round', exploration.diagnostics()['round']),
             ('changes', f'{exploration.changes_noticed} noticed, '
                         f'{exploration.changes_relearnt} relearnt'),
@@ -189,11 +191,12 @@ def _span(folder: Path, last: float) -> str:
     return f'{first} to {end:%Y-%m-%d %H:%M:%S}{again}'
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None,
+         program: str = 'python3 -m mnm_ros.trial.report') -> int:
     """Write the reports and print their paths."""
     parser = argparse.ArgumentParser(
-        prog='python3 -m mnm_ros.trial.report', description=(__doc__ or '').splitlines()[0])
-    parser.add_argument('folder', type=Path, metavar='TRIAL_DIR')
+        prog=program, description=(__doc__ or '').partition('\n\n')[2])
+    parser.add_argument('folder', type=Path, metavar='TRIAL_DIR', help='the folder of the trial')
     try:
         for path in write(parser.parse_args(arguments).folder.expanduser()):
             print(path)

@@ -75,6 +75,25 @@ def test_scenario_by_path(tmp_path: Path) -> None:
     assert after('cmp_sim', commands)[-1] == f'scenario:="{path}"'
 
 
+def test_ones_own_robot_gets_an_explorer_with_what_was_given(tmp_path: Path) -> None:
+    path = tmp_path / 'my_robot.yaml'
+    path.touch()
+    options = parse(['--robot', '--params-file', str(path), '--radius', '3', '--changes', '7',
+                     '-p', 'actions:=[up, down]', '--namespace', 'robot_1',
+                     '--ros-args', '-r', 'action:=order'])
+    assert (options.scenario, options.world, options.goal) == (None, None, Goal(7))
+    assert options.commands() == {'explorer': [
+        '-m', 'mnm_ros.nodes.explorer', '--ros-args', '-r', '__ns:=/robot_1',
+        '--params-file', str(path), '-p', 'radius:=3.0', '-p', 'actions:=[up, down]',
+        '--ros-args', '-r', 'action:=order']}
+
+
+def test_a_namespace_is_that_of_all_nodes() -> None:
+    commands = parse(['corridor', '--namespace', '/robot_1/']).commands()
+    assert [*commands] == ['cmp_sim', 'explorer']
+    assert all(words[2:5] == ['--ros-args', '-r', '__ns:=/robot_1'] for words in commands.values())
+
+
 @pytest.mark.parametrize('arguments, message', [
     (['nowhere'], 'two_rooms'),
     (['--radius', '0.5'], 'radius is 0.5'),
@@ -83,6 +102,13 @@ def test_scenario_by_path(tmp_path: Path) -> None:
     (['--seed', '-1'], 'at least 0'),
     (['--changes', '0'], 'at least 1'),
     (['--changes', '9'], 'at most 2'),
+    (['grid_3x3', '--changes', '1'], 'has only one setting'),
+    (['--namespace', 'robot 1'], "invalid namespace value: 'robot 1'"),
+    (['corridor', '--robot'], 'not allowed with corridor'),
+    (['--params-file', 'my_robot.yaml'], 'only allowed with --robot'),
+    (['--robot', '--params-file', 'nowhere.yaml'], 'nowhere.yaml, expected a file'),
+    (['--robot', '-p', 'latency:=1.0'], 'latency is no parameter of explorer'),
+    (['-p', 'actions:=[east, west]'], 'argument of its own'),
     (['--once', '--changes', '1'], 'not allowed with'),
     (['--timeout', '0'], 'above 0'),
     (['-p', 'latency=1'], 'expected name:=value'),

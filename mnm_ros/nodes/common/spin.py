@@ -15,6 +15,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from mnm_ros.nodes.common.usage import help_wanted, usage
 from mnm_ros.parameters import ParameterError, check_files
 
 try:
@@ -30,6 +31,8 @@ def run(
         name: str, make_node: Callable[[], Node], args: list[str] | None = None) -> int:
     """Run a node until SIGINT, SIGTERM or the end of its context; return the exit status.
 
+    With ``--help`` print the parameters instead.
+
     The methods ``leave`` and ``close`` of the node are called if it has them. ``leave`` brings
     the robot to rest: it is called after a signal, and again between callbacks, until it returns
     True or 2 s have passed. ``close`` comes last, when the node can still publish and log.
@@ -40,6 +43,10 @@ def run(
             argument, is printed as one line on stderr, and the status is 1.
         args: ROS arguments instead of those of the command line.
     """
+    if help_wanted(sys.argv[1:] if args is None else args):
+        described = getattr(sys.modules.get(make_node.__module__), '__doc__', None) or ''
+        print(usage(name, described.partition('\n')[0]))
+        return 0
     with _stop_on_signals() as stopped:
         try:
             check_files(args)

@@ -1,0 +1,1 @@
+"""The command `mnm_ros`: what a user without `ros2` needs, in one place."""

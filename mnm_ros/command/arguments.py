@@ -1,0 +1,52 @@
+"""What the subcommands have in common on their command lines."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import math
+
+from mnm_ros.interface import namespace
+
+ROS_ARGUMENTS = '--ros-args'
+WAIT = 10.0    # s
+
+
+def parser(program: str, description: str) -> argparse.ArgumentParser:
+    """Return the parser of a subcommand, which already knows ``--namespace``."""
+    made = argparse.ArgumentParser(
+        prog=program, description=description,
+        epilog='Arguments for ROS come last, after --ros-args.')
+    made.add_argument(
+        '--namespace', type=namespace, default='/', metavar='NS',
+        help='of the nodes (default %(default)s)')
+    return made
+
+
+def add_timeout(made: argparse.ArgumentParser) -> None:
+    """Let a parser know ``--timeout``."""
+    made.add_argument(
+        '--timeout', type=_seconds, default=WAIT, metavar='S',
+        help='to wait for whoever should be there (default %(default)g)')
+
+
+def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments before those for ROS, and these with ``--ros-args`` before them."""
+    at = list(words).index(ROS_ARGUMENTS) if ROS_ARGUMENTS in words else len(words)
+    return list(words[:at]), list(words[at:])
+
+
+def within(here: str, ros_arguments: Sequence[str]) -> list[str]:
+    """Return arguments for ROS that put a node into a namespace, too."""
+    given = list(ros_arguments)
+    return given if here == '/' else [ROS_ARGUMENTS, '-r', f'__ns:={here}', *given]
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f'{text!r}, expected a number of seconds above 0')
+    return value

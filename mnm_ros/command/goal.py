@@ -1,0 +1,69 @@
+"""Send the robot to a known state by the node ``navigator``, and wait for what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from mnm_ros.command.arguments import add_timeout, parser, split
+
+if TYPE_CHECKING:
+    from mnm_ros.command.talk import Talk
+
+
+def main(arguments: Sequence[str], program: str) -> int:
+    """Publish a goal and print its result; 0 if it was reached."""
+    words, ros_arguments = split(arguments)
+    made = parser(program, 'Send the robot to a known state and wait until it is there. Ctrl-C '
+                  'gives the goal up. Needs the node navigator (mnm_ros run navigator).')
+    add_timeout(made)
+    made.add_argument('state', type=int, metavar='STATE', help='the id of a known state')
+    given = made.parse_args(words)
+    if not -2**63 <= given.state < 2**63:
+        made.error(f'STATE is {given.state}, expected an int64')
+
+    from mnm_ros.command.talk import Talk, Unheard
+    try:
+        with Talk(given.namespace, ros_arguments, given.timeout) as talk:
+            result, status = _go(talk, given.state)
+    except Unheard as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    print(result, file=sys.stderr if status else sys.stdout)
+    return status
+
+
+def _go(talk: Talk, state: int) -> tuple[str, int]:
+    """Return the result in words, and the exit status."""
+    from std_msgs.msg import Int64, String
+    from std_srvs.srv import Trigger
+
+    from mnm_ros import wire
+    heard: list[str] = []
+
+    def over() -> list[str]:
+        return [text for text in heard if re.match(rf'\w+ {state}\b', text)]
+
+    # Not latched: the result of an earlier goal would be heard first.
+    results = talk.node.create_subscription(
+        String, 'goal_result', lambda message: heard.append(message.data), wire.STEP)
+    goals = talk.node.create_publisher(Int64, 'goal', wire.STEP)
+    talk.find(lambda: goals.get_subscription_count(),
+              f'nobody subscribes {goals.topic_name} (what does: navigator)')
+    talk.find(lambda: talk.node.count_publishers(results.topic_name),
+              f'nobody publishes {results.topic_name} (what does: navigator)')
+    talk.settle()
+    goals.publish(Int64(data=state))
+    interrupted = False
+    try:
+        while not talk.wait(over):
+            if not goals.get_subscription_count():
+                return f'nobody subscribes {goals.topic_name} any more', 1
+    except KeyboardInterrupt:
+        interrupted = True
+        talk.call(Trigger, 'cancel', Trigger.Request(), 'what does: navigator', repeat=False)
+        talk.wait(over)
+    result = (over() or [f'cancelling {state}: no result yet'])[-1]
+    return result, 130 if interrupted else int(not result.startswith('reached'))

@@ -1,0 +1,92 @@
+"""The subcommands of ``mnm_ros``, and where each of them leads.
+
+Nothing else is imported before it is known which subcommand was asked for: help comes at once,
+and without ROS.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import importlib
+import sys
+from typing import NamedTuple
+
+EPILOG = """\
+commands:
+{commands}
+
+mnm_ros COMMAND --help says more about each. Arguments for ROS come last, after --ros-args. Nodes
+are found in the ROS domain that the variable ROS_DOMAIN_ID names; without it, in domain 0.
+"""
+
+NO_ROS = """\
+mnm_ros {command}: {missing} cannot be imported.
+Source a ROS 2 (. /opt/ros/jazzy/setup.bash), or install one from wheels (pip install '.[ros]')."""
+
+
+class Command(NamedTuple):
+    """A subcommand.
+
+    Attributes:
+        module: has the function ``main``, which takes the arguments and ``mnm_ros COMMAND``, and
+            returns the exit status.
+    """
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    'explore': Command('console.__main__',
+                       'explore a simulated robot, or your own, and watch it live'),
+    'watch': Command('command.watch', 'print what a running explorer says, as it changes'),
+    'run': Command('command.run', 'run a node of the package'),
+    'goal': Command('command.goal', 'send the robot to a known state'),
+    'cancel': Command('command.call', 'give up the goal after the current step'),
+    'pause': Command('command.call', 'pause exploration after the current step'),
+    'resume': Command('command.call', 'go on exploring, beginning with a RESET'),
+    'stop': Command('command.call', 'bring the robot to rest at once, until `go`'),
+    'go': Command('command.call', 'let the robot move again after `stop`'),
+    'home': Command('command.call', 'let the robot return home'),
+    'recover': Command('command.call', 'lead the explorer out of the phase fault'),
+    'save': Command('command.call', 'have everything learnt on the disk at once'),
+    'load': Command('command.call', 'go back to what is on the disk, while paused'),
+    'change': Command('command.call', 'let a simulated world change now'),
+    'preflight': Command('command.run', 'check a robot side before a trial'),
+    'trial': Command('command.trial', 'run an explorer that keeps everything in a folder'),
+    'report': Command('trial.report', 'write the report of a trial'),
+    'contract': Command('contract.__main__', 'test a robot side against the step protocol'),
+    'checkpoint': Command('checkpoint.__main__', 'print what checkpoint files hold'),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a subcommand and return its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] not in COMMANDS:
+        _parser().parse_args(words or ['--help'])    # which ends the program
+    try:
+        module = importlib.import_module(f'mnm_ros.{COMMANDS[words[0]].module}')
+        return int(module.main(words[1:], f'mnm_ros {words[0]}'))
+    except ModuleNotFoundError as error:
+        missing = (error.name or '').partition('.')[0]
+        if missing == 'mnm_ros':
+            raise
+        print(NO_ROS.format(missing=missing, command=words[0]), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return a parser that knows the names of the subcommands, for help and for errors."""
+    lines = (f'  {name:<11} {command.help}' for name, command in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog='mnm_ros', usage='%(prog)s [-h] COMMAND ...',
+        epilog=EPILOG.format(commands='\n'.join(lines)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description='Explore with a robot, operate it and use what was learnt.')
+    parser.add_argument('command', choices=tuple(COMMANDS), metavar='COMMAND',
+                        help='one of those below')
+    return parser

@@ -1,0 +1,47 @@
+"""Run a node of the package, as ``ros2 run mnm_ros NODE`` does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+import importlib
+from pathlib import Path
+
+from mnm_ros.command.arguments import parser, split, within
+
+_FOLDER = Path(__file__).parents[1] / 'nodes'
+_DESCRIPTION = ('Run a node of the package until Ctrl-C. `--help` after the name of the node says '
+                'what it is, and prints its parameters.')
+_NO_NODES = ('__init__', 'robot_side')
+
+
+def nodes() -> dict[str, str]:
+    """Return the names of the nodes, each with the first line of its documentation."""
+    found = {}
+    for path in sorted(_FOLDER.glob('*.py')):
+        if path.stem not in _NO_NODES:
+            text = ast.get_docstring(ast.parse(path.read_text(encoding='utf-8'))) or ''
+            found[path.stem] = text.partition('\n')[0]
+    return found
+
+
+def main(arguments: Sequence[str], program: str) -> int:
+    """Run the node that is named, or the one that the program is called after."""
+    words, ros_arguments = split(arguments)
+    known = nodes()
+    fixed = program.split()[-1]
+    made = parser(program, known.get(fixed, _DESCRIPTION))
+    if fixed in known:
+        if '--help' in words or '-h' in words:
+            return _run(fixed, ['--help'])
+        return _run(fixed, within(made.parse_args(words).namespace, ros_arguments))
+    made.add_argument('node', choices=tuple(known), metavar='NODE', help=', '.join(known))
+    named = next((word for word in words if word in known), None)
+    if named and ('--help' in words or '-h' in words):
+        return _run(named, ['--help'])
+    given = made.parse_args(words)
+    return _run(given.node, within(given.namespace, ros_arguments))
+
+
+def _run(node: str, arguments: list[str]) -> int:
+    return int(importlib.import_module(f'mnm_ros.nodes.{node}').main(arguments))

@@ -1,0 +1,100 @@
+"""A node for the length of one command, which talks to nodes that are running."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import os
+import time
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+_SPIN = 0.05      # s
+_SETTLE = 0.5     # s, until a node that was found has found this one, too
+_AGAIN = 0.25     # s, after which a request that does no harm twice is sent again
+
+
+class Unheard(Exception):
+    """Nobody was there, or nobody answered; the message is a sentence for people."""
+
+
+class Talk:
+    """A context manager around such a node.
+
+    Args:
+        namespace: of the nodes to talk to, with a slash before it.
+        ros_arguments: of the command line, ``--ros-args`` before them.
+        timeout: s to wait for whoever should be there, and for each answer.
+    """
+
+    def __init__(self, namespace: str, ros_arguments: Sequence[str], timeout: float) -> None:
+        self._namespace = namespace
+        self._ros_arguments = list(ros_arguments)
+        self._timeout = timeout
+        self._context = Context()
+
+    def __enter__(self) -> Talk:
+        try:
+            # Ctrl-C is a KeyboardInterrupt here; rclpy's own handler would end the context.
+            rclpy.init(args=self._ros_arguments, context=self._context,
+                       signal_handler_options=SignalHandlerOptions.NO)
+        except rclpy_implementation.RCLError as error:
+            raise Unheard(str(error)) from None
+        self.node = Node('command', namespace=self._namespace, context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    def wait(self, condition: Callable[[], object], seconds: float | None = None) -> bool:
+        """Spin until the condition is true; return whether it was before the timeout."""
+        end = time.monotonic() + (self._timeout if seconds is None else seconds)
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            self._executor.spin_once(timeout_sec=_SPIN)
+        return True
+
+    def find(self, condition: Callable[[], object], missing: str) -> None:
+        """Wait for somebody; Unheard says who is missing if that is in vain."""
+        if not self.wait(condition):
+            domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+            raise Unheard(f'{missing} after {self._timeout:g} s, in ROS domain {domain}')
+
+    def settle(self) -> None:
+        """Spin until whoever was found has surely found this node, too."""
+        self.wait(lambda: False, _SETTLE)
+
+    def call(self, kind: Any, service: str, request: Any, servers: str, repeat: bool) -> Any:
+        """Call a service and return the response.
+
+        Args:
+            servers: who offers it, in words.
+            repeat: whether the request does no harm twice. It is sent at once then, and again
+                until there is a response: one is lost as long as the service has not found the
+                client.
+
+        Raises:
+            Unheard: if nobody offers it or there is no response.
+        """
+        client = self.node.create_client(kind, service)
+        name = self.node.resolve_service_name(service)
+        self.find(client.service_is_ready, f'nobody offers {name} ({servers})')
+        futures: list[Any] = []
+        if not repeat:
+            self.settle()
+        for _ in range(max(1, round(self._timeout / _AGAIN)) if repeat else 1):
+            futures.append(client.call_async(request))
+            if self.wait(lambda: any(future.done() for future in futures),
+                         _AGAIN if repeat else self._timeout):
+                return next(future for future in futures if future.done()).result()
+        raise Unheard(f'{name} has not answered after {self._timeout:g} s')

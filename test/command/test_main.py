@@ -1,0 +1,141 @@
+"""The command `mnm_ros` knows its subcommands, and helps without ROS."""
+
+from __future__ import annotations
+
+import ast
+from datetime import datetime
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from mnm_ros.command import call, run
+from mnm_ros.command.main import COMMANDS, main
+from mnm_ros.interface import SERVICES
+from mnm_ros.trial import folder
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = [name for name, command in COMMANDS.items() if command.module.startswith('command.')]
+
+WITHOUT_ROS = """
+import sys
+
+class NoRos:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition('.')[0]
+        if top in ('rclpy', 'numpy') or top.endswith(('_msgs', '_srvs', '_interfaces')):
+            raise ModuleNotFoundError('no module ' + name, name=name)
+
+sys.meta_path.insert(0, NoRos())
+sys.argv[0] = 'mnm_ros'
+from mnm_ros.command.main import main
+sys.exit(main())
+"""
+
+
+def without_ros(*words: str) -> subprocess.CompletedProcess:
+    """Run the command where neither ROS nor numpy can be imported."""
+    return subprocess.run(
+        [sys.executable, '-c', WITHOUT_ROS, *words], capture_output=True, text=True, timeout=60)
+
+
+def test_help_names_every_command_without_ros() -> None:
+    done = without_ros('--help')
+    assert done.returncode == 0, done.stderr
+    assert all(f'\n  {name} ' in done.stdout for name in COMMANDS)
+    assert without_ros().stdout == done.stdout
+
+
+def test_help_of_its_own_commands_needs_no_ros() -> None:
+    for name in OWN:
+        if name != 'preflight':    # prints the parameters of the node
+            done = without_ros(name, '--help')
+            assert done.returncode == 0 and f'usage: mnm_ros {name}' in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize('words', [
+    ['pause'], ['goal', '3'], ['watch'], ['run', 'explorer'], ['preflight'], ['explore']])
+def test_without_ros_a_sentence_says_what_to_do(words: list[str]) -> None:
+    done = without_ros(*words)
+    assert done.returncode == 1 and 'Traceback' not in done.stderr
+    assert f'mnm_ros {words[0]}: ' in done.stderr and "pip install '.[ros]'" in done.stderr
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    try:
+        status = main([name, '--help'])
+    except SystemExit as ending:
+        status = int(ending.code or 0)
+    out = capsys.readouterr().out
+    assert status == 0 and 'usage: ' in out and (name == 'preflight' or f'mnm_ros {name}' in out)
+
+
+def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        main(['dance'])
+    assert ending.value.code == 2 and "'explore'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('words', [['pause'], ['watch'], ['goal', '3'], ['run', 'explorer']])
+def test_a_namespace_that_is_none_is_refused(words: list[str]) -> None:
+    done = without_ros(*words, '--namespace', 'robot 1')
+    assert done.returncode == 2 and "invalid namespace value: 'robot 1'" in done.stderr
+
+
+def test_it_runs_whatever_is_an_executable() -> None:
+    assert list(run.nodes()) == sorted(path.name for path in (ROOT / 'executables').iterdir())
+
+
+def test_what_is_called_is_a_service_of_the_package() -> None:
+    types = {service.name: service.type for service in SERVICES}
+    assert {name for name in OWN if COMMANDS[name].module == 'command.call'} == set(call.CALLS)
+    for called in call.CALLS.values():
+        kind = 'Trigger' if called.data is None else 'SetBool'
+        assert types[called.service] == f'std_srvs/{kind}'
+
+
+def test_pip_installs_the_command() -> None:
+    assert "f'{NAME} = {NAME}.command.main:main'" in (ROOT / 'setup.py').read_text('utf-8')
+    assert callable(main)
+
+
+def test_a_trial_keeps_everything_in_its_folder(tmp_path: Path) -> None:
+    given = tmp_path / 'lift.yaml'
+    given.write_text('/**:\n  ros__parameters: {actions: [n, y], delta: 1e-2, '
+                     'checkpoint_dir: /elsewhere}\n')
+    path = folder.prepare(str(given), str(tmp_path / 'trial'), datetime(2026, 1, 2, 3, 4, 5))
+    assert path == tmp_path / 'trial' / 'params.yaml'
+    kept = yaml.safe_load(path.read_text())
+    assert kept['/**']['ros__parameters'] == {'actions': ['n', 'y'], 'delta': 0.01}
+    assert kept['/**/explorer']['ros__parameters'] == {
+        'checkpoint_dir': str(tmp_path / 'trial'), 'transition_log': True}
+    folder.prepare(str(given), str(tmp_path / 'trial'), datetime(2026, 1, 2, 3, 5, 0))
+    assert (tmp_path / 'trial' / folder.STARTS).read_text().splitlines() == [
+        '2026-01-02 03:04:05', '2026-01-02 03:05:00']
+
+
+@pytest.mark.parametrize('text, complaint', [
+    ('a: [', 'no YAML: '), ('[1, 2]', 'list, expected parameters')])
+def test_parameters_of_a_trial_that_are_none(
+        tmp_path: Path, text: str, complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = tmp_path / 'lift.yaml'
+    given.write_text(text)
+    assert main(['trial', '--params-file', str(given), '--trial-dir', str(tmp_path / 'new')]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f'mnm_ros trial: {given}: {complaint}') and error.count('\n') == 1
+    assert not (tmp_path / 'new').exists()
+
+
+def test_the_examples_run_from_a_clone() -> None:
+    """With nothing in PYTHONPATH, and from elsewhere."""
+    for name in ('lift.py', 'explore_without_ros.py'):
+        tree = ast.parse((ROOT / 'examples' / name).read_text(encoding='utf-8'))
+        first = next(node.lineno for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+                     and (node.module or '').startswith('mnm_ros'))
+        path = next(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call)
+                    and ast.unparse(node.func) == 'sys.path.append')
+        assert path < first, name

@@ -1,0 +1,241 @@
+"""The command `mnm_ros` with real nodes: what it says, asks for and starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import os
+from pathlib import Path
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+from node_processes import DEADLINE, NodeProcess, Peer
+import pytest
+from std_msgs.msg import Int64MultiArray, String
+
+from mnm_ros import wire
+from mnm_ros.parameters import NODES
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, '-m', 'mnm_ros']
+
+
+def command(*words: str, deadline: float = 60.0) -> subprocess.CompletedProcess:
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=deadline)
+
+
+def elsewhere() -> dict[str, str]:
+    """Return an environment that does not know where the package is."""
+    return {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_help_prints_the_parameters_and_starts_no_node(node: str) -> None:
+    done = subprocess.run([sys.executable, '-m', f'mnm_ros.nodes.{node}', '--help'],
+                          capture_output=True, text=True, timeout=DEADLINE)
+    assert done.returncode == 0 and done.stderr == ''
+    shown = re.findall(r'^  (\w+): ', done.stdout, re.MULTILINE)
+    assert shown == [row.name for row in NODES[node]]
+    example = re.search(rf'^  mnm_ros run {node} (.*)$', done.stdout, re.MULTILINE)
+    assert example and shlex.split(example[1])[:2] == ['--ros-args', '-p']
+    assert f'ros2 run mnm_ros {node} {example[1]}' in done.stdout
+
+
+def test_help_through_the_command_is_the_same() -> None:
+    assert command('run', 'grid_driver', '--help').stdout.startswith('usage: grid_driver ')
+
+
+def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) -> None:
+    start('cmp_sim', '/robot_1', scenario='corridor')
+    here = ('--namespace', 'robot_1')
+    watched = (tmp_path / 'watched.txt').open('w+')
+    explorer = subprocess.Popen([
+        *COMMAND, 'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
+        '-p', f'checkpoint_dir:={tmp_path / "kept"}'], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    watch = subprocess.Popen([*COMMAND, 'watch', *here], stdout=watched, stderr=subprocess.STDOUT)
+    try:
+        wait_for_line(tmp_path / 'watched.txt', r'known 4: 0 1 2 3')
+        assert command('pause', *here).returncode == 0
+        wait_for_line(tmp_path / 'watched.txt', r'phase paused')
+        saved = command('save', *here)
+        assert saved.returncode == 0 and 'sqlite' in saved.stdout, saved
+        resumed = command('resume', *here)
+        assert (resumed.returncode, resumed.stdout) == (0, 'exploring\n'), resumed.stderr
+        refused = command('recover', *here)
+        assert refused.returncode == 1 and refused.stderr.startswith('refused: there is no fault')
+        assert command('stop', *here).returncode == command('go', *here).returncode == 0
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(DEADLINE) == 0
+        explorer.send_signal(signal.SIGINT)
+        assert explorer.wait(DEADLINE) == 0
+    finally:
+        for process in (watch, explorer):
+            process.kill()
+            process.wait()
+        watched.close()
+    lines = (tmp_path / 'watched.txt').read_text().splitlines()
+    assert all(re.match(r'\d\d:\d\d:\d\d (phase|round|known|status:|true setting) ', line)
+               for line in lines), lines
+    assert all(one[9:] != other[9:] for one, other in zip(lines, lines[1:])), lines
+
+
+def wait_for_line(path: Path, pattern: str) -> None:
+    end = time.monotonic() + 60.0
+    while not re.search(pattern, path.read_text()):
+        assert time.monotonic() < end, path.read_text()
+        time.sleep(0.05)
+
+
+def test_goals(start: Callable, peer: Peer) -> None:
+    start('cmp_sim', scenario='corridor')
+    start('explorer', actions=['east', 'west'])
+    start('navigator')
+    known = peer.listen(Int64MultiArray, 'known_states')
+    peer.wait_for(lambda: known and 3 in wire.decode_known_states(known[-1])[1], 'state 3', 60.0)
+    there = command('goal', '3')
+    assert there.returncode == 0 and re.fullmatch(r'reached 3 in \d+ steps\n', there.stdout), there
+    # The result of the goal before is still latched.
+    again = command('goal', '3')
+    assert again.returncode == 0 and again.stdout.startswith('reached 3'), again
+    unknown = command('goal', '-7')
+    assert (unknown.returncode, unknown.stderr) == (1, 'refused -7: unknown state\n')
+
+
+def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:
+    start('cmp_sim', scenario='corridor', latency=0.0)
+    start('explorer', actions=['east', 'west'])
+    start('navigator')
+    known = peer.listen(Int64MultiArray, 'known_states')
+    peer.wait_for(lambda: known and 3 in wire.decode_known_states(known[-1])[1], 'state 3', 60.0)
+    assert peer.set_parameter('cmp_sim', 'latency', 2.0).successful
+    results = peer.listen(String, 'goal_result')
+    goal = subprocess.Popen([*COMMAND, 'goal', '3'], stderr=subprocess.PIPE, text=True)
+    try:
+        phases = peer.listen(String, 'phase')
+        peer.wait_for(lambda: phases and phases[-1].data == 'paused', 'the pause for the goal')
+        goal.send_signal(signal.SIGINT)
+        _, said = goal.communicate(timeout=DEADLINE)
+    finally:
+        goal.kill()
+        goal.wait()
+    assert goal.returncode == 130 and said.startswith('cancelled 3: service cancel called'), said
+    peer.wait_for(lambda: results and results[-1].data.startswith('cancelled 3'), 'the result')
+
+
+@pytest.mark.parametrize('words, missing', [
+    (['pause'], 'nobody offers /robot_9/explore (what does: explorer)'),
+    (['stop'], 'nobody offers /robot_9/stop (what does: '),
+    (['goal', '3'], 'nobody subscribes /robot_9/goal (what does: navigator)'),
+    (['watch'], 'nobody publishes /robot_9/phase (what does: explorer)'),
+])
+def test_what_nobody_offers_is_named(words: list[str], missing: str) -> None:
+    done = command(*words, '--namespace', '/robot_9', '--timeout', '1')
+    assert done.returncode == 1 and done.stdout == ''
+    assert done.stderr.startswith(f'mnm_ros {words[0]}: {missing}')
+    assert done.stderr.endswith(f' after 1 s, in ROS domain {os.environ["ROS_DOMAIN_ID"]}\n')
+
+
+def test_ros_arguments_that_are_none_are_refused_in_a_sentence() -> None:
+    done = command('pause', '--ros-args', '--param', 'nonsense')
+    assert done.returncode == 1 and 'Traceback' not in done.stderr
+
+
+def test_contract_without_a_robot_ends_in_a_sentence() -> None:
+    done = command('contract', '--actions', '2', '--namespace', 'robot_9')
+    assert done.returncode == 1 and done.stdout == ''
+    assert done.stderr == (
+        'nobody subscribes /robot_9/action (reliable, volatile) in ROS domain '
+        f'{os.environ["ROS_DOMAIN_ID"]}: start the robot side first\n')
+
+
+def test_explore_with_ones_own_robot(start: Callable) -> None:
+    start('cmp_sim', '/robot_1', scenario='corridor')
+    done = command('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout', '60',
+                   '--radius', '3', '-p', 'actions:=[east, west]', deadline=90.0)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r'^known +\d: 0 1 2', done.stdout, re.MULTILINE)
+    assert 'The hypothesis is right' not in done.stdout and 'nobody here knows' in done.stdout
+    assert f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}' in done.stdout
+
+
+def test_explore_with_ones_own_robot_says_why_it_did_not_start() -> None:
+    done = command('explore', '--robot')
+    assert done.returncode == 1 and "parameter 'actions' is not set" in done.stdout
+
+
+def test_a_trial_and_its_report(start: Callable, peer: Peer, tmp_path: Path) -> None:
+    start('cmp_sim', scenario='corridor')
+    given = tmp_path / 'given.yaml'
+    given.write_text('/**/explorer: {ros__parameters: {actions: [east, west], radius: 2.0}}')
+    trial = subprocess.Popen([*COMMAND, 'trial', '--params-file', str(given), '--trial-dir',
+                              str(tmp_path / 'trial')], stdout=subprocess.PIPE, text=True)
+    known = peer.listen(Int64MultiArray, 'known_states')
+    try:
+        peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis', 60.0)
+        trial.send_signal(signal.SIGINT)
+        said, _ = trial.communicate(timeout=DEADLINE)
+    finally:
+        trial.kill()
+        trial.wait()
+    assert said.startswith(f'the trial is kept in {tmp_path / "trial"}\n')
+    done = command('report', str(tmp_path / 'trial'))
+    assert done.returncode == 0, done.stderr
+    report = Path(done.stdout.strip()).read_text()
+    assert re.search(r'^- seen, but beyond the radius or not learnt yet: \d', report, re.MULTILINE)
+    file, *_ = (tmp_path / 'trial').glob('explorer.0*.sqlite')
+    held = command('checkpoint', str(file))
+    assert held.returncode == 0 and 'known states: 0' in held.stdout
+
+
+def test_the_documented_frozen_lake_learns_its_goal(peer: Peer, tmp_path: Path) -> None:
+    pytest.importorskip('gymnasium', reason='gymnasium is not installed')
+    page = (ROOT / 'docs' / 'robot_sides.md').read_text(encoding='utf-8')
+    shown = re.findall(r'^\$ ros2 run mnm_ros (gym_side|explorer) (.*)$', page, re.MULTILINE)
+    assert [node for node, _ in shown] == ['gym_side', 'explorer']
+    known = peer.listen(Int64MultiArray, 'known_states')
+    nodes = [NodeProcess(node, tmp_path / f'{node}.txt', shlex.split(words))
+             for node, words in shown]
+    try:
+        peer.wait_for(lambda: known and 15 in wire.decode_known_states(known[-1])[1],
+                      'the goal of FrozenLake', 120.0)
+    finally:
+        for node in nodes:
+            node.kill()
+
+
+@pytest.mark.parametrize('example', ['lift.py'])
+def test_an_example_runs_from_a_clone(tmp_path: Path, example: str) -> None:
+    """From anywhere, with the package neither installed nor in PYTHONPATH."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / 'examples' / example), '--help'], cwd=tmp_path,
+        env=elsewhere(), capture_output=True, text=True, timeout=DEADLINE)
+    assert done.returncode == 0 and 'A lift' in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize('words, status, said', [
+    (['-m', 'mnm_ros.checkpoint', '--help'], 0, 'usage: '),
+    ([str(ROOT / 'benchmarks' / 'promise.py'), '--base', 'mnm_ros.core.parts:_disco', '--trials',
+      '1', '--families', 'corridor', '--radius', '2', '--budget', '100'], None,
+     'base mnm_ros.core.parts:_disco'),
+    ([str(ROOT / 'benchmarks' / 'promise.py'), '--base', 'nowhere:at_all'], 2, 'nowhere:at_all'),
+    ([str(ROOT / 'benchmarks' / 'false_alarms.py'), '--base', 'mnm_ros.core.parts:_disco',
+      '--runs', '1', '--steps', '100', '--scenarios', 'corridor'], None,
+     'base mnm_ros.core.parts:_disco'),
+    ([str(ROOT / 'benchmarks' / 'exploration_steps.py'), '--base', 'nowhere:at_all'], 2,
+     'nowhere:at_all'),
+])
+def test_programs_take_what_they_say(words: list[str], status: int | None, said: str) -> None:
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
+    assert said in done.stdout + done.stderr, done
+    assert status is None or done.returncode == status
+
+
+@pytest.mark.parametrize('word, status', [('--help', 0), ('many', 2)])
+def test_the_lifecycle_benchmark_helps(word: str, status: int) -> None:
+    done = subprocess.run([str(ROOT / 'benchmarks' / 'lifecycle'), word], capture_output=True,
+                          text=True, timeout=DEADLINE)
+    assert done.returncode == status and 'TRANSITIONS' in done.stdout + done.stderr
