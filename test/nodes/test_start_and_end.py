@@ -24,7 +24,7 @@ settings:
     ('explorer', {}, "explorer: parameter 'actions' is not set, expected a string array"),
     ('explorer', {'actions': ['east', 'east']}, "parameter 'actions' is ['east', 'east']"),
     ('explorer', {'radius': 0.5}, "parameter 'radius' is 0.5, expected a double, such as 4.0, "
-                                  '>= 1'),
+                                  'in [1, 1000]'),
     ('explorer', {'epsilon': 0.0}, "parameter 'epsilon' is 0.0"),
     ('explorer', {'delta': 1.0}, "parameter 'delta' is 1.0"),
     ('explorer', {'preset': 'fast'}, "'preset' is 'fast', expected a string, one of onboard, "
