@@ -18,7 +18,7 @@ from mnm_ros.core.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.flat import driver_parameters, scenario_of
-from mnm_ros.simulation.located_yaml import read
+from mnm_ros.simulation.yaml_reader import read
 
 EPILOG = """\
 Without --once and --changes it watches until Ctrl-C. With --robot nothing is simulated: an

@@ -36,6 +36,8 @@ class CmpSim(RobotSide):
             scenario = load(self._given['scenario'])
         except ScenarioError as error:
             raise ParameterError(f"parameter 'scenario': {error}") from None
+        for warning in scenario.warnings:
+            self.get_logger().warning(warning)
         seed = self._given['seed']
         self.action_names = scenario.actions
         self._simulator = Simulator(scenario, seed)

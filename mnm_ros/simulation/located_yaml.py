@@ -6,9 +6,13 @@ from collections.abc import Iterable, Set
 from pathlib import Path
 from typing import Any
 
-import yaml
+from mnm_ros.simulation.yaml_scalars import tag_of, value_of
 
 INT64 = range(-2**63, 2**63)
+MOST_VALUES = 5_000_000
+MOST_CELLS = 250_000
+"""Of a file, with those that aliases repeat, and of a floor plan: no file that people write comes
+near these limits, and below them reading takes seconds."""
 
 
 class ScenarioError(ValueError):
@@ -20,38 +24,70 @@ class Entry:
 
     Each reader returns the value if it is of the kind asked for. Otherwise it raises
     ScenarioError with the file, the line, what was found and ``what`` was expected.
+
+    Args:
+        line: of the file, from 1.
+        content: the text of a scalar, or the entries of a list, or those of a mapping, each key
+            followed by its value.
+        kind: ``dict`` for a mapping, ``list``, or ``str`` for a scalar.
+        tag: of a scalar, as in the file.
+        plain: whether a scalar has neither quotes nor a tag.
     """
 
-    def __init__(self, path: Path, node: yaml.Node) -> None:
+    __slots__ = ('_content', '_kind', '_path', '_plain', '_tag', 'line', 'size')
+
+    def __init__(self, path: Path, line: int, content: str | list[Entry], kind: type,
+                 tag: str | None = None, plain: bool = False) -> None:
         self._path = path
-        self._node = node
+        self.line = line
+        self._content = content
+        self._kind = kind
+        self._tag = tag
+        self._plain = plain
+        self.size = 1    # the entries in it, those that aliases repeat included, and itself
+
+    def add(self, entry: Entry) -> None:
+        """Put an entry at the end of a list, or a key or a value at the end of a mapping."""
+        self._entries().append(entry)
+        self.size += entry.size
+        if self.size > MOST_VALUES:
+            raise self.error(f'with all that its aliases repeat, the file has more than '
+                              f'{MOST_VALUES:,} values, expected fewer')
+
+    def _entries(self) -> list[Entry]:
+        assert isinstance(self._content, list)
+        return self._content
 
     def error(self, message: str) -> ScenarioError:
         """Return an error at this entry, to be raised."""
-        return _error(self._path, self._node.start_mark.line + 1, message)
+        return error_at(self._path, self.line, message)
+
+    def warning(self, message: str) -> str:
+        """Return what is odd about this entry, with its place."""
+        return str(self.error(message))
 
     def mapping(self, what: str, allowed: tuple[str, ...] = ()) -> Keys:
         """Return the keys of a mapping, which must not repeat; ``allowed`` is empty for any."""
-        if not isinstance(self._node, yaml.MappingNode):
+        if self._kind is not dict:
             raise self._unexpected(f'{what}, a mapping' if allowed else what)
         result = Keys(self)
-        for key_node, value_node in self._node.value:
-            key = Entry(self._path, key_node)
+        entries = iter(self._entries())
+        for key, value in zip(entries, entries):
             name = key._scalar(f'a name or a number as key of {what}')
             if name in result:
                 raise key.error(f'key {name} appears twice, expected distinct keys')
             if allowed and name not in allowed:
                 raise key.error(f"unknown key '{name}' in {what}, expected {listed(allowed)}")
-            result[name] = key, Entry(self._path, value_node)
+            result[name] = key, value
         return result
 
     def sequence(self, what: str, if_empty: str = '') -> list[Entry]:
         """Return the entries of a list; if it is empty, ``if_empty`` or ``what`` was expected."""
-        if not isinstance(self._node, yaml.SequenceNode):
+        if self._kind is not list:
             raise self._unexpected(what)
-        if not self._node.value:
+        if not self._content:
             raise self.error(f'found an empty list, expected {if_empty or what}')
-        return [Entry(self._path, node) for node in self._node.value]
+        return list(self._entries())
 
     def text(self, what: str) -> str:
         """Return a string that is not empty."""
@@ -66,7 +102,7 @@ class Entry:
         if not isinstance(value, int) or isinstance(value, bool):
             raise self._unexpected(what)
         if value not in INT64:
-            raise self.error(f'{value} does not fit into 64 bits, expected {what}')
+            raise self.error(f'{shortened(str(value))} does not fit into 64 bits, expected {what}')
         if value < minimum:
             raise self._unexpected(what)
         return value
@@ -80,20 +116,21 @@ class Entry:
         return float(value)
 
     def _scalar(self, what: str) -> Any:
-        if not isinstance(self._node, yaml.ScalarNode):
+        if self._kind is not str:
             raise self._unexpected(what)
         try:
-            return yaml.constructor.SafeConstructor().construct_object(self._node)
-        # PyYAML raises these for '2020-13-01', '!!bool 3', '!!timestamp 3' or an unknown tag.
-        except (yaml.YAMLError, ValueError, LookupError, AttributeError):
+            return value_of(str(self._content), self._tag, self._plain)
+        except ValueError:
             raise self._unexpected(what) from None
 
     def _unexpected(self, what: str) -> ScenarioError:
-        if isinstance(self._node, yaml.ScalarNode):
-            quote = "'" if self._node.style or self._node.tag.endswith(':str') else ''
-            found = f'{quote}{self._node.value}{quote}' if self._node.value or quote else 'nothing'
+        if self._kind is str:
+            text = str(self._content)
+            in_quotes = tag_of(text, self._tag, self._plain).endswith(':str')
+            quote = "'" if in_quotes or self._tag is None and not self._plain else ''
+            found = f'{quote}{shortened(text)}{quote}' if text or quote else 'nothing'
         else:
-            found = 'a mapping' if isinstance(self._node, yaml.MappingNode) else 'a list'
+            found = 'a mapping' if self._kind is dict else 'a list'
         return self.error(f'found {found}, expected {what}')
 
 
@@ -115,7 +152,8 @@ class Keys(dict[Any, tuple[Entry, Entry]]):
         plan = self.required('rows', 'a list of strings')
         cells = "'.', '#', 'S' or a door, another capital letter" if doors else "'.', '#' or 'S'"
         rows: list[str] = []
-        for item in plan.sequence('a list of strings', 'a list of at least one row'):
+        items = plan.sequence('a list of strings', 'a list of at least one row')
+        for item in items:
             row = item.text(f'a row of cells, in quotes, each {cells}')
             unknown = set(row) - doors - set('.#S')
             if unknown:
@@ -124,6 +162,9 @@ class Keys(dict[Any, tuple[Entry, Entry]]):
             if len(row) != len(rows[0]):
                 raise item.error(
                     f"row '{row}' has {len(row)} cells, expected {len(rows[0])} as in the first")
+            if len(row) * len(items) > MOST_CELLS:
+                raise item.error(f'the plan has {len(row) * len(items):,} cells, expected at most '
+                                 f'{MOST_CELLS:,}')
         starts = ''.join(rows).count('S')
         if starts != 1:
             raise plan.error(f"found {starts} cells 'S', expected exactly 1")
@@ -135,33 +176,11 @@ def listed(names: Iterable[str]) -> str:
     return ', '.join(names)
 
 
-def read(path: Path, what: str = 'scenario') -> Entry:
-    """Return the only document of a UTF-8 file; ScenarioError if it cannot be read."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ScenarioError(
-            f'{path}: cannot be read ({error.strerror}), expected a {what} file') from None
-    try:
-        text = data.decode('utf-8-sig')
-    except UnicodeDecodeError as error:
-        line = data[:error.start].count(b'\n') + 1
-        raise _error(path, line, f'byte {data[error.start]:#04x} is not UTF-8') from None
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        reason = ' '.join(filter(None, (error.context, error.problem)))
-        raise _error(path, mark.line + 1 if mark else 1, f'not YAML: {reason}') from None
-    except yaml.reader.ReaderError as error:
-        line = text[:error.position].count('\n') + 1
-        raise _error(path, line, f'not YAML: {error.reason}') from None
-    except RecursionError:
-        raise _error(path, 1, f'nested too deeply, expected a {what}') from None
-    if node is None:
-        raise _error(path, 1, f'the file is empty, expected a {what}')
-    return Entry(path, node)
+def shortened(text: str) -> str:
+    """Return a text as it can stand in a message."""
+    return text if len(text) <= 60 else f'{text[:40]}... ({len(text):,} characters)'
 
 
-def _error(path: Path, line: int, message: str) -> ScenarioError:
+def error_at(path: Path, line: int, message: str) -> ScenarioError:
+    """Return an error at a line of a file, to be raised."""
     return ScenarioError(f'{path}:{line}: {message}')

@@ -10,11 +10,13 @@ from mnm_ros.core.counts import Pair
 from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, Outcomes, TableCmp, grid_cmp
 from mnm_ros.simulation.config_files import files, find
 from mnm_ros.simulation.generators import GENERATORS
-from mnm_ros.simulation.located_yaml import Entry, Keys, ScenarioError, listed, read
+from mnm_ros.simulation.located_yaml import Entry, Keys, ScenarioError, listed
+from mnm_ros.simulation.yaml_reader import read
 
 __all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']
 
 _KINDS = ('transitions', 'grid', 'generator')
+_MOST_WARNED_OF = 5    # states of a setting
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Scenario:
     Attributes:
         actions: the names in the order of the numbers, without RESET.
         settings: in the order in which they are in force.
+        warnings: what is allowed and may yet be a mistake, each with the file and the line.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Scenario:
     start: int
     settings: tuple[Setting, ...]
     path: Path
+    warnings: tuple[str, ...] = ()
 
 
 def load(path_or_name: str) -> Scenario:
@@ -63,18 +67,25 @@ def _scenario(path: Path, root: Entry) -> Scenario:
     start = top['start'][1].integer('the start state') if 'start' in top else None
     what = 'a list of at least one setting'
     settings: list[Setting] = []
+    warnings: list[str] = []
     latest = 0
-    for entry in top.required('settings', what).sequence(what):
+    entries = top.required('settings', what).sequence(what)
+    for entry in entries:
         keys = entry.mapping('a setting', (*_KINDS, 'until'))
-        cmp = _cmp(entry, keys, actions, start)
+        cmp = _cmp(entry, keys, actions, start, warnings)
         start = cmp.start
         until = keys['until'][1].integer(
             f'a number of steps, more than {latest}', latest + 1) if 'until' in keys else None
         latest = until or latest
+        if until is None and entry is not entries[-1]:
+            warnings.append(entry.warning(
+                'this setting has no until: the next one is in force only once the service '
+                'change is called'))
         settings.append(Setting(cmp, until))
     if settings[-1].until is not None:
         raise keys['until'][0].error('no setting follows, expected no until on the last one')
-    return Scenario(name, actions, settings[0].cmp.start, tuple(settings), path)
+    return Scenario(name, actions, settings[0].cmp.start, tuple(settings), path,
+                    tuple(warnings))
 
 
 def _actions(entry: Entry) -> tuple[str, ...]:
@@ -89,37 +100,63 @@ def _actions(entry: Entry) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _cmp(entry: Entry, keys: Keys, actions: tuple[str, ...], start: int | None) -> Cmp:
+def _cmp(entry: Entry, keys: Keys, actions: tuple[str, ...], start: int | None,
+         warnings: list[str]) -> Cmp:
     """Return the CMP of a setting; it must begin in ``start`` unless that is None."""
     kinds = [kind for kind in keys if kind in _KINDS]
     if len(kinds) != 1:
         where = keys[kinds[1]][0] if kinds else entry
         raise where.error(
             f'found {" and ".join(kinds) or "none"}, expected one of {listed(_KINDS)}')
-    value = keys[kinds[0]][1]
+    key, value = keys[kinds[0]]
+    cmp: Cmp
     if kinds[0] == 'transitions':
         if start is None:
             raise value.error('start is missing, expected the start state beside the settings')
-        return _table(value, actions, start)
-    cmp = _grid(value, actions) if kinds[0] == 'grid' else _generated(value, actions)
+        cmp = _table(value, actions, start, warnings)
+    else:
+        cmp = _grid(value, actions) if kinds[0] == 'grid' else _generated(value, actions)
     if start is not None and cmp.start != start:
         raise value.error(f'starts in state {cmp.start}, expected the start state {start}')
+    if all(state == cmp.start for action in range(cmp.actions)
+           for state, _ in cmp.transitions(cmp.start, action)):
+        warnings.append(key.warning(
+            f'no action leaves the start state {cmp.start}: there is nothing to explore in this '
+            'setting'))
     return cmp
 
 
-def _table(entry: Entry, actions: tuple[str, ...], start: int) -> TableCmp:
+def _table(entry: Entry, actions: tuple[str, ...], start: int,
+           warnings: list[str]) -> TableCmp:
     outcomes: dict[Pair, Outcomes] = {}
+    with_moves = {start}
+    reached: dict[int, Entry] = {}    # with the first action that leads there
     for state_key, by_action in entry.mapping('a mapping from states to actions').values():
         state = state_key.integer('a state, an integer')
+        with_moves.add(state)
         what = 'a mapping from actions to next states'
         for action_key, distribution in by_action.mapping(what).values():
             name = action_key.text('the name of an action')
             if name not in actions:
                 raise action_key.error(
                     f"unknown action '{name}', expected one of {listed(actions)}")
-            outcomes[state, actions.index(name)] = _outcomes(
+            found = outcomes[state, actions.index(name)] = _outcomes(
                 action_key, distribution, f'state {state}, action {name}')
+            for after, _ in found:
+                reached.setdefault(after, action_key)
+    _warn_of_dead_ends(
+        {state: key for state, key in reached.items() if state not in with_moves}, warnings)
     return TableCmp(start, len(actions), outcomes)
+
+
+def _warn_of_dead_ends(reached: dict[int, Entry], warnings: list[str]) -> None:
+    for i, (state, key) in enumerate(reached.items()):
+        if i == _MOST_WARNED_OF:
+            warnings.append(key.warning(f'so it is with {len(reached) - i} further states'))
+            return
+        warnings.append(key.warning(
+            f'state {state} is reached but has no moves: the robot stays there until RESET; '
+            f"'{state}: {{}}' says that this is meant"))
 
 
 def _outcomes(key: Entry, entry: Entry, where: str) -> Outcomes:

@@ -138,3 +138,12 @@ def test_a_number_that_would_overflow_ends_the_start(start: Callable, name: str)
     assert process.wait() == 1
     assert process.output.startswith(f"explorer: parameter '{name}' is 1e+308, expected a double")
     assert len(process.output.splitlines()) == 1
+
+
+def test_what_is_odd_about_a_scenario_is_told(run: Run, peer: Peer, tmp_path: Path) -> None:
+    path = tmp_path / 'odd.yaml'
+    path.write_text('actions: [east]\nstart: 0\nsettings:\n  - transitions: {0: {east: {1: 1}}}\n')
+    process = run('cmp_sim', '-p', f'scenario:={path}')
+    peer.wait_for(lambda: f'{path}:4: state 1 is reached but has no moves' in process.output,
+                  'the warning')
+    assert '[WARN]' in process.output

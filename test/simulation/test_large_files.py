@@ -1,0 +1,91 @@
+"""Files that would take hours or all memory are refused at once; large tables take seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import time
+
+import pytest
+
+from mnm_ros.simulation import scenario, world, yaml_reader
+from mnm_ros.simulation.located_yaml import ScenarioError
+
+HEAD = 'actions: [east, west]\n'
+SECONDS = 3.0    # of processor time, generous
+
+
+def refusal(folder: Path, text: str) -> str:
+    """Return why a scenario is refused, which must not take long."""
+    path = folder / 'scenario.yaml'
+    path.write_text(text, encoding='utf-8')
+    before = time.process_time()
+    with pytest.raises(ScenarioError) as refused:
+        scenario.load(str(path))
+    assert time.process_time() - before < SECONDS
+    message = str(refused.value)
+    assert len(message) < 600
+    return message.removeprefix(str(path))
+
+
+def aliases(levels: int) -> str:
+    """Return lists, each with ten times the one before it."""
+    first = 'x0: &x0 [a]\n'
+    return first + ''.join(
+        f'x{i}: &x{i} [{", ".join([f"*x{i - 1}"] * 10)}]\n' for i in range(1, levels + 1))
+
+
+@pytest.mark.parametrize(('text', 'expected'), [
+    (f'{HEAD}start: 0x{"f" * 5000}\n', ':2: found 0x' + 'f' * 38 + '... (5,002 characters), exp'),
+    (f'{HEAD}start: {"9" * 5000}\n', ':2: found ' + '9' * 40 + '... (5,000 characters), expected'),
+    (f'{HEAD}start: {"9" * 900}\n', ':2: ' + '9' * 40 + '... (900 characters) does not fit'),
+    (f'{HEAD}start: 1{":59" * 350_000}\n', ':2: found 1' + ':59' * 13 + '... (1,050,001 charact'),
+    (f'{HEAD}start: 0x{"f" * 2 ** 20}\n', ':2: found 0xff'),
+    ('!!map a: 1\n', ':1: found a, expected a name or a number as key of a scenario'),
+    ('!!set a: 1\n', ':1: found a, expected a name or a number as key of a scenario'),
+    (f'{HEAD}start: !!binary AAAA\n', ':2: found AAAA, expected the start state'),
+    (HEAD + aliases(9), ':9: with all that its aliases repeat, the file has more than 5,000,000'),
+    ('a: &a [*a]\n', ":1: alias 'a' stands for what it is in, expected an earlier entry"),
+    ('a: &a 1\nb: &a 2\n', ':2: not YAML: anchor a appears twice, expected distinct ones'),
+    ('[' * 101 + ']' * 101, ':1: nested more than 100 levels deep, expected a scenario'),
+], ids=['hexadecimal', 'decimal', 'less', 'sexagesimal', 'megabyte', 'map', 'set', 'binary',
+        'aliases', 'recursive', 'anchor', 'nested'])
+def test_refused_at_once(tmp_path: Path, text: str, expected: str) -> None:
+    assert refusal(tmp_path, text).startswith(expected)
+
+
+def test_many_aliases_of_a_table(tmp_path: Path) -> None:
+    table = ', '.join(f'{state}: {{east: {{{state}: 1}}}}' for state in range(1000))
+    text = f'{HEAD}start: 0\nsettings:\n  - transitions: &t {{{table}}}\n    until: 1\n'
+    text += ''.join(f'  - transitions: *t\n    until: {i}\n' for i in range(2, 3000))
+    assert 'with all that its aliases repeat' in refusal(tmp_path, text)
+
+
+def test_a_file_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_reader, 'MOST_BYTES', 100)
+    assert refusal(tmp_path, '#' * 101) == (
+        ': the file has more than 100 bytes, expected a scenario of at most as many')
+
+
+@pytest.mark.parametrize('load', [scenario.load, world.load])
+def test_a_plan_that_is_too_large(tmp_path: Path, load) -> None:
+    path = tmp_path / 'plan.yaml'
+    head = ('actions: [east, west, south, north]\nsettings:\n- grid:\n' if load is scenario.load
+            else 'cell_size: 1\n')
+    key = '    rows' if load is scenario.load else 'rows'
+    rows = ''.join(f'    - "{"." * 1000}"\n' for _ in range(251))
+    path.write_text(f'{head}{key}:\n{rows}')
+    with pytest.raises(ScenarioError, match='has 251,000 cells, expected at most 250,000'):
+        load(str(path))
+
+
+def test_a_large_table_loads_in_seconds(tmp_path: Path) -> None:
+    states = 100_000
+    path = tmp_path / 'large.yaml'
+    path.write_text(f'{HEAD}start: 0\nsettings:\n  - transitions:\n' + ''.join(
+        f'      {i}: {{east: {{{(i + 1) % states}: 0.9, {i}: 0.1}}, west: {{{i // 2}: 1.0}}}}\n'
+        for i in range(states)))
+    before = time.process_time()
+    loaded = scenario.load(str(path))
+    assert time.process_time() - before < 12.0
+    assert loaded.settings[0].cmp.transitions(states - 1, 0) == ((0, 0.9), (states - 1, 0.1))
+    assert loaded.warnings == ()
