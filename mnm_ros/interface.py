@@ -65,7 +65,8 @@ class Service(NamedTuple):
 TOPICS = {
     'Steps': (
         Topic('action', 'std_msgs/Int64MultiArray', 'STEP', 'explorer navigator preflight',
-              f'advisor {_ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1'),
+              f'advisor {_ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. '
+              'An explorer publishes it only while it is the one that may command the robot'),
         Topic('state', 'std_msgs/Int64MultiArray', 'STEP', _ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
@@ -77,7 +78,8 @@ TOPICS = {
               'action]`'),
         Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, _ROBOT_SIDES,
               "twice a second as long as the explorer's callbacks are served, in every lifecycle "
-              'state'),
+              "state; `frame_id` is the node's full name. Robot sides heed those that publish "
+              '`action`'),
     ),
     'What was learnt': (
         Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'navigator',

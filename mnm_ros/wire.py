@@ -51,6 +51,10 @@ HEARTBEAT = QoSProfile(
     liveliness_lease_duration=Duration(seconds=2))
 """For ``heartbeat``: a subscriber with the same profile is notified if the node hangs or dies."""
 
+HEARTBEATS = QoSProfile(
+    depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
+"""To hear the heartbeats of several nodes, none of which takes the place of another one's."""
+
 
 class WireError(ValueError):
     """A message does not have the layout it should have."""

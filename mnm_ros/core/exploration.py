@@ -80,11 +80,13 @@ class Exploration(Phased, StepTask):
         on_input: called after each input with its kind, the state (0 where there is none) and
             the action that led there (RESET where there is none).
         on_hypothesis: called with what is known when that has changed.
+        on_event: called with each decision.
     """
 
     state: RunState
     on_input: Callable[[Input, int, int], None] | None = None
     on_hypothesis: Callable[[Hypothesis | None], None] | None = None
+    on_event: Callable[[Event], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None) -> None:
@@ -273,3 +275,5 @@ class Exploration(Phased, StepTask):
         self._news = sentence
         self.events.append(Event(self.steps, sentence))
         self._last_change = f'step {self.steps}: {sentence}'
+        if self.on_event is not None:
+            self.on_event(self.events[-1])

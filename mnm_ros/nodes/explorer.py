@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+import math
 import sys
+import time
 import traceback
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.timer import Timer
 from std_msgs.msg import Header
 
 from mnm_ros import wire
@@ -21,6 +25,8 @@ from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
 
 _SUCCESS = TransitionCallbackReturn.SUCCESS
 _HEARTBEAT = 0.5    # s
+_LEAVE = 2.0        # s, that the node may take to leave the robot where it is
+_LEAVING = 0.02     # s, between two looks whether it has been left
 
 Callback = Callable[['Explorer', LifecycleState], TransitionCallbackReturn]
 
@@ -50,6 +56,9 @@ class Explorer(LifecycleNode):
         super().__init__('explorer', **node_arguments)
         self._session: ExplorationSession | None = None
         self._given = Parameters(self, EXPLORER, lambda: self._session is not None)
+        self._leaving: Timer | None = None    # after the transition shutdown
+        self._leave_by = math.inf
+        self._confirmed = True    # whether all who hear the heartbeat have confirmed the last one
         self._heart = self.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
         self.create_timer(_HEARTBEAT, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
         _refuse_bad_transitions(self)
@@ -62,7 +71,7 @@ class Explorer(LifecycleNode):
         """
         if self._given['autostart']:
             # Made here, so that a bad parameter ends the start instead of one transition.
-            self._session = ExplorationSession(self, self._given)
+            self._session = self._new_session()
             self.trigger_configure()
             self.trigger_activate()
 
@@ -70,7 +79,7 @@ class Explorer(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Make the exploration and its topics."""
         try:
-            self._session = self._session or ExplorationSession(self, self._given)
+            self._session = self._session or self._new_session()
         except ParameterError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
@@ -98,9 +107,16 @@ class Explorer(LifecycleNode):
 
     @_logged
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Leave the robot and drop the exploration, for good."""
-        self.leave()
-        self.close()
+        """Leave the robot and drop the exploration, for good.
+
+        If that takes time, it goes on after the transition, in which nothing can be heard.
+        """
+        if self.leave():
+            self.close()
+        else:
+            self._leave_by = time.monotonic() + (self.leave_timeout or _LEAVE)
+            self._leaving = self.create_timer(
+                _LEAVING, self._go_on_leaving, clock=Clock(clock_type=ClockType.STEADY_TIME))
         return _SUCCESS
 
     @_logged
@@ -109,19 +125,35 @@ class Explorer(LifecycleNode):
         self.close()
         return _SUCCESS
 
+    @property
+    def leave_timeout(self) -> float | None:
+        """How long ``leave`` may take in seconds; None if it takes no time to speak of."""
+        return self._session.leave_timeout if self._session else None
+
     def leave(self) -> bool:
-        """Send a robot that is being driven home; return whether that is over."""
+        """Leave the robot as ``on_shutdown`` says; return whether that is over."""
         return self._session is None or self._session.leave()
 
     def close(self) -> None:
         """Drop the exploration if there is one."""
+        if self._leaving:
+            self.destroy_timer(self._leaving)
+            self._leaving = None
         session, self._session = self._session, None
         if session:
             session.close()
         group = self.default_callback_group    # which never forgets what has been destroyed
         group.entities = {entity for entity in group.entities if entity() is not None}
 
+    def _new_session(self) -> ExplorationSession:
+        return ExplorationSession(self, self._given, lambda: self._confirmed)
+
+    def _go_on_leaving(self) -> None:
+        if self._leaving and (self.leave() or time.monotonic() >= self._leave_by):
+            self.close()
+
     def _beat(self) -> None:
+        self._confirmed = self._heart.wait_for_all_acked(Duration(nanoseconds=0))
         self._heart.publish(Header(
             stamp=self.get_clock().now().to_msg(), frame_id=self.get_fully_qualified_name()))
 

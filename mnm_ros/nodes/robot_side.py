@@ -9,18 +9,14 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from std_msgs.msg import Header, Int64MultiArray
+from std_msgs.msg import Int64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
+from mnm_ros.nodes.common.commanders import CommanderWatch
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.server import Order, StepServer
-
-try:
-    from rclpy.event_handler import SubscriptionEventCallbacks
-except ImportError:    # Humble
-    from rclpy.qos_event import SubscriptionEventCallbacks
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
 
@@ -58,9 +54,7 @@ class RobotSide(Node):
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
         self._actions = self.create_subscription(
             Int64MultiArray, 'action', self._on_action, wire.STEP)
-        self.create_subscription(
-            Header, 'heartbeat', lambda _: None, wire.HEARTBEAT,
-            event_callbacks=SubscriptionEventCallbacks(liveliness=self._on_liveliness))
+        self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)
         self.create_service(SetBool, 'stop', self._on_stop)
         self._report_timer = self.create_timer(0.001, self._send_reports, clock=self.steady_clock)
@@ -138,16 +132,16 @@ class RobotSide(Node):
             self.arrived(state, reason)
 
     def _watch(self) -> None:
+        now = time.monotonic()
+        lost = self._commanders.look(now, self._started_at if self.busy else None)
         if not self.busy:
             return
-        if self.action_timeout and time.monotonic() > self._started_at + self.action_timeout:
+        if self.action_timeout and now > self._started_at + self.action_timeout:
             self._cancel(f'it takes longer than {self.action_timeout:g} s', counts=True)
+        elif lost:
+            self._cancel(lost)
         elif self._server.executing and not self.count_publishers(self._actions.topic_name):
             self._cancel('whoever commanded it is gone')
-
-    def _on_liveliness(self, event: Any) -> None:
-        if event.alive_count_change < 0:    # of several explorers, any may command the robot
-            self._cancel('the heartbeat of the explorer has stopped')
 
     def _on_action(self, message: Int64MultiArray) -> None:
         try:

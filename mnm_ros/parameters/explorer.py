@@ -23,8 +23,11 @@ EXPLORER: tuple[Row, ...] = (
         'than at home, before that is a fault', minimum=0, runtime=True),
     Row('autostart', True, 'configure and activate by itself', read_only=True),
     Row('advisory', False, 'command nothing: advise whoever drives the robot and learn from that'),
-    Row('on_shutdown', 'reset', 'what becomes of a robot that is being driven when the node ends: '
-        'a last RESET, or nothing', choices=('reset', 'nothing'), runtime=True),
+    Row('on_shutdown', 'rest', 'what becomes of a robot that is being driven when the node ends: '
+        'it is brought to rest, goes home by a last RESET, or nothing is done about it',
+        choices=('rest', 'reset', 'nothing'), runtime=True),
+    Row('shutdown_timeout', 60.0, 's, that the end waits for the robot to come home with '
+        'on_shutdown reset', minimum=0, runtime=True),
     Row('republish_period', 60.0, 's, after which all latched topics are published again; 0 for '
         'never', minimum=0, runtime=True),
     Row('max_steps', 0, 'steps after which exploration is done; 0 for no limit',

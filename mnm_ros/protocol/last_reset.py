@@ -21,12 +21,14 @@ class LastReset:
 
     Attributes:
         over: whether the robot has answered.
+        state: where it has ended, if it has said so.
     """
 
     def __init__(
             self, send: Callable[[int, int], None], call_home: Callable[[int], object] | None,
             first_seq: int, now: float) -> None:
         self.over = False
+        self.state: int | None = None
         self._send = send
         self._call_home = call_home
         self._timer = RetryTimer(_AGAIN, 0)
@@ -39,10 +41,10 @@ class LastReset:
         if not self.over and self._timer.overdue(now):
             self._begin()
 
-    def on_state(self, seq: int) -> None:
-        """Take the seq of a ``state`` message."""
+    def on_state(self, seq: int, state: int) -> None:
+        """Take a ``state`` message."""
         if not self._call_home and self._client.receive(seq) is Incoming.ANSWER:
-            self.over = True
+            self.over, self.state = True, state
 
     def on_home_response(self, success: bool) -> None:
         """Take a response of ``return_home``."""

@@ -41,6 +41,11 @@ class StepLoop(Loop):
         """Whether it commands the robot at present."""
         return self.running and not self._yield_reason
 
+    @property
+    def under_way(self) -> bool:
+        """Whether an order has not been answered yet; a call of ``return_home`` is none."""
+        return self._client.under_way is not None
+
     def resume(self, now: float) -> None:
         """Begin, or go on with a RESET: somebody else may have moved the robot."""
         if self._return_home and not self.running:
@@ -92,7 +97,8 @@ class StepLoop(Loop):
     def on_peers(self, joined: bool, left: bool, now: float) -> None:
         """Take note that somebody, perhaps a robot, has joined or left the topics or services.
 
-        A robot that has just joined may have missed a RESET, so RESET is sent again at once.
+        A robot that has just joined may have missed a RESET, so RESET is sent again at once. If
+        it carries that out, it does not begin where the other robot was: that place is forgotten.
         Another action that stays unanswered is not sent again, as a robot that has just been
         started may be anywhere. For the same reason, when one has left and another has joined
         during a step, the next step is a RESET, even if the step was answered.
@@ -102,11 +108,15 @@ class StepLoop(Loop):
         if not joined or not self.running:
             return
         under_way = self._client.under_way
-        if under_way and under_way[1] == RESET:
-            self.timer.hurry(now + _GRACE)
+        by_service = self._return_home is not None and self._return_home.under_way
+        if not by_service and (under_way is None or under_way[1] != RESET):
+            return
+        if self.task.last_state is not None:
+            self.task.lose_place()
+        self.timer.hurry(now + _GRACE)
+        if under_way:
             self._send(*under_way)
-        if self._return_home and self._return_home.under_way:
-            self.timer.hurry(now + _GRACE)
+        elif self._return_home:
             self._return_home.call_again()
 
     def tick(self, now: float) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from driven_robot import FAST, DrivenRobot
@@ -27,9 +27,11 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Start nodes with parameters; whatever is left at the end is killed."""
     started: list[NodeProcess] = []
 
-    def start_node(module: str, namespace: str = '', **parameters: object) -> NodeProcess:
+    def start_node(module: str, namespace: str = '', given: Sequence[str] = (),
+                   **parameters: object) -> NodeProcess:
         process = NodeProcess(
-            module, tmp_path / f'output_{len(started)}.txt', arguments(parameters, namespace))
+            module, tmp_path / f'output_{len(started)}.txt',
+            given or arguments(parameters, namespace))
         started.append(process)
         return process
 

@@ -23,6 +23,11 @@ from std_msgs.msg import Int64MultiArray
 
 from mnm_ros import wire
 
+try:
+    from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: F401
+except ImportError:    # Humble
+    from rclpy.qos_event import SubscriptionEventCallbacks  # noqa: F401
+
 DEADLINE = 20.0    # s, for anything that ought to happen at once; generous on busy machines
 
 
@@ -75,10 +80,10 @@ def arguments(parameters: Mapping[str, Any], namespace: str = '') -> list[str]:
 class Peer:
     """A node in the test process; everything it waits for has a deadline."""
 
-    def __init__(self, namespace: str = '') -> None:
+    def __init__(self, namespace: str = '', name: str = 'peer') -> None:
         self.context = Context()
         rclpy.init(context=self.context)
-        self.node = Node('peer', namespace=namespace or None, context=self.context)
+        self.node = Node(name, namespace=namespace or None, context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
 

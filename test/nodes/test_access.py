@@ -66,6 +66,8 @@ def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: 
     if os.environ.get('ROS_DISTRO') == 'humble':
         rights['reply'] = {name for name in rights['reply']
                            if name.split('/')[-1] not in NOT_IN_HUMBLE}
+    if enclave == '/mnm_ros/explorer':
+        start('cmp_sim', namespace=NAMESPACE, scenario='corridor')    # else it publishes no action
     start(node, namespace=NAMESPACE, use_sim_time=True, **parameters)
     peer.wait_for(lambda: (node, NAMESPACE) in peer.node.get_node_names_and_namespaces(),
                   'the node')

@@ -17,9 +17,10 @@ class Graph:
 
     def __init__(self) -> None:
         self.claims = [1, 2]
+        self.publishers = 0    # of action: nobody publishes it before it may command
 
     def count_publishers(self, topic: str) -> int:
-        return len(self.claims)
+        return self.publishers
 
     def count_subscribers(self, topic: str) -> int:
         return 1
@@ -77,3 +78,19 @@ def test_one_of_several_leaves_and_the_first_one_stays() -> None:
     assert claim.reason_to_yield(10.0) == OTHER
     graph.hear(Int64(data=100))    # once a second
     assert claim.reason_to_yield(13.0) == OTHER
+
+
+def test_only_the_first_one_commands() -> None:
+    """Robot sides know the commander by its publisher of action, which others do not make."""
+    graph = Graph()
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    claim.reason_to_yield(0.0)
+    assert not claim.commands and not claim.stands_by    # it is listening
+    claim.reason_to_yield(1.0)
+    assert claim.commands
+    graph.hear(Int64(data=100))
+    claim.reason_to_yield(1.1)
+    assert not claim.commands and claim.stands_by
+    graph.claims = [2]
+    claim.reason_to_yield(1.2)
+    assert claim.commands and not claim.stands_by

@@ -12,14 +12,13 @@ import signal
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
-from node_processes import Peer, ScriptedRobot, read_counts
+from node_processes import Peer, ScriptedRobot, SubscriptionEventCallbacks, read_counts
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
-from mnm_ros.nodes.robot_side import SubscriptionEventCallbacks
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

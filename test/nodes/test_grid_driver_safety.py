@@ -151,7 +151,7 @@ def test_the_explorer_hangs(drive: Drive) -> None:
     robot = drive(**LONG)
     heart = robot.peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
     robot.peer.wait_for(heart.get_subscription_count, 'the subscription')
-    heart.publish(Header())
+    heart.publish(Header(frame_id='/peer'))
     robot.send(EAST)
     robot.wait_until_driving()
     robot.wait_for_rest()

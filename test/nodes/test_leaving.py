@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 import signal
 import time
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from node_processes import NodeProcess, Peer, ScriptedRobot
+from node_processes import NodeProcess, Peer, ScriptedRobot, SubscriptionEventCallbacks, arguments
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
-from mnm_ros.nodes.robot_side import SubscriptionEventCallbacks
+from mnm_ros.nodes.robot_side import RobotSide
 
 ENOUGH = 5.0    # s, until every node has ended
 
@@ -31,7 +31,7 @@ def end(peer: Peer, process: NodeProcess, number: int) -> float:
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_the_last_order_is_reset(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                  number: int) -> None:
-    process = explorer()
+    process = explorer(on_shutdown='reset')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     assert end(peer, process, number) < ENOUGH
     assert robot.executed[-1][1:] == (-1, 0)
@@ -40,7 +40,7 @@ def test_the_last_order_is_reset(explorer: Callable, peer: Peer, robot: Scripted
 
 def test_it_is_sent_again_if_it_is_lost(explorer: Callable, peer: Peer,
                                         robot: ScriptedRobot) -> None:
-    process = explorer(step_timeout=30.0)
+    process = explorer(step_timeout=30.0, on_shutdown='reset')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     robot.deaf = 2    # the action under way or the RESET, and what comes next
     assert end(peer, process, signal.SIGTERM) < ENOUGH
@@ -48,17 +48,141 @@ def test_it_is_sent_again_if_it_is_lost(explorer: Callable, peer: Peer,
 
 
 def test_the_robot_does_not_answer(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    """The end waits for it as long as ``shutdown_timeout`` says, and another signal ends that."""
+    for limit in (3.0, 60.0):
+        robot.deaf = 0
+        process = explorer(on_shutdown='reset', shutdown_timeout=limit)
+        count = len(robot.executed)
+        peer.wait_for(lambda: len(robot.executed) > count + 30, 'steps')    # noqa: B023
+        robot.deaf = 10**6
+        began = time.monotonic()
+        process.send(signal.SIGTERM)
+        said = f'going home before the node ends, at most {limit:g} s; a second Ctrl-C '
+        peer.wait_for(lambda: said in process.output, 'the line')    # noqa: B023
+        if limit == 60.0:
+            peer.wait_for(lambda: time.monotonic() > began + 2.5, 'more than other nodes get')    # noqa: B023
+            assert process.running
+            assert end(peer, process, signal.SIGINT) < 2.0
+        else:
+            peer.wait_for(lambda: not process.running, 'the end')    # noqa: B023
+            assert limit <= time.monotonic() - began < limit + 2.0
+            assert process.wait() == 0
+        assert robot.received[-1][1] == -1
+        assert 'the robot has not come home' in process.output
+
+
+def test_the_way_home_takes_its_time(explorer: Callable, peer: Peer,
+                                     robot: ScriptedRobot) -> None:
+    """Longer than the 2 s in which other nodes end, and than launch waits by itself."""
+    process = explorer(on_shutdown='reset')
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    robot.mute = 12    # of these, all but the first are sent again every 0.5 s
+    assert end(peer, process, signal.SIGINT) > 4.0
+    assert robot.executed[-1][1:] == (-1, 0) and 'the robot is at home' in process.output
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_no_order_is_given_at_the_end(explorer: Callable, peer: Peer, robot: ScriptedRobot,
+                                      number: int) -> None:
+    """Nobody expects a robot to set off because its explorer ends."""
     process = explorer()
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
-    robot.deaf = 10**6
-    assert end(peer, process, signal.SIGTERM) < ENOUGH
-    assert robot.received[-1][1] == -1
+    robot.mute = 10**6    # on its way, for as long as it takes
+    peer.spin(0.2)
+    count = len(robot.received)
+    assert end(peer, process, number) < ENOUGH
+    assert len(robot.received) == count
+    assert 'the robot has not said that it has come to rest' in process.output
+
+
+class Driving(RobotSide):
+    """A robot that takes its time for every action, and tells when it was stopped."""
+
+    action_names = ('east', 'west')
+
+    def __init__(self, **node_arguments: object) -> None:
+        super().__init__('driving', **node_arguments)
+        self.stopped_at: list[float] = []
+        self.driving = False
+        self.orders: list[int] = []
+
+    def execute(self, action: int) -> int | None:
+        self.orders.append(action)
+        self.driving = True
+        return None
+
+    def return_home(self) -> int | None:
+        self.orders.append(-1)
+        if self.orders.count(-1) == 1:
+            return 0
+        self.driving = True
+        return None
+
+    def cancel(self, reason: str) -> int | None:
+        self.driving = False
+        self.stopped_at.append(time.monotonic())
+        return 1
+
+
+@pytest.fixture
+def driving(peer: Peer) -> Iterator[Driving]:
+    robot = Driving(context=peer.context)
+    peer.spin_also(robot)
+    yield robot
+    robot.destroy_node()
+
+
+@pytest.mark.parametrize('how', ['SIGINT', 'SIGTERM', 'transition'])
+def test_a_robot_under_way_comes_to_rest_at_once(
+        explorer: Callable, peer: Peer, driving: Driving, how: str) -> None:
+    """Also if a navigator is there, which publishes action as well."""
+    navigator = Peer(name='navigator')
+    navigator.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    process = explorer()
+    peer.wait_for(lambda: driving.driving, 'the first action')
+    peer.spin(1.0)    # so that its heartbeat has been heard
+    orders = list(driving.orders)
+    with peer.client(ChangeState, 'explorer/change_state') as change:
+        began = time.monotonic()
+        if how == 'transition':
+            assert change(ChangeState.Request(
+                transition=Transition(id=Transition.TRANSITION_ACTIVE_SHUTDOWN))).success
+        else:
+            process.send(getattr(signal, how))
+        peer.wait_for(lambda: driving.stopped_at, 'that it stops')
+    print(f'at rest after {driving.stopped_at[0] - began:.3f} s')
+    assert driving.stopped_at[0] - began < 0.5    # 0.3 s on a machine that has nothing else to do
+    if how != 'transition':
+        peer.wait_for(lambda: not process.running, 'the end')
+        assert process.wait() == 0 and time.monotonic() - began < ENOUGH
+        assert 'has not said' not in process.output
+    peer.spin(0.3)
+    navigator.close()
+    assert driving.orders == orders and len(driving.stopped_at) == 1
+
+
+def test_ending_one_that_stands_by_or_advises_disturbs_nobody(
+        explorer: Callable, start: Callable, peer: Peer, driving: Driving) -> None:
+    explorer()
+    peer.wait_for(lambda: driving.driving, 'the first action')
+    remapped = arguments({'actions': ['east', 'west']}, '/elsewhere')
+    remapped += [part for name in ('action', 'state', 'heartbeat')
+                 for part in ('-r', f'{name}:=/{name}')]
+    for more in ([], ['-p', 'advisory:=true']):
+        other = start('explorer', given=[*remapped, *more])
+        peer.wait_for(lambda: peer.node.count_publishers('heartbeat') == 2, 'the other one')
+        peer.spin(1.5)
+        assert len(peer.node.get_publishers_info_by_topic('action')) == 1
+        assert other.stop() == 0
+        peer.wait_for(lambda: peer.node.count_publishers('heartbeat') == 1, 'its end')
+        peer.spin(0.5)
+        assert driving.stopped_at == []
 
 
 def test_nothing_is_explored_after_that(explorer: Callable, peer: Peer,
                                         robot: ScriptedRobot) -> None:
     """Whoever ends at the same time, such as a navigator, may have exploration go on."""
-    process = explorer()
+    process = explorer(on_shutdown='reset')
     client = peer.node.create_client(SetBool, 'explore')
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: len(robot.executed) > 30 and client.service_is_ready(), 'steps')
@@ -104,7 +228,7 @@ def test_home_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot) -
         return response
 
     peer.node.create_service(Trigger, 'return_home', serve)
-    process = explorer(reset_mode='service')
+    process = explorer(reset_mode='service', on_shutdown='reset')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     robot.mute = 10**6
     peer.spin(0.2)
@@ -115,15 +239,25 @@ def test_home_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot) -
 
 def test_shutdown_by_a_lifecycle_manager(explorer: Callable, peer: Peer,
                                          robot: ScriptedRobot) -> None:
-    explorer()
+    """The last RESET is waited for, though that goes on when the transition is over."""
+    process = explorer(on_shutdown='reset', record='')
+    phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     request = ChangeState.Request(
         transition=Transition(id=Transition.TRANSITION_ACTIVE_SHUTDOWN))
-    assert peer.call(ChangeState, 'explorer/change_state', request).success
+    with peer.client(ChangeState, 'explorer/change_state') as change:
+        robot.deaf = 6    # what is under way, and RESET, which is sent again every 0.5 s
+        assert change(request).success
+        began = time.monotonic()
+        assert peer.node.count_publishers('action') == 1
     peer.wait_for(lambda: robot.executed[-1][1:] == (-1, 0), 'a RESET')
+    peer.wait_for(lambda: not peer.node.count_publishers('action'), 'that the robot is left')
+    assert time.monotonic() - began > 1.5 and 'the robot is at home' in process.output
+    assert phase[-1].data == 'paused'
     count = len(robot.received)
     peer.spin(0.3)
     assert len(robot.received) == count
+    assert process.stop() == 0
 
 
 def test_heartbeat(explorer: Callable, peer: Peer) -> None:

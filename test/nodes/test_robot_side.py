@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+import time
 
 from node_processes import Peer
 import pytest
@@ -228,19 +229,62 @@ def test_the_report_comes_before_the_order_is_repeated(
 def test_the_heartbeat_stops(peer: Peer, robot: SlowRobot, talk, another: bool) -> None:
     """Also if there is another explorer, that waits for its turn and is well."""
     send, heard = talk
-    hearts = [peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
-              for _ in range(1 + another)]
-    for heart in hearts:
-        peer.wait_for(heart.get_subscription_count, 'the subscription')
-        heart.publish(Header())
+    heart = peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    peer.wait_for(heart.get_subscription_count, 'the subscription')
+    heart.publish(Header(frame_id='/peer'))
     if another:
-        peer.node.create_timer(0.5, lambda: hearts[1].publish(Header()))
+        peer.node.create_timer(0.5, lambda: heart.publish(Header(frame_id='/standby')))
     send(1, 0)
     peer.wait_for(lambda: robot.begun, 'an action')
     peer.wait_for(lambda: robot.cancelled, 'that the robot notices')
     assert robot.cancelled == ['the heartbeat of the explorer has stopped']
     peer.wait_for(lambda: heard, 'the report')
     assert list(heard[0].data) == [-1, 3]    # a step that was broken off does not count
+
+
+@pytest.mark.parametrize('how', ['hangs', 'ends'])
+def test_an_explorer_that_does_not_command_it_is_gone(
+        peer: Peer, robot: SlowRobot, talk, how: str) -> None:
+    """One that stands by, or advises, has a heartbeat and does not publish action."""
+    send, _ = talk
+    heart = peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    other = Peer()
+    standby = other.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    for each in (heart, standby):
+        peer.wait_for(each.get_subscription_count, 'the subscription')
+    peer.node.create_timer(0.1, lambda: heart.publish(Header(frame_id='/peer')))
+    standby.publish(Header(frame_id='/standby'))
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    if how == 'ends':
+        other.close()
+        peer.wait_for(lambda: peer.node.count_publishers('heartbeat') == 1, 'its end')
+    peer.spin(3.0)    # more than the lease of the heartbeat
+    other.close()
+    assert robot.cancelled == []
+
+
+def test_the_commander_ends_while_a_navigator_is_there(
+        peer: Peer, robot: SlowRobot, talk) -> None:
+    """The navigator publishes action, too, but has no heartbeat."""
+    send, heard = talk
+    heart = peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    navigator = Peer(name='navigator')
+    navigator.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    peer.wait_for(heart.get_subscription_count, 'the subscription')
+    peer.node.create_timer(0.1, lambda: heart.publish(Header(frame_id='/peer')))
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun and peer.node.count_publishers('action') == 2, 'an action')
+    peer.spin(0.5)
+    assert robot.cancelled == []
+    begun = time.monotonic()
+    peer.node.destroy_publisher(next(
+        mine for mine in peer.node.publishers if mine.topic_name.endswith('/action')))
+    peer.wait_for(lambda: robot.cancelled, 'that the robot notices')
+    assert time.monotonic() < begun + 0.3
+    assert robot.cancelled == ['whoever commanded it is gone']
+    peer.wait_for(lambda: heard, 'the report')
+    navigator.close()
 
 
 def test_comes_to_rest_before_the_node_ends(peer: Peer, robot: SlowRobot, talk) -> None:

@@ -22,9 +22,9 @@ def test_robot_absent_then_present(explorer: Callable, peer: Peer) -> None:
     explorer(step_timeout=30.0)
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: phase and status, 'phase and status')
+    peer.wait_for(lambda: status and '(nobody subscribes to /action)' in status[-1].data,
+                  'the reason')
     assert phase[-1].data == 'waiting_for_robot'
-    assert '(nobody subscribes to /action)' in status[-1].data
     robot = ScriptedRobot(peer)
     peer.wait_for(lambda: robot.received, 'the first action, without waiting for the timeout')
     assert robot.received[0][1] == -1

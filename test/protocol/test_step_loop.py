@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
@@ -158,3 +158,29 @@ def test_a_way_home_that_waits_in_vain_for_a_response_is_lost_once() -> None:
     assert home.report(HOME) is HomeProgress.WAITING    # the other call may lead home again
     assert home.try_again(2.0) is HomeProgress.LOST
     assert home.try_again(4.0) is HomeProgress.WAITING and timer.timeouts == 1
+
+
+@pytest.mark.parametrize('service', [False, True], ids=['action', 'service'])
+def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_the_old_one(
+        robot: Robot, service: bool) -> None:
+    inputs = []
+    robot.exploration.on_input = lambda kind, state, action: inputs.append((kind, state, action))
+    if not service:
+        robot.loop = StepLoop(
+            robot.exploration, StepLimits(1.0, 3), 5000, lambda *order: robot.sent.append(order),
+            None)
+        robot.loop.resume(0.0)
+    robot.loop.on_state(-1, 5, 0.0)    # moved by hand: the next action is RESET
+    assert robot.exploration.last_state == 5
+    robot.loop.on_peers(True, False, 0.0)
+    robot.loop.on_peers(True, False, 0.0)    # it is seen, and then it can be reached
+    if service:
+        robot.come_home()
+        for _ in range(2):
+            robot.respond()
+    else:
+        robot.loop.on_state(robot.sent[-1][0], HOME, 0.0)
+    assert (5, -1) not in robot.exploration.counts
+    assert [kind for kind, _, _ in inputs] == [
+        Input.RELOCATED, Input.INTERRUPTED, Input.OBSERVED]    # what is logged says the same
+    assert robot.exploration.last_state == HOME

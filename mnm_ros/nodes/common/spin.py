@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import signal
 import sys
 import time
+import traceback
 from types import FrameType
 
 import rclpy
@@ -23,8 +24,9 @@ try:
 except ImportError:    # Humble
     from rclpy.executors import SingleThreadedExecutor as FastExecutor
 
+_LIBRARIES = {'rclpy', *sys.stdlib_module_names} - {'__main__'}
 _SPIN = 0.1     # s, after which a signal is noticed at the latest
-_LEAVE = 2.0    # s, that a node may take to leave its robot
+_LEAVE = 2.0    # s, that a node may take to leave its robot, unless it says otherwise
 
 
 def run(
@@ -35,7 +37,13 @@ def run(
 
     The methods ``leave`` and ``close`` of the node are called if it has them. ``leave`` brings
     the robot to rest: it is called after a signal, and again between callbacks, until it returns
-    True or 2 s have passed. ``close`` comes last, when the node can still publish and log.
+    True or 2 s have passed. If the node has an attribute ``leave_timeout`` that is not None, that
+    many seconds may pass, and another signal ends the wait. ``close`` comes last, when the node
+    can still publish and log.
+
+    An exception in a callback ends the node with a traceback, after ``close``. One that rclpy
+    raises without a callback of the node is logged, and the node goes on: a message that rclpy
+    cannot read, on ``set_parameters`` or ``/clock``, is no reason to leave a robot alone.
 
     Args:
         name: of the program, for error messages.
@@ -47,7 +55,7 @@ def run(
         described = getattr(sys.modules.get(make_node.__module__), '__doc__', None) or ''
         print(usage(name, described.partition('\n')[0]))
         return 0
-    with _stop_on_signals() as stopped:
+    with _count_signals() as signals:
         try:
             check_files(args)
             rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
@@ -59,10 +67,9 @@ def run(
         executor = FastExecutor()
         executor.add_node(node)
         try:
-            # Plain spin() of the EventsExecutor delivers nothing on some distributions.
-            while rclpy.ok() and not stopped():
-                executor.spin_once(timeout_sec=_SPIN)
-            _leave(node, executor)
+            while rclpy.ok() and not signals():
+                _spin_once(node, executor)
+            _leave(node, executor, signals)
         finally:
             close = getattr(node, 'close', None)
             if close:
@@ -73,16 +80,40 @@ def run(
     return 0
 
 
-def _leave(node: Node, executor: Executor) -> None:
-    leave = getattr(node, 'leave', None)
-    end = time.monotonic() + _LEAVE
-    while leave and rclpy.ok() and not leave() and time.monotonic() < end:
+def _spin_once(node: Node, executor: Executor) -> None:
+    """Serve what is due; plain spin() of the EventsExecutor delivers nothing on some releases."""
+    try:
         executor.spin_once(timeout_sec=_SPIN)
+    except Exception as error:
+        if not rclpy.ok() or not _of_rclpy_alone(error):
+            raise
+        node.get_logger().error(
+            f'ignored, as it concerns no callback of this node: {traceback.format_exc()}',
+            throttle_duration_sec=5.0)
+
+
+def _of_rclpy_alone(error: Exception) -> bool:
+    """Return whether no code beyond this module, rclpy, messages and the library took part."""
+    frames = (frame.f_globals.get('__name__', '') for frame, _ in traceback.walk_tb(
+        error.__traceback__))
+    return all(
+        module == __name__ or module.partition('.')[0] in _LIBRARIES
+        or module.split('.')[1:2] in (['msg'], ['srv'], ['action']) for module in frames)
+
+
+def _leave(node: Node, executor: Executor, signals: Callable[[], int]) -> None:
+    leave = getattr(node, 'leave', None)
+    limit: float | None = getattr(node, 'leave_timeout', None)
+    end, before = time.monotonic() + (_LEAVE if limit is None else limit), signals()
+    while leave and rclpy.ok() and not leave() and time.monotonic() < end:
+        if limit is not None and signals() > before:
+            return
+        _spin_once(node, executor)
 
 
 @contextmanager
-def _stop_on_signals() -> Iterator[Callable[[], bool]]:
-    """Remember SIGINT and SIGTERM instead of interrupting a callback; yield whether one came.
+def _count_signals() -> Iterator[Callable[[], int]]:
+    """Count SIGINT and SIGTERM instead of interrupting a callback; yield how many have come.
 
     rclpy's own handlers end the context at once, after which nothing can be published.
     """
@@ -94,7 +125,7 @@ def _stop_on_signals() -> Iterator[Callable[[], bool]]:
     before = {number: signal.signal(number, remember)
               for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(received)
+        yield lambda: len(received)
     finally:
         for number, handler in before.items():
             # A second Ctrl-C would interrupt the end of the process.

@@ -15,6 +15,7 @@ _LONGEST = 5.0    # s, of listening, however long the robot answers an unknown s
 _REPEAT = 1.5     # s, within which every claim is published again
 _YIELD = 2.0      # s, after an answer to somebody else's action
 
+LISTENING = 'listening for other explorers'
 _OTHER = 'another explorer, which started earlier, commands it'
 
 
@@ -26,9 +27,14 @@ class Arbitration:
         action: fully qualified name of the topic.
         number: time of the start in nanoseconds; the explorer with the smallest one commands.
         now: time in seconds.
+
+    Attributes:
+        commands: whether this explorer is the one that may command the robot. Only then does it
+            publish ``action``, so that nobody takes one that stands by for the commander.
     """
 
     def __init__(self, node: Node, action: str, number: int, now: float) -> None:
+        self.commands = False
         self._node = node
         self._action = action
         self._topic = f'{action}/driver'
@@ -36,12 +42,17 @@ class Arbitration:
         self._claims: frozenset[object] = frozenset()
         self._earlier = False
         self._foreign_until = now
-        self._wait, self._wait_until = 'listening for other explorers', math.inf
+        self._wait, self._wait_until = LISTENING, math.inf
         self._listen_until = -math.inf    # at the latest
         self._publisher = node.create_publisher(Int64, self._topic, wire.LATCHED)
         self._subscription = node.create_subscription(
             Int64, self._topic, self._on_claim, wire.LATCHED_BY_MANY)
         self.publish()
+
+    @property
+    def stands_by(self) -> bool:
+        """Whether another explorer commands the robot."""
+        return self._earlier or self._wait == _OTHER and not self.commands
 
     def destroy(self) -> None:
         """Leave the robot to others."""
@@ -60,7 +71,7 @@ class Arbitration:
         if now < self._wait_until:
             self._wait_until = max(
                 self._wait_until, min(now + _LISTEN, self._listen_until))
-        if self._node.count_publishers(self._action) > 1:
+        if self._node.count_publishers(self._action) > self.commands:
             self._foreign_until = now + _YIELD
 
     def reason_to_yield(self, now: float) -> str:
@@ -76,10 +87,9 @@ class Arbitration:
         if left and self._earlier:
             self._earlier = False    # if another one with precedence is left, it repeats its claim
             self._wait, self._wait_until = _OTHER, now + (_REPEAT if len(claims) > 1 else 0.0)
-        if self._earlier:
-            return _OTHER
-        if now < self._wait_until:
-            return self._wait
+        self.commands = not self._earlier and now >= self._wait_until
+        if not self.commands:
+            return _OTHER if self._earlier else self._wait
         return f'another node publishes {self._action}' if now < self._foreign_until else ''
 
     def _on_claim(self, message: Int64) -> None:

@@ -12,7 +12,7 @@ from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
 from mnm_ros import wire
-from mnm_ros.core.exploration import Exploration, Phase
+from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.markers import Markers
 
@@ -79,18 +79,25 @@ class Publishers:
         phase, status = exploration.phase, exploration.status
         if missing and phase is Phase.WAITING_FOR_ROBOT:
             status = f'{status} ({missing})'
+        phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
             self._log(phase, status)
             self._said = phase, status
             self._next_phase = now + _PHASE_PERIOD
-            self._publish(self._status, String(data=status))    # who sees the phase knows why
-            self._publish(self._phase, String(data=phase.value))
+            if status != status_before:
+                self._publish(self._status, String(data=status))
+            if phase is not phase_before:    # who sees it knows why
+                self._publish(self._phase, String(data=phase.value))
         if now >= self._next_picture:
             self._next_picture = now + _MARKER_PERIOD
             shown = (self._hypothesis, exploration.candidates, exploration.last_state)
             if shown != self._drawn:
                 self._drawn = shown
                 self._publish(self._markers, self._picture.draw(exploration))
+
+    def event(self, event: Event) -> None:
+        """Log a decision."""
+        self._node.get_logger().info(f'step {event.step}: {event.text}')
 
     def diagnostics(self, exploration: Exploration, robot_timeouts: int, disk: str,
                     now: float) -> None:
@@ -123,14 +130,14 @@ class Publishers:
         publisher.publish(message)
 
     def _log(self, phase: Phase, status: str) -> None:
-        """Log what concerns people: when it starts or stops, not each phase of the search."""
-        logger, before = self._node.get_logger(), self._said[0]
+        """Log when it starts, stops or waits, and why; not each phase of the search."""
+        logger, (before, said) = self._node.get_logger(), self._said
         waits = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
-        if phase is before:
+        if phase is before and (phase not in waits or status == said):
             return
         if phase is Phase.FAULT:
             logger.error(status)
-        elif phase is Phase.WAITING_FOR_ROBOT and before not in (None, Phase.PAUSED):
+        elif phase is Phase.WAITING_FOR_ROBOT and before not in (None, *waits):
             logger.warning(status)
         elif phase in (*waits, Phase.DONE):
             logger.info(status)

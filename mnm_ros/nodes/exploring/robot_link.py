@@ -9,23 +9,20 @@ import time
 import traceback
 from typing import Any
 
-from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray
 
 from mnm_ros import wire
 from mnm_ros.core.step_task import StepTask
 from mnm_ros.nodes.common.graph_watch import GraphWatch
-from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
-from mnm_ros.nodes.exploring.arbitration import Arbitration
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
-from mnm_ros.protocol.last_reset import LastReset
 from mnm_ros.protocol.loop import Loop, StepLimits
-from mnm_ros.protocol.step_loop import StepLoop
 
 TICK = 0.02    # s, resolution of timeouts
+_FIND = 1.0    # s, to find a robot that is there, before it is called missing
 
 
 class CallbackGuard:
@@ -76,6 +73,12 @@ class RobotLink(ABC):
         self._node = node
         self._guard = guard
         self._looked = -float('inf')    # when the graph was looked at last
+        self._looking_since = time.monotonic()
+
+    @property
+    def _standing_by(self) -> bool:
+        """Whether the robot is left to another explorer."""
+        return False
 
     @property
     def driving(self) -> bool:
@@ -89,11 +92,22 @@ class RobotLink(ABC):
         self._look_for_rivals(now)
         self._guard.call(self.loop.tick, now)
 
+    def missing(self, now: float) -> str:
+        """Return what is needed and nobody offers, or nothing; also while that is looked for."""
+        if self._standing_by or now < self._looking_since + _FIND:
+            return ''
+        return self.graph.missing
+
     def announce(self) -> None:
         """Tell other explorers that this one is there; to be called once a second."""
 
-    def leave(self) -> bool:
-        """Send a robot that is being driven home; return whether that is over."""
+    def leave(self, how: str, limit: float) -> bool:
+        """Leave a robot that is being driven; return whether that is over.
+
+        Args:
+            how: as the parameter ``on_shutdown`` has it.
+            limit: s, that a way home may take.
+        """
         return True
 
     @abstractmethod
@@ -103,7 +117,7 @@ class RobotLink(ABC):
     def _look_for_rivals(self, now: float) -> None:
         """Leave the robot to another explorer if there is one that has precedence."""
 
-    def _subscribe(self, topic: str, take: Callable[[int, int], None]) -> object:
+    def _subscribe(self, topic: str, take: Callable[[int, int], None]) -> Subscription:
         """Hear a topic of the step protocol; what is malformed is ignored with a warning."""
         def on_message(message: Int64MultiArray) -> None:
             try:
@@ -136,93 +150,6 @@ class RobotLink(ABC):
         now = time.monotonic()
         if now > self._looked + 2 * TICK:
             self._look_for_peers(now, held_up=True)
-
-
-class CommandLink(RobotLink):
-    """Commands the robot on ``action``, unless another explorer does.
-
-    Args:
-        node: that has the topics.
-        parameters: of the explorer.
-        task: what is explored.
-        guard: through which the loop is called.
-    """
-
-    loop: StepLoop
-
-    def __init__(self, node: Node, parameters: Parameters, task: StepTask,
-                 guard: CallbackGuard) -> None:
-        super().__init__(node, guard)
-        self._last_reset: LastReset | None = None
-        self._actions = node.create_publisher(Int64MultiArray, 'action', wire.STEP)
-        self._home = (HomeService(node, guard.while_open(self._on_home))
-                      if parameters['reset_mode'] == 'service' else None)
-        number = time.time_ns()
-        self._arbitration = Arbitration(
-            node, self._actions.topic_name, number, time.monotonic())
-        self.loop = StepLoop(
-            task, step_limits(parameters), number, self._send,
-            self._home.call if self._home else None)
-        self.loop.before_step = self._look_again
-        self._states = self._subscribe('state', self._on_state)
-        self.graph = GraphWatch(node, self._actions, self._states, self._home)
-
-    @property
-    def driving(self) -> bool:
-        """Whether it commands the robot at present."""
-        return self.loop.driving
-
-    def tick(self, limits: StepLimits, now: float) -> None:
-        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
-        super().tick(limits, now)
-        if self._last_reset:
-            self._last_reset.tick(now)
-
-    def announce(self) -> None:
-        """Tell other explorers that this one is there; to be called once a second."""
-        self._arbitration.publish()
-
-    def leave(self) -> bool:
-        """Send a robot that is being driven home; return whether that is over."""
-        if self._last_reset is None:
-            if not self.driving:
-                return True
-            self._guard.call(self.loop.pause, 'the node is ending')
-            self._last_reset = LastReset(
-                self._send, self._home.call if self._home else None, time.time_ns(),
-                time.monotonic())
-        reachable = self.graph.has_home_service if self._home else self.graph.has_partner
-        return self._last_reset.over or not reachable
-
-    def destroy(self) -> None:
-        """Remove the topics and services, once the last action has been heard."""
-        if self._last_reset and not self._last_reset.over:
-            self._actions.wait_for_all_acked(Duration(seconds=0.5))
-        if self._home:
-            self._home.destroy()
-        self._arbitration.destroy()
-        self._node.destroy_subscription(self._states)
-        self._node.destroy_publisher(self._actions)
-
-    def _send(self, seq: int, action: int) -> None:
-        self._actions.publish(wire.encode_step(seq, action))
-
-    def _on_state(self, seq: int, state: int) -> None:
-        now = time.monotonic()
-        if self._last_reset:
-            self._last_reset.on_state(seq)
-        if self.loop.running and self.loop.answers_another(seq):
-            self._arbitration.on_foreign_answer(now)
-            self._look_for_rivals(now)
-        self._guard.call(self.loop.on_state, seq, state, now)
-
-    def _on_home(self, attempt: int, success: bool, text: str) -> None:
-        if self._last_reset:
-            self._last_reset.on_home_response(success)
-        self._guard.call(self.loop.on_home_response, attempt, success, text, time.monotonic())
-
-    def _look_for_rivals(self, now: float) -> None:
-        self._guard.call(self.loop.yield_robot, self._arbitration.reason_to_yield(now), now)
 
 
 class AdviceLink(RobotLink):

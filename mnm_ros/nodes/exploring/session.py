@@ -14,12 +14,12 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
+from mnm_ros.nodes.exploring.command_link import CommandLink
 from mnm_ros.nodes.exploring.publishers import Publishers
 from mnm_ros.nodes.exploring.robot_link import (
     TICK,
     AdviceLink,
     CallbackGuard,
-    CommandLink,
     RobotLink,
 )
 from mnm_ros.nodes.exploring.services import Services
@@ -35,6 +35,7 @@ class ExplorationSession:
     Args:
         node: that has the topics, services and timers.
         parameters: of the explorer.
+        confirmed: whether all who hear the node have confirmed its last heartbeat.
 
     Attributes:
         checkpointing: makes the exploration, and keeps it on disk.
@@ -44,7 +45,8 @@ class ExplorationSession:
         ParameterError: if the parameters do not make a problem that can be solved.
     """
 
-    def __init__(self, node: Node, parameters: Parameters) -> None:
+    def __init__(self, node: Node, parameters: Parameters,
+                 confirmed: Callable[[], bool] = lambda: True) -> None:
         _check(parameters)
         self._node = node
         self._parameters = parameters
@@ -54,9 +56,9 @@ class ExplorationSession:
         self._started = math.inf
         self._publishers = Publishers(node)
         self._guard = CallbackGuard(node, self._fail)
-        make_link: Callable[..., RobotLink] = (
-            AdviceLink if parameters['advisory'] else CommandLink)
-        self._link = make_link(node, parameters, self.exploration, self._guard)
+        self._link: RobotLink = (
+            AdviceLink(node, parameters, self.exploration, self._guard) if parameters['advisory']
+            else CommandLink(node, parameters, self.exploration, self._guard, confirmed))
         self._services = Services(node, self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = tuple(
@@ -112,12 +114,17 @@ class ExplorationSession:
         self._wanted = self._wanted and not self.active
         self._call(self._loop.pause, 'loaded from the disk')
 
+    @property
+    def leave_timeout(self) -> float | None:
+        """How long ``leave`` may take in seconds; None if it takes no time to speak of."""
+        going_home = self._parameters['on_shutdown'] == 'reset'
+        return self._parameters['shutdown_timeout'] if going_home else None
+
     def leave(self) -> bool:
-        """Send a robot that is being driven home; return whether that is over."""
-        if self._parameters['on_shutdown'] != 'reset':
-            return True
+        """Leave the robot as ``on_shutdown`` says; return whether that is over."""
         self.active = False    # whoever calls the service explore now comes too late
-        return self._link.leave()
+        return self._link.leave(
+            self._parameters['on_shutdown'], self._parameters['shutdown_timeout'])
 
     def close(self) -> None:
         """Remove all topics, services and timers; write the counts if asked to."""
@@ -138,7 +145,11 @@ class ExplorationSession:
         self._guard.call(method, *arguments)
 
     def _follow(self, exploration: Exploration) -> None:
-        """Publish what is known, now and whenever it changes."""
+        """Publish what is known, now and whenever it changes, and log what is decided."""
+        if exploration.steps:
+            # Otherwise the status, and the first line of the log, would be the last decision.
+            exploration.robot_lost(f'going on from step {exploration.steps}')
+        exploration.on_event = self._publishers.event
         exploration.on_hypothesis = self._publishers.hypothesis
         self._call(self._publishers.hypothesis, exploration.hypothesis)
 
@@ -151,7 +162,7 @@ class ExplorationSession:
         now = time.monotonic()
         deadline = self._started + (self._parameters['max_duration'] or math.inf)
         self._link.tick(step_limits(self._parameters, deadline), now)
-        self._call(self._publishers.news, self.exploration, self._link.graph.missing, now)
+        self._call(self._publishers.news, self.exploration, self._link.missing(now), now)
         self._publishers.republish(self._parameters['republish_period'], now)
 
     def _diagnose(self) -> None:

@@ -1,0 +1,154 @@
+"""The link of an explorer that commands its robot, as long as nobody else does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+
+from rclpy.node import Node
+
+from mnm_ros.core.step_task import StepTask
+from mnm_ros.nodes.common.graph_watch import GraphWatch
+from mnm_ros.nodes.common.home_service import HomeService
+from mnm_ros.nodes.common.step_limits import step_limits
+from mnm_ros.nodes.exploring.arbitration import LISTENING, Arbitration
+from mnm_ros.nodes.exploring.census import Census
+from mnm_ros.nodes.exploring.orders import Orders
+from mnm_ros.nodes.exploring.robot_link import CallbackGuard, RobotLink
+from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.last_reset import LastReset
+from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.step_loop import StepLoop
+
+_REST = 1.0    # s, for a robot side to say that the robot has come to rest
+
+
+class CommandLink(RobotLink):
+    """Commands the robot on ``action``, unless another explorer does.
+
+    Args:
+        node: that has the topics.
+        parameters: of the explorer.
+        task: what is explored.
+        guard: through which the loop is called.
+        confirmed: whether all who hear the node have confirmed its last heartbeat.
+    """
+
+    loop: StepLoop
+
+    def __init__(self, node: Node, parameters: Parameters, task: StepTask,
+                 guard: CallbackGuard, confirmed: Callable[[], bool]) -> None:
+        super().__init__(node, guard)
+        self._last_reset: LastReset | None = None
+        self._rest_by: float | None = None    # when the robot should have come to rest
+        self._orders = Orders(node)
+        self._home = (HomeService(node, guard.while_open(self._on_home))
+                      if parameters['reset_mode'] == 'service' else None)
+        number = time.time_ns()
+        self._arbitration = Arbitration(
+            node, self._orders.topic_name, number, time.monotonic())
+        self.loop = StepLoop(
+            task, step_limits(parameters), number, self._orders.send,
+            self._home.call if self._home else None)
+        self.loop.before_step = self._look_again
+        self._states = self._subscribe('state', self._on_state)
+        self.graph = GraphWatch(node, self._orders, self._states, self._home)
+        self._census = Census(node, self._orders, self._states.topic_name, confirmed)
+
+    @property
+    def driving(self) -> bool:
+        """Whether it commands the robot at present."""
+        return self.loop.driving
+
+    @property
+    def _standing_by(self) -> bool:
+        """Whether the robot is left to another explorer."""
+        return self._arbitration.stands_by
+
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
+        super().tick(limits, now)
+        if self._last_reset:
+            self._last_reset.tick(now)
+
+    def announce(self) -> None:
+        """Tell other explorers that this one is there; to be called once a second."""
+        self._arbitration.publish()
+
+    def leave(self, how: str, limit: float) -> bool:
+        """Leave a robot that is being driven; return whether that is over."""
+        if self._last_reset is None and self._rest_by is None:
+            if not self.driving:
+                return True
+            self._guard.call(self.loop.pause, 'the node is ending')
+            if how == 'reset':
+                self._go_home(limit)
+            elif how == 'rest' and self.loop.under_way:
+                self._orders.close()    # which tells the robot side that nobody commands it
+                self._rest_by = time.monotonic() + _REST
+            else:
+                return True
+        if self._last_reset:
+            reachable = self.graph.has_home_service if self._home else self.graph.has_partner
+            return self._last_reset.over or not reachable
+        return not self.loop.under_way or time.monotonic() >= (self._rest_by or 0.0)
+
+    def destroy(self) -> None:
+        """Remove the topics and services, once the last action has been heard."""
+        self._say_how_it_was_left()
+        if self._last_reset and not self._last_reset.over:
+            self._orders.wait_until_heard()
+        if self._home:
+            self._home.destroy()
+        self._arbitration.destroy()
+        self._node.destroy_subscription(self._states)
+        self._orders.close()
+
+    def _go_home(self, limit: float) -> None:
+        self._node.get_logger().info(f'going home before the node ends, at most {limit:g} s; a '
+                                     'second Ctrl-C ends at once')
+        self._last_reset = LastReset(
+            self._orders.send, self._home.call if self._home else None, time.time_ns(),
+            time.monotonic())
+
+    def _say_how_it_was_left(self) -> None:
+        logger, home = self._node.get_logger(), self.loop.task.homing.home
+        if self._last_reset and not self._last_reset.over:
+            logger.warning('the robot has not come home')
+        elif self._last_reset and self._last_reset.state not in (None, home):
+            logger.warning(f'the last RESET led to state {self._last_reset.state} instead of '
+                           f'home, state {home}')
+        elif self._last_reset:
+            logger.info('the robot is at home')
+        elif self._rest_by is not None and self.loop.under_way:
+            logger.warning('the robot has not said that it has come to rest')
+
+    def _on_state(self, seq: int, state: int) -> None:
+        now = time.monotonic()
+        if self._last_reset:
+            self._last_reset.on_state(seq, state)
+        if self.loop.running and self._census.changed:
+            self._look_for_rivals(now)    # the answer may be that of another robot
+        if self.loop.running and self.loop.answers_another(seq):
+            self._arbitration.on_foreign_answer(now)
+            self._look_for_rivals(now)
+        self._guard.call(self.loop.on_state, seq, state, now)
+
+    def _on_home(self, attempt: int, success: bool, text: str) -> None:
+        if self._last_reset:
+            self._last_reset.on_home_response(success)
+        self._guard.call(self.loop.on_home_response, attempt, success, text, time.monotonic())
+
+    def _look_for_rivals(self, now: float) -> None:
+        reason = self._arbitration.reason_to_yield(now)
+        if self._last_reset or self._rest_by is not None:
+            return
+        if self._arbitration.commands:
+            self._orders.open()
+            reason = reason or self._census.reason_to_wait(
+                self.driving, self.loop.timer.late_since, now)
+            if not reason and not self._orders.reachable:
+                reason = LISTENING
+        else:
+            self._orders.close()
+        self._guard.call(self.loop.yield_robot, reason, now)

@@ -1,0 +1,76 @@
+"""Messages that rclpy itself cannot read do not end a node; its own errors do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from builtin_interfaces.msg import Time
+from node_processes import NodeProcess, Peer, ScriptedRobot
+import pytest
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Bool
+
+
+def unreadable_parameter(peer: Peer, node: str) -> None:
+    client = peer.node.create_client(SetParameters, f'{node}/set_parameters')
+    peer.wait_for(client.service_is_ready, 'the service')
+    client.call_async(SetParameters.Request(
+        parameters=[Parameter(name='step_timeout', value=ParameterValue(type=77))]))
+
+
+def before_the_beginning_of_time(peer: Peer, node: str) -> None:
+    clock = peer.node.create_publisher(Clock, '/clock', 10)
+    peer.wait_for(clock.get_subscription_count, 'the subscription')
+    peer.spin(0.2)
+    clock.publish(Clock(clock=Time(sec=-1)))
+
+
+@pytest.mark.parametrize('send', [unreadable_parameter, before_the_beginning_of_time])
+def test_one_bad_packet(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, send: Callable) -> None:
+    process = explorer(use_sim_time=True)
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    send(peer, 'explorer')
+    peer.wait_for(lambda: 'ignored, as it concerns no callback of this node' in process.output,
+                  'the line in the log')
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 100, 'more steps')
+    assert peer.set_parameter('explorer', 'step_timeout', 3.0).successful
+    assert process.stop() == 0
+
+
+FAILS = """
+import rclpy
+from rclpy.node import Node
+from std_msgs.msg import Bool
+from mnm_ros.nodes.common.spin import run
+
+class Fails(Node):
+    def __init__(self):
+        super().__init__('fails')
+        self.create_subscription(Bool, 'go', self.on_go, 10)
+
+    def on_go(self, message):
+        rclpy.time.Time(seconds=-1)    # raised in rclpy, because of this callback
+
+    def close(self):
+        print('closed', flush=True)
+
+run('fails', Fails)
+"""
+
+
+def test_an_error_of_a_callback_ends_the_node(
+        start: Callable[..., NodeProcess], peer: Peer, tmp_path: Path) -> None:
+    script = tmp_path / 'fails.py'
+    script.write_text(FAILS)
+    process = start(str(script))
+    go = peer.node.create_publisher(Bool, 'go', 10)
+    peer.wait_for(go.get_subscription_count, 'the subscription')
+    peer.spin(0.2)
+    go.publish(Bool())
+    peer.wait_for(lambda: not process.running, 'the end')
+    assert process.wait() == 1 and 'closed' in process.output and 'ValueError' in process.output

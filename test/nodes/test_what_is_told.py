@@ -1,0 +1,70 @@
+"""What the terminal of an explorer and its topic ``status`` tell, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+import re
+
+from node_processes import NodeProcess, Peer, ScriptedRobot, arguments
+from std_msgs.msg import Int64MultiArray, String
+
+DECISION = re.compile(r'\[explorer\]: (step \d+: .*)')
+
+
+def said(process: NodeProcess) -> list[str]:
+    """Return the lines of the log without time and level."""
+    return re.findall(r'explorer\]: (.*)', process.output)
+
+
+def test_every_decision_is_one_line(explorer: Callable, peer: Peer,
+                                    robot: ScriptedRobot) -> None:
+    """Also those within a phase; and the status is published when its text has changed."""
+    process = explorer()
+    status = peer.listen(String, 'status')
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies and policies[-1].layout.dim[0].size == 3, 'three states')
+    robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
+    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 1, 'that this is noticed', 60.0)
+    decisions = DECISION.findall(process.output)
+    print(*decisions, sep='\n')
+    assert 'home is state 0' in decisions[0]
+    assert any('3 states known' in line for line in decisions)
+    assert any('deleted' in line for line in decisions)
+    assert len(set(decisions)) == len(decisions)
+    peer.spin(1.0)
+    assert all(one.data != other.data for one, other in pairwise(status))
+    assert process.stop() == 0
+
+
+def test_the_first_line_after_a_restore_is_no_old_news(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies, 'a hypothesis')
+    assert process.stop() == 0
+    old = [line.partition(': ')[2] for line in DECISION.findall(process.output)]
+    again = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+    peer.wait_for(lambda: 'exploring' in said(again), 'exploration')
+    lines = said(again)[:said(again).index('exploring')]
+    assert lines[0].startswith('going on from') and 'going on from step' in lines[1]
+    assert not [line for line in lines for news in old if news in line]
+
+
+def test_one_that_stands_by_finds_the_robot(
+        explorer: Callable, start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    """It says whom it waits for, and not that there is no robot."""
+    first = explorer()
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    remapped = [part for name in ('action', 'state') for part in ('-r', f'{name}:=/{name}')]
+    second = start('explorer', given=[
+        *arguments({'actions': ['east', 'west']}, '/elsewhere'), *remapped])
+    status = peer.listen(String, '/elsewhere/status')
+    expected = 'waiting for the robot: another explorer, which started earlier, commands it'
+    peer.wait_for(lambda: status and status[-1].data == expected, 'the reason')
+    peer.spin(1.5)
+    assert status[-1].data == expected and said(second)[-1] == expected
+    assert first.stop() == 0
+    peer.wait_for(lambda: 'exploring' in said(second), 'exploration')
+    assert not first.running and said(second).count('exploring') == 1
