@@ -19,10 +19,15 @@ _KINDS = ('transitions', 'grid', 'generator')
 
 @dataclass(frozen=True)
 class Setting:
-    """A CMP, and the total number of steps after which the next setting is in force, if any."""
+    """A CMP, and the total number of steps after which the next setting is in force, if any.
+
+    Attributes:
+        rows: of a grid, as they stand in the file.
+    """
 
     cmp: Cmp
     until: int | None
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,9 @@ def _scenario(path: Path, root: Entry) -> Scenario:
         until = keys['until'][1].integer(
             f'a number of steps, more than {latest}', latest + 1) if 'until' in keys else None
         latest = until or latest
-        settings.append(Setting(cmp, until))
+        rows = tuple(keys['grid'][1].mapping('a grid', ('rows', 'slip')).plan()
+                     ) if 'grid' in keys else ()
+        settings.append(Setting(cmp, until, rows))
     if settings[-1].until is not None:
         raise keys['until'][0].error('no setting follows, expected no until on the last one')
     return Scenario(name, actions, settings[0].cmp.start, tuple(settings), path)

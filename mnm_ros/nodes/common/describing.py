@@ -64,6 +64,7 @@ class RobotProfile:
 
     Attributes:
         description: None if there is none, or if nobody who publishes one is left.
+        mismatch: why it is not the robot that is expected, or empty.
     """
 
     def __init__(self, node: Node, actions: Sequence[str], on_news: Callable[[], None]) -> None:
@@ -71,7 +72,7 @@ class RobotProfile:
         self._actions = tuple(actions)
         self._on_news = on_news
         self.description: RobotDescription | None = None
-        self._mismatch = ''
+        self.mismatch = ''
         self._publishers: frozenset[object] = frozenset()
         self._heard = self._wait_until = -math.inf
         self._subscription = node.create_subscription(
@@ -94,9 +95,9 @@ class RobotProfile:
         if joined and now > self._heard + _FRESH:
             self._wait_until = now + _PATIENCE
         if left and not seen:
-            self.description, self._mismatch, self._wait_until = None, '', -math.inf
-        if self._mismatch:
-            return self._mismatch
+            self.description, self.mismatch, self._wait_until = None, '', -math.inf
+        if self.mismatch:
+            return self.mismatch
         return 'it has not said yet what it is' if now < self._wait_until else ''
 
     def _on_description(self, message: String) -> None:
@@ -108,7 +109,7 @@ class RobotProfile:
             mismatch = f'what it says on {self._subscription.topic_name} is wrong: {error}'
         else:
             mismatch = difference(self.description, self._actions)
-        if mismatch and mismatch != self._mismatch:
+        if mismatch and mismatch != self.mismatch:
             self._node.get_logger().error(f'the robot is not driven: {mismatch}')
-        self._mismatch = mismatch
+        self.mismatch = mismatch
         self._on_news()
