@@ -99,6 +99,22 @@ def test_it_is_forgotten_with_the_robot(
     peer.wait_for(lambda: len(robot.executed) > 10, 'steps of a robot without description')
 
 
+def test_the_one_that_stays_is_heard_again(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    other = Peer()
+    try:
+        describe(peer, CORRIDOR.to_text())
+        status = peer.listen(String, 'status')
+        explorer()
+        peer.wait_for(lambda: robot.executed, 'a step')
+        describe(other, RobotDescription(('west', 'east')).to_text())
+        until_refused(peer, status)
+        done = len(robot.executed)
+    finally:
+        other.close()
+    peer.wait_for(lambda: len(robot.executed) > done + 10, 'steps of the one that is left')
+
+
 def test_nothing_is_advised_about_another_robot(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     advice = peer.listen(Int64MultiArray, 'advice')

@@ -7,6 +7,7 @@ import math
 import time
 
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from mnm_ros import wire
@@ -75,8 +76,7 @@ class RobotProfile:
         self.mismatch = ''
         self._publishers: frozenset[object] = frozenset()
         self._heard = self._wait_until = -math.inf
-        self._subscription = node.create_subscription(
-            String, _TOPIC, self._on_description, wire.LATCHED_BY_MANY)
+        self._subscription = self._subscribe()
 
     def destroy(self) -> None:
         """Remove the topic."""
@@ -94,11 +94,18 @@ class RobotProfile:
         self._publishers = seen
         if joined and now > self._heard + _FRESH:
             self._wait_until = now + _PATIENCE
-        if left and not seen:
+        if left and seen:    # nobody knows whose message came last: hear those who are left
+            self.destroy()
+            self._subscription = self._subscribe()
+        elif left:
             self.description, self.mismatch, self._wait_until = None, '', -math.inf
         if self.mismatch:
             return self.mismatch
         return 'it has not said yet what it is' if now < self._wait_until else ''
+
+    def _subscribe(self) -> Subscription:
+        return self._node.create_subscription(
+            String, _TOPIC, self._on_description, wire.LATCHED_BY_MANY)
 
     def _on_description(self, message: String) -> None:
         self._heard, self._wait_until = time.monotonic(), -math.inf
