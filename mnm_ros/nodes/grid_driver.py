@@ -218,8 +218,9 @@ class GridDriver(RobotSide):
                 'map ignored: expected a resolution above 0, a pose as the origin and '
                 f'{info.width} x {info.height} values')
             return
-        self._map_frame = message.header.frame_id
-        self.describe_again()
+        if self._map_frame != message.header.frame_id:
+            self._map_frame = message.header.frame_id
+            self.describe_again()
         self._ways.free = free_cells(self._ways.grid, Map(
             info.resolution, info.width, info.height, origin, message.data))
         home = self._ways.grid.cell_at(*home_of(self._given)[:2])
