@@ -23,8 +23,9 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': 'geometry',
-    'simulation': 'core driving geometry',
+    'simulation': 'core driving geometry robot_description',
     'trial': 'core protocol checkpoint simulation',
+    'robot_description': '',
     'interface': '',
     'security': 'interface',
     # with ROS
@@ -34,15 +35,16 @@ ROOMS = {
     'parameters': 'core driving trial',
     'reference': 'core interface parameters wire',
     'launching': 'parameters',
-    'contract': 'core protocol wire',
+    'contract': 'core protocol robot_description wire',
     'console': 'core simulation interface wire parameters',
     'command': 'interface trial wire console',
     '__main__': 'command',
-    'nodes/common': 'core protocol wire parameters',
-    'nodes/exploring': '__init__ core protocol checkpoint wire parameters nodes/common',
+    'nodes/common': 'core protocol robot_description wire parameters',
+    'nodes/exploring': '__init__ core protocol checkpoint robot_description wire parameters'
+                       ' nodes/common',
     'nodes/navigating': 'core wire',
-    'nodes/mobile': 'geometry driving simulation wire parameters nodes/common',
-    'nodes': 'geometry core protocol driving simulation trial wire parameters'
+    'nodes/mobile': 'geometry driving simulation robot_description wire parameters nodes/common',
+    'nodes': 'geometry core protocol driving simulation trial robot_description wire parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating',
 }
 """What the modules of a room may import of the package, beside modules of the same room.
@@ -51,8 +53,8 @@ A room is a folder of the package, without the rooms within it, or a module besi
 """
 
 WITHOUT_ROS = (
-    'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving', 'simulation',
-    'trial', 'interface', 'security')
+    'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving',
+    'robot_description', 'simulation', 'trial', 'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""

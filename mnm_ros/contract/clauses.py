@@ -15,6 +15,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros.contract.robot import Robot, Sender, expect
 from mnm_ros.core.problem import RESET
+from mnm_ros.robot_description import RobotDescription
 
 WALKS = 5        # of random actions
 SLOW = 0.2       # s of a step, from which on its time tells whether it is executed again
@@ -198,6 +199,22 @@ def test_stop(robot: Robot) -> None:
     expect(not after, f'the order under way when it was stopped was answered with {after} once '
            'free, expected a report instead: it does not count')
     robot.home()
+
+
+def test_it_is_what_it_says(robot: Robot) -> None:
+    """On ``robot_side``, where it says anything."""
+    home, said = robot.home(), robot.said_to_be()
+    if not said:
+        pytest.skip('nothing is published on robot_side')
+    try:
+        description = RobotDescription.from_text(said[-1])
+    except ValueError as error:
+        expect(False, f'what is published on robot_side is wrong: {error}')
+    actions = description.actions
+    expect(len(actions) == len(robot.actions), f'robot_side names {len(actions)} actions, '
+           f'{", ".join(actions)}, expected {len(robot.actions)}, as --actions has it')
+    expect(description.home in (None, home), f'robot_side says that home is state '
+           f'{description.home}, and RESET led to state {home}, expected the same')
 
 
 def test_every_message_was_well_formed(robot: Robot) -> None:

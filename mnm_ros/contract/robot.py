@@ -13,7 +13,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
+from std_msgs.msg import Int64MultiArray, String
 
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
@@ -195,6 +195,20 @@ class Robot(Sender):
                f'a call of {service} had no response within {self.timeout:g} s')
         self.node.destroy_client(client)
         return future.result()
+
+    def said_to_be(self) -> list[str]:
+        """Return what is latched on ``robot_side``; empty if nobody publishes it."""
+        heard: list[str] = []
+        subscription = self.node.create_subscription(
+            String, 'robot_side', lambda message: heard.append(message.data),
+            wire.LATCHED_BY_MANY)
+        if self.wait(lambda: self.node.count_publishers(subscription.topic_name), 2 * _SETTLE):
+            self.wait(lambda: heard, self.timeout)
+            expect(heard, f'{subscription.topic_name} has a publisher, but nothing came within '
+                   f'{self.timeout:g} s, expected a message at once (reliable, transient local)')
+            self.listen(self.quiet)
+        self.node.destroy_subscription(subscription)
+        return heard
 
     def reports(self, since: int) -> list[int]:
         """Return the states in unsolicited reports, without the first ``since`` messages."""

@@ -19,6 +19,8 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import CMP_SIM, ParameterError, Parameters
 from mnm_ros.protocol.clients import REPORT
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation.described import describe
 from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import ScenarioError, load
 from mnm_ros.simulation.simulator import Simulator
@@ -73,6 +75,10 @@ class CmpSim(RobotSide):
     def return_home(self) -> int:
         """Play RESET, a step like any other."""
         return self.execute(RESET)
+
+    def describe(self) -> RobotDescription:
+        """Return what is played at present."""
+        return describe(self._simulator.scenario, self._simulator.setting)
 
     def send_state(self, seq: int, state: int) -> None:
         """Publish an answer, which a fault may lose, double or delay; reports are spared."""
@@ -146,6 +152,7 @@ class CmpSim(RobotSide):
         self._published = self._simulator.setting, self._truth.total
         if self._published[0] != setting:
             self._setting_publisher.publish(Int64(data=self._published[0]))
+            self.describe_again()    # walls may have moved
         if self._published[1] != steps:
             self._steps_publisher.publish(Int64(data=self._published[1]))
 

@@ -16,12 +16,14 @@ from mnm_ros.driving.grid import Map, free_cells
 from mnm_ros.driving.maneuvers import MOVES, Maneuver, Move, WayHome
 from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.mobile.described import describe
 from mnm_ros.nodes.mobile.driver_setup import check, grid_of, home_of, movers_of
 from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
 from mnm_ros.nodes.mobile.poses import Located, PoseTopic, StampedPose, planar
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GRID_DRIVER, Parameters
+from mnm_ros.robot_description import RobotDescription
 
 _PERIOD = 0.05    # s, between two looks at the time
 
@@ -35,7 +37,7 @@ class GridDriver(RobotSide):
         check(given)
         self.action_names = MOVES[given['moves']]
         self._ways = Ways(grid_of(given))
-        self._map_frame = ''
+        self._map_frame = self._described_frame = ''
         self._tracker = PoseTracker(self, given)
         self._base_mover, self._home_mover = movers_of(self, given)
         self._mover = self._base_mover    # that of the last maneuver
@@ -84,6 +86,12 @@ class GridDriver(RobotSide):
         fresh = self._tracker.fresh
         self._pending_answer = None if fresh else reason
         return self._tracker.place.state if fresh else None
+
+    def describe(self) -> RobotDescription:
+        """Return the cells of the grid, in the frame of the map or else of the poses."""
+        pose = self._tracker.last
+        return describe(self._ways.grid, self.action_names, self._tracker.home_state,
+                        self._map_frame or (pose.frame if pose else ''))
 
     def arrived(self, state: int, problem: str = '') -> None:
         """End what took time, and remember its state: nobody else has moved the robot there."""
@@ -182,6 +190,9 @@ class GridDriver(RobotSide):
         pose = self._tracker.take(message)
         if pose is None:
             return
+        if pose.frame != self._described_frame:
+            self._described_frame = pose.frame
+            self.describe_again()
         if self._requested:
             self._start_late()
         if self._maneuver:
@@ -208,7 +219,9 @@ class GridDriver(RobotSide):
                 'map ignored: expected a resolution above 0, a pose as the origin and '
                 f'{info.width} x {info.height} values')
             return
-        self._map_frame = message.header.frame_id
+        if self._map_frame != message.header.frame_id:
+            self._map_frame = message.header.frame_id
+            self.describe_again()
         self._ways.free = free_cells(self._ways.grid, Map(
             info.resolution, info.width, info.height, origin, message.data))
         home = self._ways.grid.cell_at(*home_of(self._given)[:2])

@@ -12,6 +12,8 @@ from typing import Any
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GYM_SIDE, ParameterError, Parameters
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation.described import describe_gym
 from mnm_ros.simulation.gym_robot import GymRobot, action_names, check_discrete
 
 
@@ -34,6 +36,10 @@ class GymSide(RobotSide):
     def return_home(self) -> int:
         """Begin an episode."""
         return self._robot.reset()
+
+    def describe(self) -> RobotDescription:
+        """Return what is played."""
+        return describe_gym(self._env, self.action_names, self._robot.home)
 
     def close(self) -> None:
         """Close the environment."""

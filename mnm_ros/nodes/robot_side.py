@@ -15,8 +15,10 @@ from std_srvs.srv import SetBool, Trigger
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.nodes.common.commanders import CommanderWatch
+from mnm_ros.nodes.common.describing import DescriptionTopic
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.server import Order, StepServer
+from mnm_ros.robot_description import RobotDescription
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
 
@@ -51,6 +53,7 @@ class RobotSide(Node):
         self._uncounted = False        # and its end is no answer
         self._stopped = False          # by the service
         self._reports: list[int] = []
+        self._description = DescriptionTopic(self, self.describe)
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
         self._actions = self.create_subscription(
             Int64MultiArray, 'action', self._on_action, wire.STEP)
@@ -82,6 +85,17 @@ class RobotSide(Node):
         does not count. Unless this is overridden, the robot finishes what it does.
         """
         return None
+
+    def describe(self) -> RobotDescription:
+        """Return what the robot side is, for ``robot_side``; to be overridden for more.
+
+        Called once there are ``action_names``, when these change, and by ``describe_again``.
+        """
+        return RobotDescription(tuple(self.action_names))
+
+    def describe_again(self) -> None:
+        """Publish ``describe()`` if it is not what was published last."""
+        self._description.publish()
 
     def arrived(self, state: int, problem: str = '') -> None:
         """End an action, or a way home, that took time.
@@ -134,6 +148,7 @@ class RobotSide(Node):
     def _watch(self) -> None:
         now = time.monotonic()
         lost = self._commanders.look(now, self._started_at if self.busy else None)
+        self._description.keep_up(self.action_names)
         if not self.busy:
             return
         if self.action_timeout and now > self._started_at + self.action_timeout:

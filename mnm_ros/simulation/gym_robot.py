@@ -29,6 +29,9 @@ class GymRobot:
         one_home: whether RESET always leads to the start state that ``seed`` gives; the random
             numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
 
+    Attributes:
+        home: the state that RESET leads to; None if it draws one.
+
     Raises:
         ValueError: if observations or actions are not discrete.
     """
@@ -39,6 +42,7 @@ class GymRobot:
         self._seed = seed
         self._random = np.random.default_rng([seed, 1]) if one_home else None
         self._state = int(env.reset(seed=seed)[0])
+        self.home = self._state if one_home else None
         self._over = False
 
     def reset(self) -> int:

@@ -21,10 +21,15 @@ _MOST_WARNED_OF = 5    # states of a setting
 
 @dataclass(frozen=True)
 class Setting:
-    """A CMP, and the total number of steps after which the next setting is in force, if any."""
+    """A CMP, and the total number of steps after which the next setting is in force, if any.
+
+    Attributes:
+        rows: of a grid, as they stand in the file.
+    """
 
     cmp: Cmp
     until: int | None
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,9 @@ def _scenario(path: Path, root: Entry) -> Scenario:
             warnings.append(entry.warning(
                 'this setting has no until: the next one is in force only once the service '
                 'change is called'))
-        settings.append(Setting(cmp, until))
+        rows = tuple(keys['grid'][1].mapping('a grid', ('rows', 'slip')).plan()
+                     ) if 'grid' in keys else ()
+        settings.append(Setting(cmp, until, rows))
     if settings[-1].until is not None:
         raise keys['until'][0].error('no setting follows, expected no until on the last one')
     return Scenario(name, actions, settings[0].cmp.start, tuple(settings), path,

@@ -40,6 +40,10 @@ WRONG = {
     'home_without_a_report': 'test_return_home',
     'does_not_stop': 'test_stop',
     'answers_when_freed': 'test_stop',
+    'is_said_to_have_more_actions': 'test_it_is_what_it_says',
+    'is_said_to_live_elsewhere': 'test_it_is_what_it_says',
+    'cannot_say_what_it_is': 'test_it_is_what_it_says',
+    'says_nothing_though_asked': 'test_it_is_what_it_says',
 }
 """Each way to be wrong, with the test that finds it, which is the only one that is run."""
 

@@ -13,10 +13,18 @@ import time
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
+from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from mnm_ros import wire
+
+DESCRIPTIONS = {
+    'right': '{"actions": ["left", "right"], "home": 0}',
+    'is_said_to_have_more_actions': '{"actions": ["left", "right", "up"]}',
+    'is_said_to_live_elsewhere': '{"actions": ["left", "right"], "home": 3}',
+    'cannot_say_what_it_is': '{"actions": ["left", "right"], "states": {"A1": {}}}',
+    'says_nothing_though_asked': '',
+}
 
 
 class Ring(Node):
@@ -35,6 +43,10 @@ class Ring(Node):
             self.create_service(SetBool, 'stop', self.on_stop)
         if way == 'chatters':
             self.create_timer(0.1, lambda: self.publish(-1, self.state))
+        if way in DESCRIPTIONS:
+            self.description = self.create_publisher(String, 'robot_side', wire.LATCHED)
+            if DESCRIPTIONS[way]:
+                self.description.publish(String(data=DESCRIPTIONS[way]))
         self.stopped = False
         self.held: int | None = None
         self.random = Random(0)

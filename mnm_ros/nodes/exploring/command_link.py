@@ -38,7 +38,7 @@ class CommandLink(RobotLink):
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard, confirmed: Callable[[], bool]) -> None:
-        super().__init__(node, guard)
+        super().__init__(node, parameters, guard)
         self._last_reset: LastReset | None = None
         self._rest_by: float | None = None    # when the robot should have come to rest
         self._orders = Orders(node)
@@ -101,6 +101,7 @@ class CommandLink(RobotLink):
         if self._home:
             self._home.destroy()
         self._arbitration.destroy()
+        self.profile.destroy()
         self._node.destroy_subscription(self._states)
         self._orders.close()
 
@@ -140,6 +141,8 @@ class CommandLink(RobotLink):
         self._guard.call(self.loop.on_home_response, attempt, success, text, time.monotonic())
 
     def _look_for_rivals(self, now: float) -> None:
+        # Both keep count, so they are always asked.
+        objection = self.profile.objection(now)
         reason = self._arbitration.reason_to_yield(now)
         if self._last_reset or self._rest_by is not None:
             return
@@ -151,4 +154,4 @@ class CommandLink(RobotLink):
                 reason = LISTENING
         else:
             self._orders.close()
-        self._guard.call(self.loop.yield_robot, reason, now)
+        self._guard.call(self.loop.yield_robot, objection or reason, now)

@@ -1,12 +1,15 @@
 """What the explorer knows as markers for RViz and Foxglove.
 
-States are ids without a place, so each gets a cell of its own on a square grid, in the order
-in which it was first seen, and keeps it.
+States are drawn where the robot side has said that they are. If it has not, they are ids without
+a place, so each gets a cell of its own on a square grid, in the order in which it was first seen,
+and keeps it. That picture has a frame of its own: it must never lie over a map.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
+import math
 
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
@@ -14,48 +17,95 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Policy
+from mnm_ros.robot_description import RobotDescription
 
-_FRAME = 'map'
+STATES_FRAME = 'mnm_states'
+"""The frame of pictures that have no place in the world."""
+
 _COLOURS = {
     'known': (0.2, 0.7, 0.3), 'candidates': (0.95, 0.75, 0.2), 'current': (0.2, 0.4, 0.9),
-    'policy': (0.6, 0.6, 0.6)}
+    'policy': (0.6, 0.6, 0.6), 'walls': (0.3, 0.3, 0.3), 'labels': (1.0, 1.0, 1.0)}
+_NOTHING = RobotDescription(('unknown',))
+
+
+class _Layout:
+    """Places on a square grid, in the order in which they were asked for."""
+
+    scale = 1.0
+
+    def __init__(self) -> None:
+        self._cells: dict[int, Point] = {}
+        self._free = _spiral()
+
+    def place(self, state: int) -> Point:
+        """Return the place of a state."""
+        if state not in self._cells:
+            x, y = next(self._free)
+            self._cells[state] = Point(x=float(x), y=float(y))
+        return self._cells[state]
+
+
+class _Positions:
+    """Places as the robot side gives them.
+
+    Attributes:
+        scale: how far neighbours are from each other, in m.
+    """
+
+    def __init__(self, description: RobotDescription) -> None:
+        self._places = {state: Point(x=float(x), y=float(y))
+                        for state, (x, y) in description.positions.items()}
+        self.scale = spacing(description.positions.values())
+
+    def place(self, state: int) -> Point | None:
+        """Return the place of a state; None if it has none, and cannot be drawn."""
+        return self._places.get(state)
 
 
 class Markers:
     """Keeps the place of each state and draws the present picture."""
 
     def __init__(self) -> None:
-        self._cells: dict[int, Point] = {}
-        self._free = _spiral()
+        self._layout = _Layout()
+        self._places: _Layout | _Positions = self._layout
+        self._description = _NOTHING
 
-    def draw(self, exploration: Exploration) -> MarkerArray:
-        """Return known, candidate and current states and the policy learnt last."""
+    def draw(self, exploration: Exploration,
+             description: RobotDescription | None = None) -> MarkerArray:
+        """Return known, candidate and current states and the policy learnt last.
+
+        Args:
+            exploration: what is drawn.
+            description: where states are, and what they are called, if that is known.
+        """
+        self._follow(description or _NOTHING)
         hypothesis = exploration.hypothesis
         known = hypothesis.targets if hypothesis else ()
         current = () if exploration.last_state is None else (exploration.last_state,)
         markers = [
             Marker(action=Marker.DELETEALL),
+            self._walls(),
             self._states('known', known, 0.8),
             self._states('candidates', exploration.candidates, 0.6),
             self._states('current', current, 0.4)]
         if hypothesis and hypothesis.policies:
             markers.append(self._policy(hypothesis.policies[-1], exploration))
-        markers += [self._label(i, state) for i, state in enumerate(known)]
+        markers += self._labels(known)
+        placed = isinstance(self._places, _Positions)
         for marker in markers:
-            marker.header.frame_id = _FRAME
+            marker.header.frame_id = placed and self._description.frame or STATES_FRAME
             marker.pose.orientation.w = 1.0
         return MarkerArray(markers=markers)
 
-    def _cell(self, state: int) -> Point:
-        if state not in self._cells:
-            x, y = next(self._free)
-            self._cells[state] = Point(x=float(x), y=float(y))
-        return self._cells[state]
+    def _follow(self, description: RobotDescription) -> None:
+        if description is not self._description:
+            self._description = description
+            self._places = _Positions(description) if description.positions else self._layout
 
     def _states(self, name: str, states: Iterable[int], size: float) -> Marker:
-        return Marker(
-            ns=name, type=Marker.CUBE_LIST, scale=Vector3(x=size, y=size, z=size / 4),
-            color=_colour(name), points=[self._cell(state) for state in states])
+        size *= self._places.scale
+        points = [place for state in states if (place := self._places.place(state))]
+        return _listed(name, Marker.CUBE_LIST, Vector3(x=size, y=size, z=size / 4), points)
 
     def _policy(self, policy: Policy, exploration: Exploration) -> Marker:
         """Lines from each state to where the first action of the policy most often led."""
@@ -64,23 +114,52 @@ class Markers:
             following = counts.get((state, policy.action(0, state)))
             if following and state != policy.target:
                 likely = max(following, key=lambda after: following[after])
-                points += [self._cell(state), self._cell(likely)]
-        return Marker(
-            ns='policy', type=Marker.LINE_LIST, scale=Vector3(x=0.08), color=_colour('policy'),
-            points=points)
+                begin, end = self._places.place(state), self._places.place(likely)
+                if begin and end:
+                    points += [begin, end]
+        return _listed('policy', Marker.LINE_LIST, Vector3(x=0.08 * self._places.scale), points)
 
-    def _label(self, index: int, state: int) -> Marker:
-        marker = Marker(
-            ns='labels', id=index, type=Marker.TEXT_VIEW_FACING, text=str(state),
-            scale=Vector3(z=0.3), color=ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0))
-        cell = self._cell(state)
-        marker.pose.position = Point(x=cell.x, y=cell.y, z=0.4)
-        return marker
+    def _walls(self) -> Marker:
+        walls = self._description.walls if isinstance(self._places, _Positions) else ()
+        points = [Point(x=float(x), y=float(y))
+                  for wall in walls for x, y in (wall[:2], wall[2:])]
+        return _listed('walls', Marker.LINE_LIST, Vector3(x=0.1 * self._places.scale), points)
+
+    def _labels(self, states: Iterable[int]) -> Iterator[Marker]:
+        scale = self._places.scale
+        for index, state in enumerate(states):
+            place = self._places.place(state)
+            if place:
+                marker = Marker(
+                    ns='labels', id=index, type=Marker.TEXT_VIEW_FACING,
+                    text=self._description.label(state), scale=Vector3(z=0.3 * scale),
+                    color=_colour('labels'))
+                marker.pose.position = Point(x=place.x, y=place.y, z=0.4 * scale)
+                yield marker
+
+
+def spacing(positions: Iterable[tuple[float, float]]) -> float:
+    """Return how far apart neighbours are at least; 1 if there are no two places.
+
+    Only points that follow each other in the order of x or of y are compared: exact on a grid,
+    quick for any number.
+    """
+    distinct = sorted({*positions})
+    across = sorted(distinct, key=lambda point: point[::-1])
+    return min((math.dist(*pair) for points in (distinct, across) for pair in pairwise(points)),
+               default=1.0)
+
+
+def _listed(name: str, kind: int, scale: Vector3, points: list[Point]) -> Marker:
+    """Return a marker of several points; RViz takes one without any for an error."""
+    if not points:
+        return Marker(ns=name, action=Marker.DELETE)
+    return Marker(ns=name, type=kind, scale=scale, color=_colour(name), points=points)
 
 
 def _colour(name: str) -> ColorRGBA:
     red, green, blue = _COLOURS[name]
-    return ColorRGBA(r=red, g=green, b=blue, a=0.9)
+    return ColorRGBA(r=red, g=green, b=blue, a=1.0 if name == 'labels' else 0.9)
 
 
 def _spiral() -> Iterator[tuple[int, int]]:

@@ -15,6 +15,7 @@ from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.markers import Markers
+from mnm_ros.robot_description import RobotDescription
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
 _MARKER_PERIOD = 0.5     # s, at least between two pictures
@@ -24,7 +25,13 @@ _LEVELS = {
 
 
 class Publishers:
-    """All topics that tell about an exploration; late subscribers get the latest value."""
+    """All topics that tell about an exploration; late subscribers get the latest value.
+
+    Attributes:
+        description: what the robot side has said it is; None if it has not.
+    """
+
+    description: RobotDescription | None = None
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -90,10 +97,11 @@ class Publishers:
                 self._publish(self._phase, String(data=phase.value))
         if now >= self._next_picture:
             self._next_picture = now + _MARKER_PERIOD
-            shown = (self._hypothesis, exploration.candidates, exploration.last_state)
+            shown = (self._hypothesis, exploration.candidates, exploration.last_state,
+                     self.description)
             if shown != self._drawn:
                 self._drawn = shown
-                self._publish(self._markers, self._picture.draw(exploration))
+                self._publish(self._markers, self._picture.draw(exploration, self.description))
 
     def event(self, event: Event) -> None:
         """Log a decision."""

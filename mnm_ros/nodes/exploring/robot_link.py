@@ -15,6 +15,7 @@ from std_msgs.msg import Int64MultiArray
 
 from mnm_ros import wire
 from mnm_ros.core.step_task import StepTask
+from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.parameters import Parameters
@@ -64,14 +65,17 @@ class RobotLink(ABC):
     Attributes:
         loop: makes the steps.
         graph: who is on the other side.
+        profile: what the robot side has said it is.
     """
 
     loop: Loop
     graph: GraphWatch
 
-    def __init__(self, node: Node, guard: CallbackGuard) -> None:
+    def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard) -> None:
         self._node = node
         self._guard = guard
+        self.profile = RobotProfile(node, parameters['actions'], guard.while_open(
+            lambda: self._look_for_rivals(time.monotonic())))
         self._looked = -float('inf')    # when the graph was looked at last
         self._looking_since = time.monotonic()
 
@@ -166,7 +170,8 @@ class AdviceLink(RobotLink):
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
-        super().__init__(node, guard)
+        super().__init__(node, parameters, guard)
+        self._mismatch = ''    # at the last tick
         self._advice = node.create_publisher(Int64MultiArray, 'advice', wire.LATCHED)
         self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
         self.loop.before_step = self._look_again
@@ -174,17 +179,34 @@ class AdviceLink(RobotLink):
         self._states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(node, self._advice, self._states, None, self._orders)
 
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Look who is there, and watch the times, unless this is another robot."""
+        self.profile.objection(now)
+        mismatch, before = self.profile.mismatch, self._mismatch
+        self._mismatch = mismatch
+        if mismatch:
+            self.loop.adjust(limits)
+            self._guard.call(self.loop.task.robot_lost, mismatch)
+            return
+        super().tick(limits, now)
+        if before:
+            self._guard.call(self.loop.on_peers, True, True, now)
+
     def destroy(self) -> None:
         """Remove the topics."""
+        self.profile.destroy()
         self._node.destroy_subscription(self._orders)
         self._node.destroy_subscription(self._states)
         self._node.destroy_publisher(self._advice)
 
     def _advise(self, seq: int, action: int) -> None:
-        self._advice.publish(wire.encode_step(seq, action))
+        if not self.profile.mismatch:
+            self._advice.publish(wire.encode_step(seq, action))
 
     def _on_order(self, seq: int, action: int) -> None:
-        self._guard.call(self.loop.on_order, seq, action, time.monotonic())
+        if not self.profile.mismatch:
+            self._guard.call(self.loop.on_order, seq, action, time.monotonic())
 
     def _on_state(self, seq: int, state: int) -> None:
-        self._guard.call(self.loop.on_state, seq, state, time.monotonic())
+        if not self.profile.mismatch:
+            self._guard.call(self.loop.on_state, seq, state, time.monotonic())

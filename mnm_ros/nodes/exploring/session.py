@@ -162,6 +162,7 @@ class ExplorationSession:
         now = time.monotonic()
         deadline = self._started + (self._parameters['max_duration'] or math.inf)
         self._link.tick(step_limits(self._parameters, deadline), now)
+        self._publishers.description = self._link.profile.description
         self._call(self._publishers.news, self.exploration, self._link.missing(now), now)
         self._publishers.republish(self._parameters['republish_period'], now)
 

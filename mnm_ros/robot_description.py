@@ -1,0 +1,216 @@
+"""What a robot side says about itself: its actions and, where it has them, places of states.
+
+It is published on ``robot_side`` as one JSON object, which ``docs/robot_sides.md`` describes.
+Imports no ROS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+import json
+import math
+from typing import Any
+
+MAX_ACTIONS = 1000
+MAX_STATES = 10_000
+MAX_WALLS = 40_000
+MAX_NAME = 100               # characters of a name or a frame
+MAX_TEXT = 4_000_000         # characters of the whole
+_INT64 = range(-2**63, 2**63)
+
+Point = tuple[float, float]
+Wall = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class RobotDescription:
+    """A robot side in its own words.
+
+    Args:
+        actions: names of the actions in the order of their numbers, without RESET.
+        home: the state that RESET leads to; None if the robot side does not know it.
+        frame: in which positions and walls are; empty for one that nothing else uses.
+        names: of states, for people.
+        positions: x and y of states, in m.
+        walls: lines from x1, y1 to x2, y2, in m.
+
+    Raises:
+        ValueError: says what is wrong and what was expected.
+    """
+
+    actions: tuple[str, ...]
+    home: int | None = None
+    frame: str = ''
+    names: Mapping[int, str] = field(default_factory=dict)
+    positions: Mapping[int, Point] = field(default_factory=dict)
+    walls: tuple[Wall, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_actions(self.actions)
+        if self.home is not None:
+            _check_state(self.home, 'home')
+        _check_text(self.frame, 'frame', empty=True)
+        _check_size({*self.names, *self.positions}, 'states', MAX_STATES)
+        _check_size(self.walls, 'walls', MAX_WALLS)
+        for state, name in self.names.items():
+            _check_state(state, 'a state')
+            _check_text(name, f'the name of state {state}')
+        for state, position in self.positions.items():
+            _check_state(state, 'a state')
+            _check_numbers(position, 2, f'the position of state {state}', 'x and y')
+        for index, wall in enumerate(self.walls):
+            _check_numbers(wall, 4, f'walls[{index}]', '[x1, y1, x2, y2]')
+
+    def label(self, state: int) -> str:
+        """Return what people call a state: its name, if it has one, and its id."""
+        return f'{self.names[state]} ({state})' if state in self.names else str(state)
+
+    def to_text(self) -> str:
+        """Return it as JSON."""
+        states: dict[str, dict[str, object]] = {
+            str(state): {'name': name} for state, name in self.names.items()}
+        for state, (x, y) in self.positions.items():
+            states.setdefault(str(state), {}).update(x=x, y=y)
+        return json.dumps({
+            'actions': self.actions, 'home': self.home, 'frame': self.frame, 'states': states,
+            'walls': self.walls})
+
+    @classmethod
+    def from_text(cls, text: str) -> RobotDescription:
+        """Read what ``to_text`` has returned, or what another program has written.
+
+        Raises:
+            ValueError: says which entry is wrong and what was expected.
+        """
+        found = _entries(_parse(text), 'the description', (
+            'actions', 'home', 'frame', 'states', 'walls'))
+        if 'actions' not in found:
+            raise ValueError('actions are missing, expected a list of names')
+        names, positions = _states(found.get('states', {}))
+        walls = _list(found.get('walls', []), 'walls', 'a list of [x1, y1, x2, y2]', MAX_WALLS)
+        return cls(
+            tuple(_list(found['actions'], 'actions', 'a list of names', MAX_ACTIONS)),
+            found.get('home'), found.get('frame', ''), names, positions,
+            tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
+                  for index, wall in enumerate(walls)))
+
+
+def difference(description: RobotDescription, actions: Sequence[str]) -> str:
+    """Return in which way a robot side has other actions than those named, or nothing."""
+    if description.actions == tuple(actions):
+        return ''
+    return (f'the robot side has the actions [{", ".join(description.actions)}], but the '
+            f'parameter actions is [{", ".join(actions)}], expected the same names in the same '
+            'order')
+
+
+def _parse(text: str) -> Any:
+    if len(text) > MAX_TEXT:
+        raise ValueError(f'{len(text)} characters, expected at most {MAX_TEXT}')
+    try:
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(f'no JSON: {error}, expected a JSON object') from None
+    except RecursionError:
+        raise ValueError('nested too deeply, expected a JSON object with the entry actions'
+                         ) from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f'the entry {_shown(key)} appears twice, expected it once')
+        found[key] = value
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f'found {name}, expected finite numbers')
+
+
+def _entries(value: Any, what: str, known: Sequence[str]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f'{what} is {_shown(value)}, expected a JSON object')
+    for key in value:
+        if key not in known:
+            raise ValueError(
+                f'{what} has the entry {_shown(key)}, expected one of {", ".join(known)}')
+    return value
+
+
+def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
+    """Return the names and the positions of states."""
+    if not isinstance(value, dict):
+        raise ValueError(f'states is {_shown(value)}, expected a JSON object with an entry for '
+                         'each state')
+    _check_size(value, 'states', MAX_STATES)
+    names, positions = {}, {}
+    for key, entry in value.items():
+        state = _state(key)
+        found = _entries(entry, f'state {state}', ('name', 'x', 'y'))
+        if 'name' in found:
+            names[state] = found['name']
+        if ('x' in found) != ('y' in found):
+            raise ValueError(
+                f'state {state} has only one of x and y, expected both or none')
+        if 'x' in found:
+            positions[state] = found['x'], found['y']
+    return names, positions
+
+
+def _state(key: str) -> int:
+    # What int takes besides, as in '+7', ' 7' or '0_7', would name one state in several ways.
+    if not (len(key) <= 20 and key.isascii() and key.removeprefix('-').isdigit()
+            and str(int(key)) == key):
+        raise ValueError(f'states has the entry {_shown(key)}, expected the number of a state')
+    return int(key)
+
+
+def _list(value: Any, what: str, expected: str, most: int) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f'{what} is {_shown(value)}, expected {expected}')
+    _check_size(value, what, most)
+    return value
+
+
+def _check_actions(actions: Sequence[Any]) -> None:
+    if not actions:
+        raise ValueError('actions is empty, expected at least one name')
+    _check_size(actions, 'actions', MAX_ACTIONS)
+    for index, name in enumerate(actions):
+        _check_text(name, f'actions[{index}]')
+    if len({*actions}) != len(actions):
+        twice = next(name for name in actions if list(actions).count(name) > 1)
+        raise ValueError(f'actions has {_shown(twice)} twice, expected distinct names')
+
+
+def _check_size(value: Any, what: str, most: int) -> None:
+    if len(value) > most:
+        raise ValueError(f'{what} has {len(value)} entries, expected at most {most}')
+
+
+def _check_state(value: Any, what: str) -> None:
+    if type(value) is not int or value not in _INT64:
+        raise ValueError(f'{what} is {_shown(value)}, expected a state, a 64-bit integer')
+
+
+def _check_text(value: Any, what: str, empty: bool = False) -> None:
+    if not isinstance(value, str) or not (value or empty) or len(value) > MAX_NAME:
+        raise ValueError(
+            f'{what} is {_shown(value)}, expected {"at most" if empty else "1 to"} {MAX_NAME} '
+            'characters')
+
+
+def _check_numbers(value: Sequence[Any], count: int, what: str, expected: str) -> None:
+    if len(value) != count or not all(
+            isinstance(number, (int, float)) and not isinstance(number, bool)
+            and abs(number) < 1e100 and math.isfinite(number) for number in value):
+        raise ValueError(f'{what} is {_shown(list(value))}, expected {expected}, finite numbers')
+
+
+def _shown(value: Any) -> str:
+    """Return a value as JSON, shortened."""
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= MAX_NAME else f'{text[:MAX_NAME]}...'

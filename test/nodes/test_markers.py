@@ -1,0 +1,99 @@
+"""Where the states are drawn, with and without positions of the robot side."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from visualization_msgs.msg import Marker, MarkerArray
+
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.nodes.exploring.markers import Markers, spacing
+from mnm_ros.robot_description import RobotDescription
+
+HYPOTHESIS = Hypothesis(1, 1, 8, tuple(
+    Policy(target, 8, (3, 4), ((0, 1),)) for target in (3, 4)))
+PLACED = RobotDescription(
+    ('a', 'b'), 3, 'map', {3: 'dock'}, {3: (10.0, 20.0), 4: (10.0, 20.5)},
+    ((9.0, 9.0, 9.0, 11.0),))
+
+
+def exploration(**attributes: object) -> SimpleNamespace:
+    return SimpleNamespace(**{
+        'hypothesis': HYPOTHESIS, 'last_state': 4, 'candidates': (),
+        'counts': {(3, 0): {4: 9}}, **attributes})
+
+
+def draw(description: RobotDescription | None, **attributes: object) -> MarkerArray:
+    return Markers().draw(exploration(**attributes), description)
+
+
+def named(picture: MarkerArray, name: str) -> list[Marker]:
+    return [marker for marker in picture.markers if marker.ns == name]
+
+
+def points(picture: MarkerArray, name: str) -> list[tuple[float, float]]:
+    return [(point.x, point.y) for marker in named(picture, name) for point in marker.points]
+
+
+def frames(picture: MarkerArray) -> set[str]:
+    return {marker.header.frame_id for marker in picture.markers}
+
+
+@pytest.mark.parametrize('description', [None, RobotDescription(('a', 'b'), 3, 'map')])
+def test_states_without_a_place_never_lie_over_a_map(
+        description: RobotDescription | None) -> None:
+    picture = draw(description)
+    assert frames(picture) == {'mnm_states'}
+    assert points(picture, 'known') == [(0, 0), (1, 0)]
+    assert [label.text for label in named(picture, 'labels')] == ['3', '4']
+
+
+def test_states_with_a_place_are_drawn_there() -> None:
+    picture = draw(PLACED)
+    assert frames(picture) == {'map'}
+    assert points(picture, 'known') == [(10, 20), (10, 20.5)]
+    assert points(picture, 'current') == [(10, 20.5)]
+    assert points(picture, 'policy') == [(10, 20), (10, 20.5)]
+    assert points(picture, 'walls') == [(9, 9), (9, 11)]
+    assert named(picture, 'known')[0].scale.x == 0.4    # 0.8 of the cells, which are 0.5 m wide
+    labels = named(picture, 'labels')
+    assert [label.text for label in labels] == ['dock (3)', '4']
+    assert (labels[0].pose.position.x, labels[0].pose.position.y) == (10, 20)
+
+
+def test_a_state_without_a_place_among_others_is_not_drawn() -> None:
+    picture = draw(PLACED, candidates=(77,), last_state=77)
+    assert not points(picture, 'candidates') and not points(picture, 'current')
+
+
+def test_positions_without_a_frame_have_that_of_the_states() -> None:
+    assert frames(draw(RobotDescription(('a',), positions={3: (1, 2)}))) == {'mnm_states'}
+
+
+@pytest.mark.parametrize('attributes', [
+    {}, {'hypothesis': None, 'last_state': None}, {'candidates': (9,), 'counts': {}}])
+@pytest.mark.parametrize('description', [None, PLACED])
+def test_no_marker_to_be_added_is_empty(
+        description: RobotDescription | None, attributes: dict) -> None:
+    picture = draw(description, **attributes)
+    for marker in picture.markers[1:]:
+        if marker.action == Marker.ADD:
+            assert marker.points or marker.text
+        else:
+            assert marker.action == Marker.DELETE and marker.ns
+
+
+def test_the_picture_follows_what_the_robot_side_says() -> None:
+    markers = Markers()
+    assert points(markers.draw(exploration(), None), 'known') == [(0, 0), (1, 0)]
+    assert points(markers.draw(exploration(), PLACED), 'known') == [(10, 20), (10, 20.5)]
+    assert points(markers.draw(exploration(), None), 'known') == [(0, 0), (1, 0)]
+
+
+@pytest.mark.parametrize('positions, distance', [
+    ([], 1), ([(3, 3)], 1), ([(3, 3), (3, 3)], 1), ([(0, 0), (0, 2), (5, 0)], 2),
+    ([(x, y) for x in (0, 5) for y in (0, 0.5, 1)], 0.5),
+    ([(x, y) for x in (0, 0.5) for y in (0, 5)], 0.5)])
+def test_spacing(positions: list, distance: float) -> None:
+    assert spacing(positions) == distance

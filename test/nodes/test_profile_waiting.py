@@ -1,0 +1,85 @@
+"""How long the explorer waits for what a robot side says; with a graph that a test makes up."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+from std_msgs.msg import String
+
+from mnm_ros.nodes.common.describing import RobotProfile
+
+WAITING = 'it has not said yet what it is'
+
+
+class Graph:
+    """Stands in for a node; who publishes on robot_side, by identity."""
+
+    def __init__(self) -> None:
+        self.publishers: list[int] = []
+        self.errors: list[str] = []
+
+    def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(endpoint_gid=[gid]) for gid in self.publishers]
+
+    def create_subscription(self, *arguments: object) -> SimpleNamespace:
+        self.hear = lambda text: arguments[2](String(data=text))
+        return SimpleNamespace(topic_name='/robot_side')
+
+    def destroy_subscription(self, subscription: object) -> None:
+        del self.hear
+
+    def get_logger(self) -> SimpleNamespace:
+        return SimpleNamespace(error=self.errors.append)
+
+
+def profile() -> tuple[Graph, RobotProfile, float]:
+    graph = Graph()
+    return graph, RobotProfile(graph, ['east'], lambda: None), time.monotonic()
+
+
+def test_a_robot_side_without_the_topic_is_not_waited_for() -> None:
+    _, robot, now = profile()
+    assert robot.objection(now) == ''
+
+
+def test_one_that_has_just_come_is_waited_for() -> None:
+    graph, robot, now = profile()
+    graph.publishers = [1]
+    assert robot.objection(now) == robot.objection(now + 1.9) == WAITING
+    graph.hear('{"actions": ["east"]}')
+    assert robot.objection(now + 1.9) == ''
+
+
+def test_one_that_stays_silent_is_not_waited_for_any_longer() -> None:
+    graph, robot, now = profile()
+    graph.publishers = [1]
+    assert robot.objection(now) == WAITING
+    assert robot.objection(now + 2.1) == ''
+
+
+def test_its_message_may_come_before_it_is_seen() -> None:
+    graph, robot, now = profile()
+    graph.hear('{"actions": ["east"]}')
+    graph.publishers = [1]
+    assert robot.objection(now) == ''
+
+
+def test_one_that_replaces_another_is_waited_for() -> None:
+    graph, robot, now = profile()
+    graph.publishers = [1]
+    graph.hear('{"actions": ["east"]}')
+    assert robot.objection(now) == ''
+    graph.publishers = [1, 2]    # the old one, killed, is still seen
+    assert robot.objection(now + 9) == WAITING
+    graph.hear('{"actions": ["west"]}')
+    graph.hear('{"actions": ["west"]}')
+    assert '[west]' in robot.objection(now + 9) and len(graph.errors) == 1
+    graph.publishers = [1]
+    before = graph.hear
+    assert '[west]' in robot.objection(now + 10)
+    assert graph.hear is not before    # it is asked again, as it will not repeat itself
+    graph.hear('{"actions": ["east"]}')
+    assert robot.objection(now + 10) == '' and robot.description
+    graph.publishers = []
+    assert robot.objection(now + 11) == '' and robot.description is None

@@ -1,0 +1,90 @@
+"""What a robot side says about itself, there and back, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mnm_ros.robot_description import (
+    MAX_ACTIONS,
+    MAX_STATES,
+    MAX_TEXT,
+    RobotDescription,
+    difference,
+)
+
+WHOLE = RobotDescription(
+    ('east', 'west'), 0, 'map', {0: 'dock', -2: 'outside'}, {0: (0.5, 1.5), 7: (1.5, -2.0)},
+    ((0.0, 0.0, 1.0, 0.0),))
+
+
+@pytest.mark.parametrize('description', [
+    WHOLE, RobotDescription(('go',)), RobotDescription(('é "x"',), -2**63)])
+def test_there_and_back(description: RobotDescription) -> None:
+    assert RobotDescription.from_text(description.to_text()) == description
+
+
+def test_everything_but_the_actions_is_optional() -> None:
+    assert RobotDescription.from_text('{"actions": ["up"]}') == RobotDescription(('up',))
+
+
+def test_labels_show_names_where_there_are_any() -> None:
+    assert WHOLE.label(0) == 'dock (0)' and WHOLE.label(7) == '7'
+
+
+@pytest.mark.parametrize('change, complaint', [
+    ({'actions': []}, 'actions is empty, expected at least one name'),
+    ({'actions': 'up'}, 'actions is "up", expected a list of names'),
+    ({'actions': ['up', 3]}, 'actions[1] is 3, expected 1 to 100 characters'),
+    ({'actions': ['up', '']}, 'actions[1] is "", expected'),
+    ({'actions': ['up', 'up']}, 'actions has "up" twice, expected distinct names'),
+    ({'actions': [str(i) for i in range(MAX_ACTIONS + 1)]}, 'expected at most 1000'),
+    ({'home': 1.0}, 'home is 1.0, expected a state, a 64-bit integer'),
+    ({'home': True}, 'home is true, expected a state'),
+    ({'home': 2**63}, 'expected a state, a 64-bit integer'),
+    ({'frame': None}, 'frame is null, expected at most 100 characters'),
+    ({'frame': 'f' * 101}, 'expected at most 100 characters'),
+    ({'states': []}, 'states is [], expected a JSON object with an entry for each state'),
+    ({'states': {'+7': {}}}, 'states has the entry "+7", expected the number of a state'),
+    ({'states': {'07': {}}}, 'expected the number of a state'),
+    ({'states': {str(2**63): {'name': 'a'}}}, 'expected a state, a 64-bit integer'),
+    ({'states': {'7': 'A1'}}, 'state 7 is "A1", expected a JSON object'),
+    ({'states': {'7': {'z': 1}}}, 'state 7 has the entry "z", expected one of name, x, y'),
+    ({'states': {'7': {'x': 1}}}, 'state 7 has only one of x and y, expected both or none'),
+    ({'states': {'7': {'x': 1, 'y': '2'}}}, 'the position of state 7 is [1, "2"], expected x and'),
+    ({'states': {'7': {'x': 1, 'y': 10**400}}}, 'expected x and y, finite numbers'),
+    ({'states': {'7': {'name': ''}}}, 'the name of state 7 is "", expected 1 to 100'),
+    ({'states': {str(i): {} for i in range(MAX_STATES + 1)}}, 'states has 10001 entries'),
+    ({'walls': [[0, 0, 1]]}, 'walls[0] is [0, 0, 1], expected [x1, y1, x2, y2], finite'),
+    ({'walls': [[0, 0, 1, True]]}, 'walls[0] is'),
+    ({'walls': [7]}, 'walls[0] is 7, expected [x1, y1, x2, y2]'),
+    ({'wals': []}, 'the description has the entry "wals", expected one of actions, home, frame'),
+])
+def test_what_is_wrong_is_named(change: dict, complaint: str) -> None:
+    with pytest.raises(ValueError) as error:
+        RobotDescription.from_text(json.dumps({'actions': ['up'], **change}))
+    assert complaint in str(error.value) and len(str(error.value)) < 400
+
+
+@pytest.mark.parametrize('text, complaint', [
+    ('', 'no JSON: '), ('[]', 'the description is [], expected a JSON object'),
+    ('{}', 'actions are missing, expected a list of names'),
+    ('{"actions": ["a"], "actions": ["b"]}', 'the entry "actions" appears twice'),
+    ('{"actions": ["a"], "walls": [[0, 0, 1, NaN]]}', 'found NaN, expected finite numbers'),
+    ('{"actions": ["a"], "walls": [[0, 0, 1, 1e999]]}', 'walls[0] is'),
+    ('[' * 200_000, 'nested too deeply'), (' ' * (MAX_TEXT + 1), 'characters, expected at most'),
+])
+def test_what_is_no_description_is_refused(text: str, complaint: str) -> None:
+    with pytest.raises(ValueError) as error:
+        RobotDescription.from_text(text)
+    assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize('actions, differs', [
+    (['east', 'west'], False), (['west', 'east'], True), (['east'], True),
+    (['east', 'west', 'up'], True), (['east', 'left'], True)])
+def test_the_difference_shows_both_lists(actions: list, differs: bool) -> None:
+    found = difference(WHOLE, actions)
+    assert bool(found) is differs
+    assert not differs or '[east, west]' in found and f'[{", ".join(actions)}]' in found
