@@ -31,7 +31,7 @@ ALLOWANCE = 3
 RELEVANT = 0.5
 """Pairs with at least this fraction of the largest weight get more samples."""
 
-PATIENCE = 25
+RULE_OUT_TRIES = 25
 """How often a candidate that could be accepted but seems beyond the radius is given more samples,
 to rule it out: this often if it seems to be at the limit, proportionally less often nearer to
 the radius."""
@@ -133,7 +133,7 @@ class Disco(IncrementalBase):
             certificate = model.certify(target, actions)
             if certificate.bound <= problem.limit:
                 beyond = (certificate.steps - problem.radius) / (problem.limit - problem.radius)
-                if self._tries.get(target, 0) >= PATIENCE * min(1.0, beyond):
+                if self._tries.get(target, 0) >= RULE_OUT_TRIES * min(1.0, beyond):
                     policy = Policy(target, self._parts.horizon, known, (actions,))
                     self._make_known(policy, certificate.steps)
                     return ()

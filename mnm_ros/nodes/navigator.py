@@ -69,7 +69,7 @@ class Navigator(Node):
             Int64MultiArray, 'goal/request', self._on_request, wire.STEP)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, wire.STEP)
         self.create_service(Trigger, 'cancel', self._on_cancel)
-        self._peers = GraphWatch(self, self._actions, self._states, self._home)
+        self._graph = GraphWatch(self, self._actions, self._states, self._home)
         self.create_timer(_TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def leave(self) -> bool:
@@ -146,7 +146,7 @@ class Navigator(Node):
                 self._home.call if self._home else None)
         self._loop.drive(self._navigation)
         self._loop.adjust(step_limits(self._given))
-        self._peers.update()
+        self._graph.update()
         self._do(self._loop.resume)
 
     def _steps_to_go_by(self, policy: Policy) -> StepsToGo:
@@ -227,7 +227,7 @@ class Navigator(Node):
             if self._pause.disturbed:
                 self._pause.forget()
                 self._end_goal('somebody has resumed exploration')
-            self._do(self._loop.on_peers, *self._peers.update())
+            self._do(self._loop.on_graph_change, *self._graph.update())
             self._do(self._loop.tick)
             if self._goal and self._navigation:
                 self._board.progress(self._report(self._goal))

@@ -64,7 +64,7 @@ class AdvisoryLoop(Loop):
         else:
             self._early = seq, state, now
 
-    def on_peers(self, joined: bool, left: bool, now: float) -> None:
+    def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
         """Take note that somebody has joined: it may be another robot, in another place."""
         if joined:
             self._orders.clear()

@@ -108,7 +108,7 @@ class Loop(ABC):
         """Take a ``state`` message."""
 
     @abstractmethod
-    def on_peers(self, joined: bool, left: bool, now: float) -> None:
+    def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
         """Take note that somebody has joined or left the topics, perhaps a robot."""
 
     @abstractmethod

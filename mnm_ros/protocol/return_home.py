@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-from mnm_ros.protocol.clients import HomeClient, RetryTimer
+from mnm_ros.protocol.clients import RetryTimer
 
 
 class HomeProgress(Enum):
@@ -14,6 +14,63 @@ class HomeProgress(Enum):
     WAITING = 'waiting'    # nothing to do but to wait
     ARRIVED = 'arrived'    # RESET has ended in ``ReturnHome.state``
     LOST = 'lost'          # the robot may be anywhere: the way home has to begin anew
+
+
+class HomeClient:
+    """Goes home by a service: calls it, waits for success, and takes the next report.
+
+    Responses and reports travel apart, so the report may overtake the response. A report that
+    did so counts if it names the home state known from before, or if no other one follows.
+
+    Attributes:
+        under_way: whether the robot is being led home.
+        attempt: number of the present, or the last, way home.
+    """
+
+    def __init__(self, timer: RetryTimer) -> None:
+        self._timer = timer
+        self._home: int | None = None
+        self._early: int | None = None
+        self._succeeded = False
+        self.under_way = False
+        self.attempt = 0
+
+    def start(self, now: float) -> int:
+        """Begin a way home; return its number, to be handed to ``respond``."""
+        self.under_way, self._succeeded, self._early = True, False, None
+        self.attempt += 1
+        self._timer.start(now)
+        return self.attempt
+
+    def overdue(self, now: float) -> bool:
+        """Return whether the service has to be called again."""
+        return self.under_way and self._timer.overdue(now)
+
+    def respond(self, attempt: int, success: bool) -> int | None:
+        """Take a response of the service; return the home state if the robot has arrived."""
+        if not self.under_way or attempt != self.attempt or not success:
+            return None
+        again = self._succeeded
+        self._succeeded = True
+        if self._early is not None and (again or self._early == self._home):
+            return self._arrive(self._early)
+        return None
+
+    def report(self, state: int) -> int | None:
+        """Take a report; return the home state if the robot has arrived."""
+        if self._succeeded:
+            return self._arrive(state)
+        self._early = state
+        return None
+
+    def abandon(self) -> None:
+        """Forget the way home."""
+        self.under_way = False
+
+    def _arrive(self, state: int) -> int:
+        self.under_way = False
+        self._home = state
+        return state
 
 
 class ReturnHome:

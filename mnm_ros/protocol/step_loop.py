@@ -94,7 +94,7 @@ class StepLoop(Loop):
         """Return whether an answer is to an action that this loop has never sent."""
         return seq != REPORT and not self._client.sent(seq)
 
-    def on_peers(self, joined: bool, left: bool, now: float) -> None:
+    def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
         """Take note that somebody, perhaps a robot, has joined or left the topics or services.
 
         A robot that has just joined may have missed a RESET, so RESET is sent again at once. If

@@ -108,7 +108,7 @@ def test_another_robot_may_be_anywhere() -> None:
         listener.drive(listener.advice[-1][1])
     counts, (_, advised) = listener.exploration.counts, listener.advice[-1]
     listener.simulator.state = 0    # it begins at home
-    listener.loop.on_peers(True, False, 0.0)
+    listener.loop.on_graph_change(True, False, 0.0)
     assert listener.advice[-1] == (listener.seq, RESET)
     listener.drive(advised)
     assert listener.exploration.counts == counts and listener.advice[-1] == (listener.seq, RESET)

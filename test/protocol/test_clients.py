@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnm_ros.protocol.clients import REPORT, HomeClient, Incoming, RetryTimer, StepClient
+from mnm_ros.protocol.clients import REPORT, Incoming, RetryTimer, StepClient
+from mnm_ros.protocol.return_home import HomeClient
 from mnm_ros.protocol.server import Order, StepServer
 
 FIRST = 1000

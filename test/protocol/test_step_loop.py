@@ -98,7 +98,7 @@ def test_it_may_follow_the_arrival_of_a_robot_that_is_left_alone_at_once(robot: 
 
 def test_a_second_call_may_lead_home_again(robot: Robot) -> None:
     robot.loop.on_state(-1, 5, 0.0)
-    robot.loop.on_peers(True, False, 0.0)
+    robot.loop.on_graph_change(True, False, 0.0)
     assert robot.called == 2
     robot.come_home()
     assert robot.counted == 0    # until the other call is over, too
@@ -108,7 +108,7 @@ def test_a_second_call_may_lead_home_again(robot: Robot) -> None:
 
 def test_a_second_call_that_is_never_answered_is_not_waited_for_forever(robot: Robot) -> None:
     robot.loop.on_state(-1, 5, 0.0)
-    robot.loop.on_peers(True, False, 0.0)
+    robot.loop.on_graph_change(True, False, 0.0)
     robot.come_home()
     robot.loop.tick(2.0)
     assert robot.called == 3 and robot.counted == 0
@@ -119,7 +119,7 @@ def test_a_second_call_that_is_never_answered_is_not_waited_for_forever(robot: R
 def test_an_answer_from_a_robot_that_another_has_replaced_is_counted_but_not_gone_on_from(
         robot: Robot) -> None:
     seq, _ = robot.sent[-1]
-    robot.loop.on_peers(True, True, 0.0)
+    robot.loop.on_graph_change(True, True, 0.0)
     robot.loop.on_state(seq, HOME, 0.0)
     assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1
 
@@ -127,14 +127,14 @@ def test_an_answer_from_a_robot_that_another_has_replaced_is_counted_but_not_gon
 @pytest.mark.parametrize('joined', (True, False))
 def test_who_only_joins_or_only_leaves_replaces_nobody(robot: Robot, joined: bool) -> None:
     seq, _ = robot.sent[-1]
-    robot.loop.on_peers(joined, not joined, 0.0)
+    robot.loop.on_graph_change(joined, not joined, 0.0)
     robot.loop.on_state(seq, HOME, 0.0)
     assert robot.counted == 1 and robot.exploration.last_state == HOME
 
 
 def test_a_robot_may_be_replaced_while_the_next_step_is_planned(robot: Robot) -> None:
     seq, _ = robot.sent[-1]
-    robot.loop.before_step = lambda: robot.loop.on_peers(True, True, 0.0)
+    robot.loop.before_step = lambda: robot.loop.on_graph_change(True, True, 0.0)
     robot.loop.on_state(seq, HOME, 0.0)
     assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1
 
@@ -172,8 +172,8 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
         robot.loop.resume(0.0)
     robot.loop.on_state(-1, 5, 0.0)    # moved by hand: the next action is RESET
     assert robot.exploration.last_state == 5
-    robot.loop.on_peers(True, False, 0.0)
-    robot.loop.on_peers(True, False, 0.0)    # it is seen, and then it can be reached
+    robot.loop.on_graph_change(True, False, 0.0)
+    robot.loop.on_graph_change(True, False, 0.0)    # it is seen, and then it can be reached
     if service:
         robot.come_home()
         for _ in range(2):

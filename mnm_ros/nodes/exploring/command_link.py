@@ -12,9 +12,10 @@ from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.arbitration import LISTENING, Arbitration
+from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.census import Census
 from mnm_ros.nodes.exploring.orders import Orders
-from mnm_ros.nodes.exploring.robot_link import CallbackGuard, RobotLink
+from mnm_ros.nodes.exploring.robot_link import RobotLink
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.last_reset import LastReset
 from mnm_ros.protocol.loop import StepLimits
@@ -129,10 +130,10 @@ class CommandLink(RobotLink):
         if self._last_reset:
             self._last_reset.on_state(seq, state)
         if self.loop.running and self._census.changed:
-            self._look_for_rivals(now)    # the answer may be that of another robot
+            self._arbitrate(now)    # the answer may be that of another robot
         if self.loop.running and self.loop.answers_another(seq):
             self._arbitration.on_foreign_answer(now)
-            self._look_for_rivals(now)
+            self._arbitrate(now)
         self._guard.call(self.loop.on_state, seq, state, now)
 
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
@@ -140,7 +141,7 @@ class CommandLink(RobotLink):
             self._last_reset.on_home_response(success)
         self._guard.call(self.loop.on_home_response, attempt, success, text, time.monotonic())
 
-    def _look_for_rivals(self, now: float) -> None:
+    def _arbitrate(self, now: float) -> None:
         # Both keep count, so they are always asked.
         objection = self.profile.objection(now)
         reason = self._arbitration.reason_to_yield(now)

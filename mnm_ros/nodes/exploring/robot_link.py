@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import wraps
 import time
-import traceback
-from typing import Any
 
 from rclpy.node import Node
 from rclpy.subscription import Subscription
@@ -18,45 +15,13 @@ from mnm_ros.core.step_task import StepTask
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.step_limits import step_limits
+from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
 
 TICK = 0.02    # s, resolution of timeouts
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
-
-
-class CallbackGuard:
-    """Keeps an error of the algorithm from ending the node, and late callbacks from acting.
-
-    Args:
-        node: that logs errors.
-        on_error: called with a sentence about an error.
-
-    Attributes:
-        closed: once it is true, callbacks do nothing.
-    """
-
-    def __init__(self, node: Node, on_error: Callable[[str], None]) -> None:
-        self.closed = False
-        self._node = node
-        self._on_error = on_error
-
-    def call(self, method: Callable[..., None], *arguments: Any) -> None:
-        """Call a method of the loop or of what surrounds it."""
-        try:
-            method(*arguments)
-        except Exception as error:
-            self._node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
-            self._on_error(f'{type(error).__name__}: {error}')
-
-    def while_open(self, callback: Callable[..., None]) -> Callable[..., None]:
-        """Return the callback of a timer or topic, which may come after that was removed."""
-        @wraps(callback)
-        def guarded(*arguments: Any) -> None:
-            if not self.closed:
-                callback(*arguments)
-        return guarded
 
 
 class RobotLink(ABC):
@@ -75,7 +40,7 @@ class RobotLink(ABC):
         self._node = node
         self._guard = guard
         self.profile = RobotProfile(node, parameters['actions'], guard.while_open(
-            lambda: self._look_for_rivals(time.monotonic())))
+            lambda: self._arbitrate(time.monotonic())))
         self._looked = -float('inf')    # when the graph was looked at last
         self._looking_since = time.monotonic()
 
@@ -92,8 +57,8 @@ class RobotLink(ABC):
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
         self.loop.adjust(limits)
-        self._look_for_peers(now)
-        self._look_for_rivals(now)
+        self._watch_graph(now)
+        self._arbitrate(now)
         self._guard.call(self.loop.tick, now)
 
     def missing(self, now: float) -> str:
@@ -118,7 +83,7 @@ class RobotLink(ABC):
     def destroy(self) -> None:
         """Remove the topics and services."""
 
-    def _look_for_rivals(self, now: float) -> None:
+    def _arbitrate(self, now: float) -> None:
         """Leave the robot to another explorer if there is one that has precedence."""
 
     def _subscribe(self, topic: str, take: Callable[[int, int], None]) -> Subscription:
@@ -134,7 +99,7 @@ class RobotLink(ABC):
         return self._node.create_subscription(
             Int64MultiArray, topic, self._guard.while_open(on_message), wire.STEP)
 
-    def _look_for_peers(self, now: float, held_up: bool = False) -> None:
+    def _watch_graph(self, now: float, held_up: bool = False) -> None:
         """Tell the loop who has joined and left.
 
         Args:
@@ -147,13 +112,13 @@ class RobotLink(ABC):
         joined, left = self.graph.update()
         left |= joined and held_up
         if joined or left:
-            self._guard.call(self.loop.on_peers, joined, left, now)
+            self._guard.call(self.loop.on_graph_change, joined, left, now)
 
     def _look_again(self) -> None:
         """Look before a step if planning has held the node up: it may reach another robot."""
         now = time.monotonic()
         if now > self._looked + 2 * TICK:
-            self._look_for_peers(now, held_up=True)
+            self._watch_graph(now, held_up=True)
 
 
 class AdviceLink(RobotLink):
@@ -190,7 +155,7 @@ class AdviceLink(RobotLink):
             return
         super().tick(limits, now)
         if before:
-            self._guard.call(self.loop.on_peers, True, True, now)
+            self._guard.call(self.loop.on_graph_change, True, True, now)
 
     def destroy(self) -> None:
         """Remove the topics."""

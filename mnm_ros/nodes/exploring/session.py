@@ -13,15 +13,11 @@ from rclpy.node import Node
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
+from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 from mnm_ros.nodes.exploring.command_link import CommandLink
 from mnm_ros.nodes.exploring.publishers import Publishers
-from mnm_ros.nodes.exploring.robot_link import (
-    TICK,
-    AdviceLink,
-    CallbackGuard,
-    RobotLink,
-)
+from mnm_ros.nodes.exploring.robot_link import TICK, AdviceLink, RobotLink
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
