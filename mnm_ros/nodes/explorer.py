@@ -12,7 +12,6 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from rclpy.clock import Clock, ClockType
-from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.timer import Timer
@@ -58,7 +57,6 @@ class Explorer(LifecycleNode):
         self._given = Parameters(self, EXPLORER, lambda: self._session is not None)
         self._leaving: Timer | None = None    # after the transition shutdown
         self._leave_by = math.inf
-        self._confirmed = True    # whether all who hear the heartbeat have confirmed the last one
         self._heart = self.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
         self.create_timer(_HEARTBEAT, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
         _refuse_bad_transitions(self)
@@ -146,14 +144,13 @@ class Explorer(LifecycleNode):
         group.entities = {entity for entity in group.entities if entity() is not None}
 
     def _new_session(self) -> ExplorationSession:
-        return ExplorationSession(self, self._given, lambda: self._confirmed)
+        return ExplorationSession(self, self._given)
 
     def _go_on_leaving(self) -> None:
         if self._leaving and (self.leave() or time.monotonic() >= self._leave_by):
             self.close()
 
     def _beat(self) -> None:
-        self._confirmed = self._heart.wait_for_all_acked(Duration(nanoseconds=0))
         self._heart.publish(Header(
             stamp=self.get_clock().now().to_msg(), frame_id=self.get_fully_qualified_name()))
 

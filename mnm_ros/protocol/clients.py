@@ -39,22 +39,16 @@ class RetryTimer:
         self.retries = retries
         self.timeouts = 0
         self._tried_again = 0
-        self._begun = self._started = self._due = 0.0
+        self._started = self._due = 0.0
 
     @property
     def exhausted(self) -> bool:
         """Whether the robot counts as not answering."""
         return self._tried_again > self.retries
 
-    @property
-    def late_since(self) -> float | None:
-        """When the wait began if it has had to be tried again."""
-        return self._begun if self._tried_again else None
-
     def start(self, now: float) -> None:
         """Begin to wait for something new."""
         self._tried_again = 0
-        self._begun = now
         self.extend(now)
 
     def extend(self, now: float) -> None:

@@ -155,7 +155,7 @@ def test_a_robot_under_way_comes_to_rest_at_once(
     if how != 'transition':
         peer.wait_for(lambda: not process.running, 'the end')
         assert process.wait() == 0 and time.monotonic() - began < ENOUGH
-        assert 'has not said' not in process.output
+        assert 'has not said that it has come to rest' not in process.output
     peer.spin(0.3)
     navigator.close()
     assert driving.orders == orders and len(driving.stopped_at) == 1

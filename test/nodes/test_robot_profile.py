@@ -47,7 +47,7 @@ def test_another_robot_is_not_driven(
     process = explorer()
     told = until_refused(peer, status)
     assert f'[{", ".join(actions)}]' in told and '[east, west]' in told
-    peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'standing by')
+    peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'standing by')
     peer.spin(1.0)
     assert robot.executed == [] and process.running
     assert process.output.count('the robot is not driven: ') == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -11,8 +10,6 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from mnm_ros.nodes.common.home_service import HomeService
-
-_UNKNOWN = ('', '_NODE_NAME_UNKNOWN_')    # of an endpoint that was found before its node
 
 
 def identities(endpoints: Iterable[TopicEndpointInfo]) -> frozenset[object]:
@@ -23,42 +20,6 @@ def identities(endpoints: Iterable[TopicEndpointInfo]) -> frozenset[object]:
 def full_name(endpoint: TopicEndpointInfo) -> str:
     """Return the fully qualified name of the node that has an endpoint."""
     return f'{endpoint.node_namespace.rstrip("/")}/{endpoint.node_name}'
-
-
-class RobotSides:
-    """The nodes that subscribe ``action`` and publish ``state`` as well.
-
-    Only robot sides do both: who records, commands or watches does one of them at most. Several
-    nodes of one name count as often as they do both. Programs that are no nodes do not count.
-
-    Args:
-        node: whose graph it is.
-        actions, states: fully qualified names of the topics.
-
-    Attributes:
-        unknown: whether somebody takes part whose name has not been found yet.
-    """
-
-    def __init__(self, node: Node, actions: str, states: str) -> None:
-        self.unknown = False
-        self._node = node
-        self._actions = actions
-        self._states = states
-
-    def look(self) -> dict[object, str]:
-        """Return the name of each robot side, by the identity of its subscription."""
-        takes = self._node.get_subscriptions_info_by_topic(self._actions)
-        tells = self._node.get_publishers_info_by_topic(self._states)
-        self.unknown = any(endpoint.node_name in _UNKNOWN for endpoint in (*takes, *tells))
-        left = Counter(full_name(endpoint) for endpoint in tells
-                       if endpoint.node_name not in _UNKNOWN)
-        found: dict[object, str] = {}
-        for endpoint in takes:
-            name = full_name(endpoint)
-            if left[name]:
-                left[name] -= 1
-                found[tuple(endpoint.endpoint_gid)] = name
-        return found
 
 
 class Commands(Protocol):

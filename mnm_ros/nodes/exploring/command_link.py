@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import time
 
 from rclpy.node import Node
@@ -13,7 +12,6 @@ from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.arbitration import LISTENING, Arbitration
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.census import Census
 from mnm_ros.nodes.exploring.orders import Orders
 from mnm_ros.nodes.exploring.robot_link import RobotLink
 from mnm_ros.parameters import Parameters
@@ -32,13 +30,12 @@ class CommandLink(RobotLink):
         parameters: of the explorer.
         task: what is explored.
         guard: through which the loop is called.
-        confirmed: whether all who hear the node have confirmed its last heartbeat.
     """
 
     loop: StepLoop
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
-                 guard: CallbackGuard, confirmed: Callable[[], bool]) -> None:
+                 guard: CallbackGuard) -> None:
         super().__init__(node, parameters, guard)
         self._last_reset: LastReset | None = None
         self._rest_by: float | None = None    # when the robot should have come to rest
@@ -54,7 +51,6 @@ class CommandLink(RobotLink):
         self.loop.before_step = self._look_again
         self._states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(node, self._orders, self._states, self._home)
-        self._census = Census(node, self._orders, self._states.topic_name, confirmed)
 
     @property
     def driving(self) -> bool:
@@ -129,8 +125,6 @@ class CommandLink(RobotLink):
         now = time.monotonic()
         if self._last_reset:
             self._last_reset.on_state(seq, state)
-        if self.loop.running and self._census.changed:
-            self._arbitrate(now)    # the answer may be that of another robot
         if self.loop.running and self.loop.answers_another(seq):
             self._arbitration.on_foreign_answer(now)
             self._arbitrate(now)
@@ -149,8 +143,6 @@ class CommandLink(RobotLink):
             return
         if self._arbitration.commands:
             self._orders.open()
-            reason = reason or self._census.reason_to_wait(
-                self.driving, self.loop.timer.late_since, now)
             if not reason and not self._orders.reachable:
                 reason = LISTENING
         else:

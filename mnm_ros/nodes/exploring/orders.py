@@ -13,7 +13,6 @@ from std_msgs.msg import Int64MultiArray
 from mnm_ros import wire
 
 _MATCH = 1.0    # s, until a robot that is there can surely be reached
-_CONFIRM = 0.3  # s, within which a subscriber that lives has confirmed an order
 
 
 class Orders:
@@ -33,7 +32,7 @@ class Orders:
         self.topic_name: str = node.resolve_topic_name('action')
         self._node = node
         self._publisher: Publisher | None = None
-        self._opened = self._sent = -math.inf
+        self._opened = -math.inf
 
     @property
     def reachable(self) -> bool:
@@ -41,12 +40,6 @@ class Orders:
         return self._publisher is not None and (
             bool(self._publisher.get_subscription_count())
             or time.monotonic() >= self._opened + _MATCH)
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether all subscribers have confirmed the last order, which takes them no time."""
-        return (self._publisher is None or time.monotonic() < self._sent + _CONFIRM
-                or self._publisher.wait_for_all_acked(Duration(nanoseconds=0)))
 
     def open(self) -> None:
         """Publish ``action`` from now on."""
@@ -63,7 +56,6 @@ class Orders:
     def send(self, seq: int, action: int) -> None:
         """Give an order; whoever stands by gives none."""
         if self._publisher is not None:
-            self._sent = time.monotonic()
             self._publisher.publish(wire.encode_step(seq, action))
 
     def get_subscription_count(self) -> int:

@@ -31,7 +31,6 @@ class ExplorationSession:
     Args:
         node: that has the topics, services and timers.
         parameters: of the explorer.
-        confirmed: whether all who hear the node have confirmed its last heartbeat.
 
     Attributes:
         checkpointing: makes the exploration, and keeps it on disk.
@@ -41,8 +40,7 @@ class ExplorationSession:
         ParameterError: if the parameters do not make a problem that can be solved.
     """
 
-    def __init__(self, node: Node, parameters: Parameters,
-                 confirmed: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, node: Node, parameters: Parameters) -> None:
         _check(parameters)
         self._node = node
         self._parameters = parameters
@@ -54,7 +52,7 @@ class ExplorationSession:
         self._guard = CallbackGuard(node, self._fail)
         self._link: RobotLink = (
             AdviceLink(node, parameters, self.exploration, self._guard) if parameters['advisory']
-            else CommandLink(node, parameters, self.exploration, self._guard, confirmed))
+            else CommandLink(node, parameters, self.exploration, self._guard))
         self._services = Services(node, self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = tuple(
