@@ -9,18 +9,15 @@ from __future__ import annotations
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-import re
-from typing import Any
 
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-import yaml
 
 from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, values
 from mnm_ros.parameters.params_file import check
-from mnm_ros.trial.report import STARTS
+from mnm_ros.trial.folder import prepare
 
 EXPLORE = Path(__file__).with_name('explore.launch.py')
 RECORDED = ('action', 'state', 'known_states', 'phase', 'status')
@@ -51,15 +48,10 @@ def _trial(context: LaunchContext) -> list[Action]:
         raise RuntimeError('params_file is empty, expected a file that names the actions of the '
                            'robot: "/**/explorer: {ros__parameters: {actions: [east, west]}}"')
     if argument['params_file']:
-        check(Path(argument['params_file']).expanduser(), gaps=True)    # _kept fills them
+        check(Path(argument['params_file']).expanduser(), gaps=True)    # prepare() fills them
     now = datetime.now()
-    folder = Path(argument['trial_dir'] or f'~/mnm_trials/{now:%Y-%m-%d_%H-%M-%S}').expanduser()
-    folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    params_file = folder / 'params.yaml'
-    params_file.write_text(_kept(argument['params_file'], folder), encoding='utf-8')
-    with (folder / STARTS).open('a', encoding='utf-8') as file:
-        file.write(f'{now:%Y-%m-%d %H:%M:%S}\n')
+    params_file = prepare(argument['params_file'], argument['trial_dir'], now)
+    folder = params_file.parent
     passed_on = {name: argument[name] for name in (
         'sim', 'scenario', 'namespace', 'use_respawn', 'log_level')}
     return [
@@ -69,47 +61,6 @@ def _trial(context: LaunchContext) -> list[Action]:
             launch_arguments={**passed_on, 'params_file': str(params_file)}.items()),
         *_bag(argument['record_bag'], folder / f'bag_{now:%Y-%m-%d_%H-%M-%S}',
               argument['namespace'])]
-
-
-def _kept(params_file: str, folder: Path) -> str:
-    """Return a parameter file that also makes the explorer keep everything in the folder."""
-    tree: dict[str, Any] = {}
-    if params_file:
-        text = Path(params_file).expanduser().read_text(encoding='utf-8')
-        tree = yaml.load(text, Loader=_Loading) or {}
-    kept = {'checkpoint_dir': str(folder), 'transition_log': True}
-    _without(tree, kept)
-    entry = tree['/**/explorer'] = tree.get('/**/explorer') or {}
-    entry['ros__parameters'] = {**(entry.get('ros__parameters') or {}), **kept}
-    # Strings are quoted: ROS would read a name like n as false.
-    return yaml.dump(tree, Dumper=_Quoting, sort_keys=False)
-
-
-class _Loading(yaml.SafeLoader):
-    """Reads 1e-2 and the like as numbers, as ROS does."""
-
-
-_Loading.add_implicit_resolver(
-    'tag:yaml.org,2002:float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
-    list('-+.0123456789'))
-
-
-class _Quoting(yaml.SafeDumper):
-    """Writes every string in quotes."""
-
-
-_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar(
-    'tag:yaml.org,2002:str', text, style='"'))
-
-
-def _without(tree: dict[str, Any], names: dict[str, Any]) -> None:
-    """Remove parameters from all entries, any of which might overrule the values of the trial."""
-    for key, value in tree.items():
-        if key == 'ros__parameters':
-            for name in names:
-                value.pop(name, None)
-        elif isinstance(value, dict):
-            _without(value, names)
 
 
 def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
