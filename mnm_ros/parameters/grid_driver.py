@@ -7,9 +7,24 @@ import math
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.parameters.declaration import Row
 
+_FAR = 1e8         # m; coordinates of UTM reach 1e7
+_DAY = 86_400.0    # s
 
-def _positive(name: str, default: float, description: str) -> Row:
-    return Row(name, default, description, minimum=0, open_ends=True)
+
+def _length(name: str, default: float, description: str) -> Row:
+    return Row(name, default, description, minimum=0.001, maximum=1000)
+
+
+def _time(name: str, default: float, description: str) -> Row:
+    return Row(name, default, description, minimum=0.01, maximum=_DAY)
+
+
+def _rate(name: str, default: float, maximum: float, description: str) -> Row:
+    return Row(name, default, description, minimum=0.001, maximum=maximum)
+
+
+def _coordinate(name: str, default: float, description: str) -> Row:
+    return Row(name, default, description, minimum=-_FAR, maximum=_FAR)
 
 
 GRID_DRIVER: tuple[Row, ...] = (
@@ -21,9 +36,10 @@ GRID_DRIVER: tuple[Row, ...] = (
     Row('pose_source', 'odom', 'topic of the pose: odom (Odometry) or amcl_pose '
         '(PoseWithCovarianceStamped)', choices=('odom', 'amcl_pose')),
     Row('use_map', False, 'only the free cells of the OccupancyGrid on map may be entered'),
-    _positive('cell_size', 0.5, 'm, side of a cell'),
-    Row('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame of the poses'),
-    Row('origin_y', -2.75, 'm, y of the lower left corner of the grid'),
+    _length('cell_size', 0.5, 'm, side of a cell'),
+    _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame '
+                'of the poses'),
+    _coordinate('origin_y', -2.75, 'm, y of the lower left corner of the grid'),
     Row('columns', 11, 'cells along x', minimum=1, maximum=10_000),
     Row('rows', 11, 'cells along y', minimum=1, maximum=10_000),
     Row('with_heading', False, 'a state is a cell and one of four headings'),
@@ -31,20 +47,21 @@ GRID_DRIVER: tuple[Row, ...] = (
         minimum=0, maximum=0.4),
     Row('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of the '
         'platform', choices=('drive', 'service')),
-    Row('home_x', 0.0, 'm, x of the home pose'),
-    Row('home_y', 0.0, 'm, y of the home pose'),
+    _coordinate('home_x', 0.0, 'm, x of the home pose'),
+    _coordinate('home_y', 0.0, 'm, y of the home pose'),
     Row('home_yaw', 0.0, 'rad, heading of the home pose', minimum=-math.pi, maximum=math.pi),
     Row('home_retries', 3, 'legs of a way home that may fail before it counts as failed',
-        minimum=0),
-    _positive('home_timeout', 120.0, 's, for a way home in one go: by goal_pose, nav2 or dock'),
-    _positive('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
-    _positive('blocked_after', 2.0, 's without progress after which a move is blocked'),
+        minimum=0, maximum=1000),
+    _time('home_timeout', 120.0, 's, for a way home in one go: by goal_pose, nav2 or dock'),
+    _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
+    _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
     Row('pose_timeout', 1.0, 's without a pose after which the robot is stopped; 0 for never',
-        minimum=0),
-    _positive('max_speed', 0.3, 'm/s, highest speed'),
-    _positive('max_turn', 1.0, 'rad/s, highest turning speed'),
-    _positive('acceleration', 0.5, 'm/s^2, highest acceleration'),
-    _positive('turn_acceleration', 2.0, 'rad/s^2, highest turning acceleration'),
-    _positive('tolerance', 0.05, 'm from the target that count as reached'),
-    _positive('heading_tolerance', 0.1, 'rad from the wanted heading that count as reached'),
+        minimum=0, maximum=_DAY),
+    _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
+    _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
+    _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
+    _rate('turn_acceleration', 2.0, 1e6, 'rad/s^2, highest turning acceleration'),
+    _length('tolerance', 0.05, 'm from the target that count as reached'),
+    Row('heading_tolerance', 0.1, 'rad from the wanted heading that count as reached',
+        minimum=0.001, maximum=math.pi),
 )

@@ -314,7 +314,8 @@ def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:
     ({'with_heading': True, 'home_yaw': 0.7}, "'heading_tolerance' is 0.1, expected <= -0.07"),
     ({'tolerance': 0.3}, "'tolerance' is 0.3, expected <= 0.2"),
     ({'pose_timeout': 0.0}, "'pose_timeout' is 0.0, expected > 0 with drive cmd_vel"),
-    ({'cell_size': 0.0}, "'cell_size' is 0.0, expected a double, such as 4.0, > 0"),
+    ({'cell_size': 0.0}, "'cell_size' is 0.0, expected a double, such as 4.0, in [0.001, 1000]"),
+    ({'move_timeout': 1e308}, "'move_timeout' is 1e+308, expected a double, such as 4.0, in [0.0"),
     ({'drive': 'hover'}, "'drive' is 'hover', expected a string, one of cmd_vel, goal_pose")])
 def test_parameters_that_do_not_fit(start: Callable[..., NodeProcess], parameters: dict,
                                     refusal: str) -> None:
