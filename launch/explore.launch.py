@@ -33,7 +33,7 @@ ARGUMENTS = {
     'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
     'seed': ('', f'Seed of every random choice {AS_CONFIGURED}'),
     'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
-    **USE_SIM_TIME,
+    'use_sim_time': USE_SIM_TIME,
     **NODE_ARGUMENTS,
 }
 

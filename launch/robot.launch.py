@@ -29,7 +29,7 @@ ARGUMENTS = {
                       'params_file)'),
     'clock': ('true', 'Let the simulated robot publish /clock; false where there are several '
                       'robots'),
-    'use_sim_time': ('', f'{USE_SIM_TIME["use_sim_time"][1][:-1]}, with sim: as clock)'),
+    'use_sim_time': ('', f'{USE_SIM_TIME[1][:-1]}, with sim: as clock)'),
     **NODE_ARGUMENTS,
 }
 

@@ -23,7 +23,7 @@ ARGUMENTS = {
     'sim': ('true', 'Start simulated robots, too'),
     'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
                         'the launch file for each robot)'),
-    **USE_SIM_TIME,
+    'use_sim_time': USE_SIM_TIME,
     'use_respawn': NODE_ARGUMENTS['use_respawn'],
     'log_level': NODE_ARGUMENTS['log_level'],
 }

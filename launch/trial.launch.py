@@ -32,7 +32,7 @@ ARGUMENTS = {
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
     'namespace': ('', 'Namespace of the explorer and the robot side'),
-    **USE_SIM_TIME,
+    'use_sim_time': USE_SIM_TIME,
     'use_respawn': ('true', 'Start the explorer again if it ends; it goes on where it was'),
     'log_level': NODE_ARGUMENTS['log_level'],
 }

@@ -21,7 +21,7 @@ REFUSED = 1
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
 
-USE_SIM_TIME = {'use_sim_time': ('', 'Take the time from /clock (empty: as in params_file)')}
+USE_SIM_TIME = ('', 'Take the time from /clock (empty: as in params_file)')
 NODE_ARGUMENTS = {
     'namespace': ('', 'Namespace of all nodes and their topics, another one for each robot'),
     'use_respawn': ('false', 'Start a node again, 2 s after it has ended, instead of ending all '

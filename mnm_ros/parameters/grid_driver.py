@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 
 from mnm_ros.driving.maneuvers import MOVES
+from mnm_ros.driving.pose_sources import POSE_SOURCES
 from mnm_ros.parameters.declaration import Row
 
-_FAR = 1e8         # m; coordinates of UTM reach 1e7
-_DAY = 86_400.0    # s
+_FAR = 1e8     # m; coordinates of UTM reach 1e7
+_LONG = 1e6    # s, twelve days, for whoever means never
 
 
 def _length(name: str, default: float, description: str) -> Row:
-    return Row(name, default, description, minimum=0.001, maximum=1000)
+    return Row(name, default, description, minimum=0.001, maximum=1e6)
 
 
 def _time(name: str, default: float, description: str) -> Row:
-    return Row(name, default, description, minimum=0.01, maximum=_DAY)
+    return Row(name, default, description, minimum=0.01, maximum=_LONG)
 
 
 def _rate(name: str, default: float, maximum: float, description: str) -> Row:
@@ -33,8 +34,11 @@ GRID_DRIVER: tuple[Row, ...] = (
     Row('drive', 'cmd_vel', 'how it moves: velocities on cmd_vel, poses on goal_pose, or the '
         'action of nav2', choices=('cmd_vel', 'goal_pose', 'nav2')),
     Row('stamped', False, 'cmd_vel is a TwistStamped instead of a Twist'),
-    Row('pose_source', 'odom', 'topic of the pose: odom (Odometry) or amcl_pose '
-        '(PoseWithCovarianceStamped)', choices=('odom', 'amcl_pose')),
+    Row('pose_source', 'odom', 'topic of the pose: odom (Odometry), amcl_pose or pose (both '
+        'PoseWithCovarianceStamped, of AMCL and of slam_toolbox); or tf2: the transform from '
+        'map_frame to base_frame', choices=tuple(POSE_SOURCES)),
+    Row('map_frame', 'map', 'frame of the grid with pose_source tf2'),
+    Row('base_frame', 'base_link', 'frame of the robot, for tf2 and for a stamped cmd_vel'),
     Row('use_map', False, 'only the free cells of the OccupancyGrid on map may be entered'),
     _length('cell_size', 0.5, 'm, side of a cell'),
     _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame '
@@ -56,7 +60,7 @@ GRID_DRIVER: tuple[Row, ...] = (
     _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
     Row('pose_timeout', 1.0, 's without a pose after which the robot is stopped; 0 for never',
-        minimum=0, maximum=_DAY),
+        minimum=0, maximum=_LONG),
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
