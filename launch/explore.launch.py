@@ -13,13 +13,15 @@ from launch.substitutions import TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, node, values
+from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, node, values
+from mnm_ros.parameters import EXPLORER
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.simulation import scenario
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
 SCENARIO = 'two_rooms'
 AS_CONFIGURED = '(empty: as in params_file)'
+MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
 TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
 
 ARGUMENTS = {
@@ -31,7 +33,7 @@ ARGUMENTS = {
     'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
     'seed': ('', f'Seed of every random choice {AS_CONFIGURED}'),
     'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
-    'use_sim_time': ('', f'Take the time from /clock {AS_CONFIGURED}'),
+    'use_sim_time': USE_SIM_TIME,
     **NODE_ARGUMENTS,
 }
 
@@ -49,14 +51,17 @@ def _nodes(context: LaunchContext) -> list[Node]:
     params_file = str(Path(argument['params_file']).expanduser())
     configured = _Configured(params_file, argument['namespace'])
 
-    def made(name: str, given: dict[str, str], *more: str, enclave: str = '') -> Node:
+    def made(name: str, given: dict[str, str], *more: str, **options: Any) -> Node:
         given = {**given, **{key: argument[key] for key in ('seed', 'use_sim_time')}}
         return node(name, argument, [params_file, {
             key: ParameterValue(TextSubstitution(text=value), value_type=TYPES[key])
-            for key, value in given.items() if value}], *more, enclave=enclave)
+            for key, value in given.items() if value}], *more, **options)
 
     explorer = {key: argument[key] for key in ('preset', 'autostart')}
-    enclave = 'advisor' if configured.value('explorer', 'advisory') else 'explorer'
+    options = {
+        'enclave': 'advisor' if configured.value('explorer', 'advisory') else 'explorer',
+        'patience': None if 'sigterm_timeout' in context.launch_configurations else
+                    _patience(configured)}
     named = configured.value('explorer', 'actions')
     navigator = [made('navigator', {})] if argument['navigator'] == 'true' else []
     if argument['sim'] == 'false':
@@ -64,13 +69,26 @@ def _nodes(context: LaunchContext) -> list[Node]:
             raise RuntimeError(
                 f'{params_file} does not name the actions of the robot: expected, for example, '
                 '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
-        return [made('explorer', explorer, enclave=enclave), *navigator]
+        return [made('explorer', explorer, **options), *navigator]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     # In JSON, and not as a parameter of launch: there, ROS would read a name like n as false.
     actions = () if named else (
         '-p', 'actions:=' + json.dumps(scenario.load(chosen).actions, ensure_ascii=False))
-    return [made('explorer', explorer, *actions, enclave=enclave),
+    return [made('explorer', explorer, *actions, **options),
             made('cmp_sim', {'scenario': chosen}), *navigator]
+
+
+def _patience(configured: _Configured) -> float | None:
+    """Return how many s launch has to leave the explorer to go home; None if it does not.
+
+    SIGTERM, which launch sends 5 s after SIGINT unless it is told otherwise, would end it there.
+    """
+    if configured.value('explorer', 'on_shutdown') != 'reset':
+        return None
+    given = configured.value('explorer', 'shutdown_timeout')
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        given, = (row.default for row in EXPLORER if row.name == 'shutdown_timeout')
+    return given + MARGIN
 
 
 class _Configured:

@@ -9,7 +9,7 @@ from launch.action import Action
 from launch.actions import IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, node, values
+from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, node, values
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
 
@@ -27,15 +27,16 @@ ARGUMENTS = {
     'seed': ('', 'Seed of every random choice of the explorer (empty: as in params_file)'),
     'autostart': ('', 'Explore without waiting for a lifecycle manager (empty: as in '
                       'params_file)'),
-    'clock': ('true', 'Let the simulated robot publish /clock, and take the time from there; '
-                      'false where there are several robots'),
+    'clock': ('true', 'Let the simulated robot publish /clock; false where there are several '
+                      'robots'),
+    'use_sim_time': ('', f'{USE_SIM_TIME[1][:-1]}, with sim: as clock)'),
     **NODE_ARGUMENTS,
 }
 
 
 def generate_launch_description() -> LaunchDescription:
     choices = {'sim': FLAG, 'navigator': FLAG, 'clock': FLAG, 'use_respawn': FLAG,
-               'autostart': ('', *FLAG)}
+               'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_robot)])
 
 
@@ -44,18 +45,20 @@ def _robot(context: LaunchContext) -> list[Action]:
     argument = values(context, ARGUMENTS)
     params_file = str(Path(argument['params_file']).expanduser())
     simulated = argument['sim'] == 'true'
-    sim_time = simulated and argument['clock'] == 'true'
+    clock = simulated and argument['clock'] == 'true'
+    sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
+    timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
     passed_on = {name: argument[name] for name in (
         'navigator', 'preset', 'seed', 'autostart', 'namespace', 'use_respawn', 'log_level')}
     explorer = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(EXPLORE)),
         launch_arguments={**passed_on, 'sim': 'false', 'params_file': params_file,
-                          'use_sim_time': str(sim_time).lower() if simulated else ''}.items())
+                          'use_sim_time': sim_time}.items())
     if not simulated:
-        return [explorer, node('grid_driver', argument, [params_file])]
+        return [explorer, node('grid_driver', argument, [params_file, timed])]
     world = load(argument['world'])
-    grid = {**driver_parameters(world), 'use_sim_time': sim_time}
-    simulation = {'world': str(world.path), 'publish_clock': sim_time,
+    grid = {**driver_parameters(world), **timed}
+    simulation = {'world': str(world.path), 'publish_clock': clock,
                   'real_time_factor': float(argument['real_time_factor'])}
     return [explorer, node('grid_driver', argument, [params_file, grid]),
             node('diff_drive_sim', argument, [params_file, simulation])]

@@ -12,7 +12,7 @@ from launch.action import Action
 from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from mnm_ros.launching import NODE_ARGUMENTS, declared, values
+from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, values
 
 FOLDER = Path(__file__).parent
 EACH = ('explore.launch.py', 'robot.launch.py')
@@ -23,6 +23,7 @@ ARGUMENTS = {
     'sim': ('true', 'Start simulated robots, too'),
     'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
                         'the launch file for each robot)'),
+    'use_sim_time': USE_SIM_TIME,
     'use_respawn': NODE_ARGUMENTS['use_respawn'],
     'log_level': NODE_ARGUMENTS['log_level'],
 }
@@ -30,7 +31,8 @@ ARGUMENTS = {
 
 def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
-        *declared(ARGUMENTS, {'each': EACH}), OpaqueFunction(function=_robots)])
+        *declared(ARGUMENTS, {'each': EACH, 'use_sim_time': ('', *FLAG)}),
+        OpaqueFunction(function=_robots)])
 
 
 def _robots(context: LaunchContext) -> list[Action]:
@@ -39,7 +41,8 @@ def _robots(context: LaunchContext) -> list[Action]:
     if not names or len(set(names)) < len(names):
         raise RuntimeError(f"robots is '{argument['robots']}', expected distinct namespaces, for "
                            "example 'robot_1 robot_2'")
-    passed_on = {name: argument[name] for name in ('sim', 'use_respawn', 'log_level')}
+    passed_on = {name: argument[name] for name in (
+        'sim', 'use_sim_time', 'use_respawn', 'log_level')}
     if argument['params_file']:
         passed_on['params_file'] = argument['params_file']
     if argument['each'] == 'robot.launch.py':

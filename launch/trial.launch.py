@@ -15,7 +15,7 @@ from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, values
+from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, values
 from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.folder import prepare
 
@@ -32,13 +32,15 @@ ARGUMENTS = {
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
     'namespace': ('', 'Namespace of the explorer and the robot side'),
+    'use_sim_time': USE_SIM_TIME,
     'use_respawn': ('true', 'Start the explorer again if it ends; it goes on where it was'),
     'log_level': NODE_ARGUMENTS['log_level'],
 }
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG)}
+    choices = {'sim': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG),
+               'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_trial)])
 
 
@@ -53,7 +55,7 @@ def _trial(context: LaunchContext) -> list[Action]:
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
     passed_on = {name: argument[name] for name in (
-        'sim', 'scenario', 'namespace', 'use_respawn', 'log_level')}
+        'sim', 'scenario', 'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
     return [
         LogInfo(msg=f'the trial is kept in {folder}'),
         IncludeLaunchDescription(

@@ -21,6 +21,7 @@ REFUSED = 1
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
 
+USE_SIM_TIME = ('', 'Take the time from /clock (empty: as in params_file)')
 NODE_ARGUMENTS = {
     'namespace': ('', 'Namespace of all nodes and their topics, another one for each robot'),
     'use_respawn': ('false', 'Start a node again, 2 s after it has ended, instead of ending all '
@@ -70,7 +71,7 @@ _SETTLED = 'mnm_ros_settled_arguments'    # a configuration that included launch
 
 
 def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *more: str,
-         enclave: str = '') -> Node:
+         enclave: str = '', patience: float | None = None) -> Node:
     """Return a node of the package; unless it is respawned, the launch ends with it.
 
     It is not respawned if a parameter keeps it from starting. The launch then ends, too.
@@ -81,14 +82,17 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
         parameters: files and values, the later ones on top.
         more: ROS arguments.
         enclave: its security enclave, that of the executable's name if empty.
+        patience: s from SIGINT to SIGTERM; None for what the argument ``sigterm_timeout`` of
+            launch says.
     """
+    ending = {} if patience is None else {'sigterm_timeout': str(patience)}
     respawn = argument['use_respawn'] == 'true'
     return Node(
         package='mnm_ros', executable=executable, name=executable,
         namespace='/' + argument['namespace'].strip('/'), parameters=parameters,
         ros_arguments=['--log-level', argument['log_level'],
                        '--enclave', f'/mnm_ros/{enclave or executable}', *more],
-        output='screen', emulate_tty=True, respawn=respawn, respawn_delay=RESPAWN_DELAY,
+        output='screen', emulate_tty=True, respawn=respawn, respawn_delay=RESPAWN_DELAY, **ending,
         # What ends the launch comes before the node would be started again.
         on_exit=[OpaqueFunction(function=_end, kwargs={'respawn': respawn})])
 

@@ -121,8 +121,9 @@ def block(name: str) -> str:
         return parameters(which)
     if kind == 'topics':
         return table(('topic', 'type', 'QoS', 'from', 'to', 'content'), (
-            (f'`{topic.name}`', f'`{topic.type}`', topic.qos.lower(), _names(topic.publishers),
-             _names(topic.subscribers), topic.content) for topic in TOPICS[which]))
+            (f'`{topic.name}`', f'`{topic.type}`', topic.qos.lower().replace('_', ' '),
+             _names(topic.publishers), _names(topic.subscribers), topic.content)
+            for topic in TOPICS[which]))
     if kind == 'services':
         return table(('service', 'type', 'offered by', 'called by', 'effect'), (
             (f'`{service.name}`', f'`{service.type}`', _names(service.servers),
@@ -178,9 +179,10 @@ def _options() -> str:
 
 
 def _profiles() -> str:
-    profiles = {name: getattr(wire, name) for name in ('STEP', 'LATCHED', 'HEARTBEAT')}
+    profiles = {name: getattr(wire, name) for name in (
+        'STEP', 'LATCHED', 'HEARTBEAT', 'TRANSFORMS', 'STATIC_TRANSFORMS')}
     return table(('QoS', 'reliability', 'durability', 'keep last', 'deadline and lease'), (
-        (name.lower(), profile.reliability.name.lower(),
+        (name.lower().replace('_', ' '), profile.reliability.name.lower(),
          profile.durability.name.lower().replace('_', ' '), str(profile.depth),
          f'{seconds} s' if (seconds := profile.deadline.nanoseconds // 10**9) < 60 else '')
         for name, profile in profiles.items()))

@@ -45,6 +45,15 @@ STEP = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
 """For the step protocol: ``action`` and ``state``."""
 
+TRANSFORMS = QoSProfile(
+    depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
+"""For ``tf``, as tf2 has it."""
+
+STATIC_TRANSFORMS = QoSProfile(
+    depth=100, reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""For ``tf_static``, to hear all that is latched there."""
+
 HEARTBEAT = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE,
     deadline=Duration(seconds=2), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,

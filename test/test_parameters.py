@@ -107,6 +107,16 @@ def test_refused_at_start(make, name: str, value: object, allowed: str) -> None:
         make(**{'actions': ['east'], name: value})
 
 
+@pytest.mark.parametrize('value', [math.inf, -math.inf, math.nan, 1e308])
+@pytest.mark.parametrize('row', [
+    row for node in ('grid_driver', 'diff_drive_sim') for row in NODES[node]
+    if isinstance(row.default, float)], ids=lambda row: row.name)
+def test_a_robot_has_finite_limits(make, row: Row, value: float) -> None:
+    assert math.isfinite(row.minimum) and math.isfinite(row.maximum)
+    with pytest.raises(ParameterError, match=f"parameter '{row.name}' is .*expected .*, in "):
+        make((row,), **{row.name: value})
+
+
 @pytest.mark.parametrize('name, value, allowed', BAD)
 def test_refused_at_runtime(make, name: str, value: object, allowed: str) -> None:
     node, parameters = make(actions=['east'])

@@ -21,7 +21,8 @@ from visualization_msgs.msg import MarkerArray
 from mnm_ros import wire
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.poses import set_pose
-from mnm_ros.nodes.mobile.world_messages import MAP_FRAME, markers, occupancy_grid, set_covariance
+from mnm_ros.nodes.mobile.transforms import Broadcaster, check_frames
+from mnm_ros.nodes.mobile.world_messages import markers, occupancy_grid, set_covariance
 from mnm_ros.parameters import DIFF_DRIVE_SIM, ParameterError, Parameters
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.lockstep import Lockstep
@@ -37,6 +38,8 @@ class DiffDriveSim(Node):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('diff_drive_sim', **node_arguments)
         given = Parameters(self, DIFF_DRIVE_SIM)
+        check_frames(given, 'map_frame', 'odom_frame', 'base_frame')
+        self._map_frame: str = given['map_frame']
         self._robot = _robot(given)
         self._tick_ns = round(given['tick'] * 1e9)
         self._make_publishers(given)
@@ -63,11 +66,12 @@ class DiffDriveSim(Node):
 
     def _make_publishers(self, given: Parameters) -> None:
         self._clock_message = ClockMessage()
-        self._odom = Odometry(child_frame_id='base_link')
+        self._odom = Odometry(child_frame_id=given['base_frame'])
         self._located = PoseWithCovarianceStamped()
         self._truth = PoseStamped()
         for message, frame in (
-                (self._odom, 'odom'), (self._located, MAP_FRAME), (self._truth, MAP_FRAME)):
+                (self._odom, given['odom_frame']), (self._located, self._map_frame),
+                (self._truth, self._map_frame)):
             message.header.frame_id = frame
         set_covariance(self._located.pose.covariance, given['pose_noise'], given['heading_noise'])
         for part in (self._odom.pose, self._odom.twist):
@@ -84,7 +88,10 @@ class DiffDriveSim(Node):
         self._marker_publisher = self.create_publisher(
             MarkerArray, 'world_markers', wire.LATCHED)
         self._map_publisher = self.create_publisher(OccupancyGrid, 'map', wire.LATCHED)
-        self._map_publisher.publish(occupancy_grid(self._robot.world))
+        self._map_publisher.publish(occupancy_grid(self._robot.world, self._map_frame))
+        self._transforms = None if given['broadcast'] == 'none' else Broadcaster(
+            self, self._map_frame if given['broadcast'] == 'map' else '',
+            given['odom_frame'], given['base_frame'])
 
     def _on_command(self, message: Twist | TwistStamped) -> None:
         twist = message.twist if self._stamped else message
@@ -135,10 +142,16 @@ class DiffDriveSim(Node):
             twist = self._odom.twist.twist
             twist.linear.x, twist.angular.z = robot.speed, robot.turn_rate
             self._odom_publisher.publish(self._odom)
-        if self._pose_publisher.get_subscription_count():
+        located = self._pose_publisher.get_subscription_count() > 0
+        transforms = self._transforms if self._transforms and self._transforms.wanted else None
+        # Both tell of one localisation, with one noise.
+        pose = robot.localised() if located or transforms and transforms.corrects else robot.pose
+        if located:
             self._located.header.stamp = clock
-            set_pose(self._located.pose.pose, *robot.localised())
+            set_pose(self._located.pose.pose, *pose)
             self._pose_publisher.publish(self._located)
+        if transforms:
+            transforms.publish(clock, robot.odometry, pose)
 
     def _publish_changes(self) -> None:
         """Publish bump and doors if they have changed."""
@@ -154,7 +167,7 @@ class DiffDriveSim(Node):
         shown = self._robot.pose, self._published[1]
         if shown != self._drawn:
             self._drawn = shown
-            self._marker_publisher.publish(markers(self._robot))
+            self._marker_publisher.publish(markers(self._robot, self._map_frame))
 
     def _on_change(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         robot = self._robot

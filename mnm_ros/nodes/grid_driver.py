@@ -17,10 +17,10 @@ from mnm_ros.driving.maneuvers import MOVES, Maneuver, Move, WayHome
 from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.described import describe
-from mnm_ros.nodes.mobile.driver_setup import check, grid_of, home_of, movers_of
+from mnm_ros.nodes.mobile.driver_setup import check, grid_of, home_of, movers_of, poses_of
 from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
-from mnm_ros.nodes.mobile.poses import Located, PoseTopic, StampedPose, planar
+from mnm_ros.nodes.mobile.poses import Located, StampedPose, planar
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GRID_DRIVER, Parameters
 from mnm_ros.robot_description import RobotDescription
@@ -49,7 +49,7 @@ class GridDriver(RobotSide):
         self._pending_answer: str | None = None    # its problem; it waits for the next pose
         self._reported_state: int | None = None    # where the explorer believes the robot
         self._outcomes = self.create_publisher(String, 'outcome', wire.LATCHED)
-        self._poses = PoseTopic(self, given['pose_source'], self._on_pose)
+        self._poses = poses_of(self, given, self._on_pose)
         self.create_subscription(Bool, 'bump', self._on_bump, wire.STEP)
         if given['use_map']:
             self.create_subscription(OccupancyGrid, 'map', self._on_map, wire.LATCHED)
@@ -186,8 +186,8 @@ class GridDriver(RobotSide):
         problem, self._pending_answer = self._pending_answer, None
         self.arrived(self._tracker.place.state, problem or '')
 
-    def _on_pose(self, message: Located) -> None:
-        pose = self._tracker.take(message)
+    def _on_pose(self, message: Located, received: float | None = None) -> None:
+        pose = self._tracker.take(message, received)
         if pose is None:
             return
         if pose.frame != self._described_frame:

@@ -11,6 +11,13 @@ DIFF_DRIVE_SIM: tuple[Row, ...] = (
         minimum=0, maximum=1000, read_only=True),
     Row('publish_clock', True, 'publish the simulated time on /clock', read_only=True),
     Row('stamped', False, 'cmd_vel is a TwistStamped', read_only=True),
+    Row('broadcast', 'map', 'transforms on tf: map (from map_frame to odom_frame to base_frame), '
+        'odom (from odom_frame to base_frame only) or none', choices=('map', 'odom', 'none'),
+        read_only=True),
+    Row('map_frame', 'map', 'frame of the world, for amcl_pose, true_pose, map and markers',
+        read_only=True),
+    Row('odom_frame', 'odom', 'frame in which the wheels count', read_only=True),
+    Row('base_frame', 'base_link', 'frame of the robot', read_only=True),
     Row('tick', 0.05, 's of simulated time between two poses', minimum=0.001, maximum=1,
         read_only=True),
     Row('robot_radius', 0.15, 'm, less than half a cell', minimum=0.001, maximum=100,

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import ModuleType
 
 from launch import LaunchContext
+from launch_ros.actions import Node
+from launch_ros.utilities import evaluate_parameters
 
 FOLDER = Path(__file__).resolve().parents[2] / 'launch'
 
@@ -25,6 +27,12 @@ def context(module: ModuleType, **arguments: str) -> LaunchContext:
     defaults = {name: default for name, (default, _) in module.ARGUMENTS.items()}
     made.launch_configurations.update(defaults | arguments)
     return made
+
+
+def parameters(node: Node, made: LaunchContext) -> dict[str, object]:
+    """Return what a node is given on top of parameter files."""
+    return {key: value for each in evaluate_parameters(made, node._Node__parameters)
+            if isinstance(each, dict) for key, value in each.items()}
 
 
 def assert_described(module: ModuleType) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
+from launch.utilities import perform_substitutions
 from loading import assert_described, context, load
 
 
@@ -65,6 +66,25 @@ def test_without_simulation_the_actions_must_be_named(tmp_path: Path, text: str)
 def test_entries_of_a_parameter_file(tmp_path: Path, text: str, expected: int | None) -> None:
     configured = load('explore')._Configured(params_file(tmp_path, text), '/a')
     assert configured.value('explorer', 'seed') == expected
+
+
+@pytest.mark.parametrize(('given', 'expected'), [
+    ('', None), ('on_shutdown: rest, shutdown_timeout: 30.0', None),
+    ('on_shutdown: reset', 65.0), ('on_shutdown: reset, shutdown_timeout: 0.0', 5.0),
+    ('on_shutdown: reset, shutdown_timeout: 100', 105.0),
+    ('on_shutdown: reset, shutdown_timeout: soon', 65.0)])    # the explorer will refuse it
+def test_an_explorer_on_its_way_home_has_the_time_it_needs(
+        tmp_path: Path, given: str, expected: float | None) -> None:
+    path = params_file(
+        tmp_path, f'/**/explorer: {{ros__parameters: {{actions: [east], {given}}}}}')
+    module = load('explore')
+    for before in ({}, {'sigterm_timeout': '7'}):
+        made = context(module, params_file=path, sim='false', navigator='true', **before)
+        explorer, navigator = module._nodes(made)
+        usual = before.get('sigterm_timeout', '5')
+        wanted = usual if before or expected is None else str(expected)
+        assert perform_substitutions(made, explorer.sigterm_timeout) == wanted
+        assert perform_substitutions(made, navigator.sigterm_timeout) == usual
 
 
 def test_an_entry_with_nothing_below_is_refused_as_ros_does(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
 from launch.actions import IncludeLaunchDescription
 from launch_ros.actions import Node
-from loading import assert_described, context, load
+from loading import assert_described, context, load, parameters
 
 
 @pytest.mark.parametrize('name', ['robot', 'robots'])
@@ -28,6 +28,30 @@ def test_the_simulation_is_optional(sim: str, executables: list[str]) -> None:
     passed_on = {name: value for name, value in explorer.launch_arguments}
     assert passed_on['sim'] == 'false'
     assert passed_on['use_sim_time'] == ('true' if sim == 'true' else '')    # as in params_file
+
+
+@pytest.mark.parametrize(('given', 'expected'), [
+    ({}, True), ({'clock': 'false'}, False), ({'use_sim_time': 'false'}, False),
+    ({'clock': 'false', 'use_sim_time': 'true'}, True), ({'sim': 'false'}, None),
+    ({'sim': 'false', 'use_sim_time': 'true'}, True)])
+def test_all_nodes_take_the_time_from_the_same_clock(
+        given: dict[str, str], expected: bool | None) -> None:
+    module = load('robot')
+    made = context(module, **given)
+    explorer, driver, *_ = module._robot(made)
+    passed_on = dict(explorer.launch_arguments)
+    assert passed_on['use_sim_time'] == ('' if expected is None else str(expected).lower())
+    assert parameters(driver, made).get('use_sim_time') is expected
+
+
+@pytest.mark.parametrize('each', ['explore', 'robot'])
+def test_every_robot_takes_it_as_asked(each: str) -> None:
+    module = load('robots')
+    group, _ = module._robots(context(
+        module, each=f'{each}.launch.py', use_sim_time='true'))
+    include, = (action for action in group.get_sub_entities()
+                if isinstance(action, IncludeLaunchDescription))
+    assert dict(include.launch_arguments)['use_sim_time'] == 'true'
 
 
 def test_each_robot_has_a_namespace() -> None:

@@ -11,6 +11,7 @@ import yaml
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
+from launch.actions import IncludeLaunchDescription
 from loading import assert_described, context, load
 
 
@@ -54,6 +55,14 @@ def test_a_number_as_ros_reads_it_stays_a_number(tmp_path: Path, number: str) ->
     trial(params_file=str(given), trial_dir=str(tmp_path / 'kept'))
     tree = yaml.safe_load((tmp_path / 'kept' / 'params.yaml').read_text(encoding='utf-8'))
     assert tree['/**']['ros__parameters'] == {'delta': float(number), 'name': '1e-2'}
+
+
+def test_the_explorer_takes_the_time_as_asked(tmp_path: Path) -> None:
+    for given in ('', 'true', 'false'):
+        include, = (action for action in trial(
+            sim='true', trial_dir=str(tmp_path), use_sim_time=given)
+            if isinstance(action, IncludeLaunchDescription))
+        assert dict(include.launch_arguments)['use_sim_time'] == given
 
 
 def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from mnm_ros import security
 SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'mnm_ros.policy.xml'
 NAMESPACE = '/robot_1'
 NOT_IN_HUMBLE = {'get_type_description'}
+TRANSFORMS = {f'{NAMESPACE}/tf', f'{NAMESPACE}/tf_static'}    # used if tf2_msgs is installed
 
 Granted = dict[str, set[str]]
 
@@ -66,6 +67,8 @@ def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: 
     if os.environ.get('ROS_DISTRO') == 'humble':
         rights['reply'] = {name for name in rights['reply']
                            if name.split('/')[-1] not in NOT_IN_HUMBLE}
+    if not find_spec('tf2_msgs'):
+        rights['publish'] -= TRANSFORMS
     if enclave == '/mnm_ros/explorer':
         start('cmp_sim', namespace=NAMESPACE, scenario='corridor')    # else it publishes no action
     start(node, namespace=NAMESPACE, use_sim_time=True, **parameters)
@@ -94,9 +97,14 @@ def test_every_way_to_drive_is_granted_and_nothing_superfluous(
                 seen[right] |= names
         return seen
 
-    for parameters, last in (
-            ({'reset': 'service', 'use_map': True}, 'map'),
-            ({'drive': 'goal_pose', 'pose_source': 'amcl_pose'}, 'amcl_pose')):
+    ways = [({'reset': 'service', 'use_map': True}, 'map'),
+            ({'drive': 'goal_pose', 'pose_source': 'amcl_pose'}, 'amcl_pose'),
+            ({'pose_source': 'pose'}, 'pose')]
+    if find_spec('tf2_msgs'):
+        ways.append(({'pose_source': 'tf2'}, 'tf_static'))
+    else:
+        rights['subscribe'] -= TRANSFORMS
+    for parameters, last in ways:
         process = start(node, namespace=NAMESPACE, use_sim_time=True, **parameters)
         peer.wait_for(lambda last=last: f'{NAMESPACE}/{last}' in look()['subscribe'], last)
         for _ in range(10):

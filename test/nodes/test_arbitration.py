@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
 from std_msgs.msg import Int64
 
 from mnm_ros.nodes.exploring.arbitration import Arbitration
@@ -17,6 +18,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.claims = [1, 2]
+        self.warnings: list[str] = []
         self.publishers = 0    # of action: nobody publishes it before it may command
 
     def count_publishers(self, topic: str) -> int:
@@ -27,6 +29,10 @@ class Graph:
 
     def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:
         return [SimpleNamespace(endpoint_gid=[claim]) for claim in self.claims]
+
+    def get_logger(self) -> SimpleNamespace:
+        return SimpleNamespace(
+            warning=lambda text, **options: self.warnings.append(text))
 
     def create_publisher(self, *arguments: object) -> SimpleNamespace:
         return SimpleNamespace(publish=lambda message: None)
@@ -94,3 +100,49 @@ def test_only_the_first_one_commands() -> None:
     graph.claims = [2]
     claim.reason_to_yield(1.2)
     assert claim.commands and not claim.stands_by
+
+
+@pytest.mark.parametrize('number', [-2**63, -1, 0])
+def test_what_cannot_be_the_time_of_a_start_is_no_claim(number: int) -> None:
+    graph = Graph()
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    claim.reason_to_yield(0.0)
+    graph.hear(Int64(data=number))
+    assert claim.reason_to_yield(1.0) == '' and claim.commands
+    assert graph.warnings == [
+        f'{number} on /action/driver ignored, expected the time of a start in ns, above 0']
+
+
+def looked(claim: Arbitration, begin: int, end: int) -> str:
+    """Return the last reason to yield of those from begin to end, in tenths of a second."""
+    return [claim.reason_to_yield(tenth / 10) for tenth in range(begin, end)][-1]
+
+
+def test_a_claim_that_is_not_repeated_does_not_stand_for_ever() -> None:
+    """As of a node that has sent one number and lives on."""
+    graph = Graph()
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    claim.reason_to_yield(0.0)
+    graph.hear(Int64(data=100))
+    assert looked(claim, 1, 90) == OTHER and not graph.warnings
+    assert looked(claim, 90, 110) == '' and claim.commands and len(graph.warnings) == 1
+    graph.hear(Int64(data=100))
+    assert claim.reason_to_yield(11.0) == OTHER and not claim.commands
+
+
+def test_a_claim_that_is_repeated_stands() -> None:
+    graph = Graph()
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    for second in range(30):
+        graph.hear(Int64(data=100))
+        assert looked(claim, 10 * second, 10 * second + 10) == OTHER
+
+
+def test_who_was_held_up_has_to_listen_before_it_misses_a_claim() -> None:
+    graph = Graph()
+    claim = Arbitration(graph, '/action', 200, 0.0)
+    graph.hear(Int64(data=100))
+    claim.reason_to_yield(0.0)
+    assert claim.reason_to_yield(60.0) == OTHER
+    graph.hear(Int64(data=100))
+    assert looked(claim, 601, 650) == OTHER

@@ -11,7 +11,9 @@ import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rosgraph_msgs.msg import Clock
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, Int64
+
+from mnm_ros import wire
 
 
 def unreadable_parameter(peer: Peer, node: str) -> None:
@@ -39,6 +41,22 @@ def test_one_bad_packet(
     count = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > count + 100, 'more steps')
     assert peer.set_parameter('explorer', 'step_timeout', 3.0).successful
+    assert process.stop() == 0
+
+
+@pytest.mark.parametrize(('number', 'warning'), [
+    (-2**63, f'{-2**63} on /action/driver ignored'), (5, 'it no longer counts')])
+def test_one_number_on_the_topic_of_claims(explorer: Callable, peer: Peer, robot: ScriptedRobot,
+                                           number: int, warning: str) -> None:
+    """Its sender lives on, but does not repeat it, as an explorer would."""
+    process = explorer()
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    claims = peer.node.create_publisher(Int64, 'action/driver', wire.LATCHED)
+    peer.wait_for(claims.get_subscription_count, 'the subscription')
+    claims.publish(Int64(data=number))
+    peer.wait_for(lambda: warning in process.output, 'the line in the log')
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 100, 'more steps')
     assert process.stop() == 0
 
 

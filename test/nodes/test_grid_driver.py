@@ -40,7 +40,8 @@ def off_centre(robot: DrivenRobot, cell: int) -> float:
 
 
 @pytest.mark.parametrize('parameters', [
-    {'pose_source': 'odom'}, {'pose_source': 'amcl_pose', 'stamped': True}])
+    {'pose_source': 'odom'}, {'pose_source': 'amcl_pose', 'stamped': True},
+    {'pose_source': 'pose', 'stamped': True, 'base_frame': 'base_footprint'}])
 def test_a_round_and_home(drive: Drive, parameters: dict[str, Any]) -> None:
     robot = drive(**parameters)
     for action, cell in ((EAST, 61), (NORTH, 72), (WEST, 71), (WEST, 70), (SOUTH, 59)):
@@ -49,6 +50,8 @@ def test_a_round_and_home(drive: Drive, parameters: dict[str, Any]) -> None:
     assert robot.act(RESET) == (HOME, f'RESET: reached, in state {HOME}')
     assert off_centre(robot, HOME) < 0.1 and abs(robot.platform.yaw) < 0.15
     assert over_limit(robot.platform.commands) == []
+    assert {header.frame_id for header in robot.platform.headers} == (
+        {parameters.get('base_frame', 'base_link')} if 'stamped' in parameters else set())
     assert max(abs(v) for _, v, _ in robot.platform.commands) > 0.5    # and not for being slow
     assert 'actions: [east, north, west, south]; home is state 60' in robot.process.output
 
@@ -314,7 +317,11 @@ def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:
     ({'with_heading': True, 'home_yaw': 0.7}, "'heading_tolerance' is 0.1, expected <= -0.07"),
     ({'tolerance': 0.3}, "'tolerance' is 0.3, expected <= 0.2"),
     ({'pose_timeout': 0.0}, "'pose_timeout' is 0.0, expected > 0 with drive cmd_vel"),
-    ({'cell_size': 0.0}, "'cell_size' is 0.0, expected a double, such as 4.0, > 0"),
+    ({'cell_size': 0.0}, "'cell_size' is 0.0, expected a double, such as 4.0, in [0.001, 1e+06]"),
+    ({'move_timeout': 1e308}, "'move_timeout' is 1e+308, expected a double, such as 4.0, in [0.0"),
+    ({'base_frame': ''}, "'base_frame' is '', expected the name of a frame"),
+    ({'map_frame': '/map'}, "'map_frame' is '/map', expected the name of a frame, without a"),
+    ({'base_frame': 'map'}, "'base_frame' is 'map', expected another frame than that of 'map_f"),
     ({'drive': 'hover'}, "'drive' is 'hover', expected a string, one of cmd_vel, goal_pose")])
 def test_parameters_that_do_not_fit(start: Callable[..., NodeProcess], parameters: dict,
                                     refusal: str) -> None:

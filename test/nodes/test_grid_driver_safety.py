@@ -55,7 +55,7 @@ def test_zero_is_the_last_command_before_the_end(driving: DrivenRobot, number: i
 
 
 @pytest.mark.parametrize(('make', 'said'), [
-    (lambda node, limits: VelocityMover(node, limits, stamped=False), ['said', 'heard']),
+    (lambda node, limits: VelocityMover(node, limits, frame=None), ['said', 'heard']),
     (GoalMover, ['heard'])])
 def test_the_last_word_is_heard_before_the_end(
         node: Node, make: Callable[..., Mover], said: list[str]) -> None:
@@ -184,7 +184,7 @@ def node(peer: Peer) -> Iterator[Node]:
 def test_one_velocity_for_each_pose(peer: Peer, node: Node) -> None:
     """A simulator that waits for it gets no more either, although a stop is told at once."""
     heard = peer.listen(Twist, 'cmd_vel', 100)
-    mover = VelocityMover(node, Limits(1.0, 3.0, 2.0, 10.0, 0.05, 0.1, 1.0), stamped=False)
+    mover = VelocityMover(node, Limits(1.0, 3.0, 2.0, 10.0, 0.05, 0.1, 1.0), frame=None)
     peer.wait_for(lambda: peer.node.count_publishers('cmd_vel'), 'the publisher')
     peer.wait_for(lambda: node.count_subscribers('cmd_vel'), 'the subscription')
     poses, now = 0, 10.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from node_processes import Peer
 from rclpy.qos import QoSProfile
@@ -19,7 +20,10 @@ NODES = {
     'grid_driver': {'drive': 'goal_pose'},
 }
 NOT_STARTED = {'advice', 'cmd_vel', 'dock', 'goal', 'goal/cancel',
-               'goal/request'}    # nobody publishes or offers them here
+               'goal/request', 'pose', 'tf_static'}    # nobody publishes or offers them here
+
+if not find_spec('tf2_msgs'):
+    NOT_STARTED.add('tf')
 
 
 def promised(profile: QoSProfile) -> tuple[object, ...]:

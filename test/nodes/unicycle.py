@@ -30,20 +30,22 @@ class Unicycle:
     commands: the time of the pose that each one followed, speed in m/s, turn in rad/s.
     """
 
-    def __init__(self, peer: Peer, source: str = 'odom', stamped: bool = False) -> None:
+    def __init__(self, peer: Peer, source: str = 'odom', stamped: bool = False,
+                 kind: type | None = None) -> None:
         self.x = self.y = self.yaw = 0.0
         self.time = 1000.0
         self.speed = self.turn = 0.0
         self.wall: Callable[[float, float], bool] = lambda x, y: False
         self.tells_bumps = True
         self.stuck = self.silent = self.frozen = False
+        self.headers: list[Any] = []    # of velocities with a stamp
         self.commands: list[tuple[float, float, float]] = []
         self.poses = 0
         self.goals: list[tuple[float, float, float]] = []
         self.frames: set[str] = set()
         self._stamped = stamped
         self._lockstep = Lockstep(time.monotonic())
-        self._kind = Odometry if source == 'odom' else PoseWithCovarianceStamped
+        self._kind = kind or (Odometry if source == 'odom' else PoseWithCovarianceStamped)
         self._touching = False
         self._commanded = False    # since the last tick
         node = peer.node
@@ -109,6 +111,8 @@ class Unicycle:
         self.poses += 1
 
     def _on_command(self, message: Any) -> None:
+        if self._stamped:
+            self.headers.append(message.header)
         twist = message.twist if self._stamped else message
         self.speed, self.turn = twist.linear.x, twist.angular.z
         self.commands.append((self.time, self.speed, self.turn))

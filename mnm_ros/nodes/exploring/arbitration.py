@@ -14,6 +14,8 @@ _LISTEN = 0.5     # s, after the robot has been found, until other explorers hav
 _LONGEST = 5.0    # s, of listening, however long the robot answers an unknown sender
 _REPEAT = 1.5     # s, within which every claim is published again
 _YIELD = 2.0      # s, after an answer to somebody else's action
+_SILENCE = 10.0   # s without a repeated claim, after which it no longer counts
+_HELD_UP = 1.0    # s without a look, after which claims may be waiting to be heard
 
 LISTENING = 'listening for other explorers'
 _OTHER = 'another explorer, which started earlier, commands it'
@@ -40,7 +42,8 @@ class Arbitration:
         self._topic = f'{action}/driver'
         self._number = number
         self._claims: frozenset[object] = frozenset()
-        self._earlier = False
+        self._earlier = self._heard = False    # an earlier claim: at all, since the last look
+        self._heard_at = self._looked_at = now
         self._foreign_until = now
         self._wait, self._wait_until = LISTENING, math.inf
         self._listen_until = -math.inf    # at the latest
@@ -82,6 +85,7 @@ class Arbitration:
         claims = identities(self._node.get_publishers_info_by_topic(self._topic))
         joined, left = claims - self._claims, self._claims - claims
         self._claims = claims
+        self._forget_what_is_not_repeated(now)
         if joined and now < self._wait_until < math.inf:
             self._wait_until = now + _LISTEN
         if left and self._earlier:
@@ -92,6 +96,22 @@ class Arbitration:
             return _OTHER if self._earlier else self._wait
         return f'another node publishes {self._action}' if now < self._foreign_until else ''
 
+    def _forget_what_is_not_repeated(self, now: float) -> None:
+        """Let no claim stand for ever: an explorer repeats its own as long as it is well."""
+        if self._heard or now > self._looked_at + _HELD_UP:
+            self._heard_at = now
+        self._heard, self._looked_at = False, now
+        if self._earlier and now > self._heard_at + _SILENCE:
+            self._earlier = False
+            self._wait, self._wait_until = _OTHER, now
+            self._node.get_logger().warning(
+                f'an earlier claim on {self._topic} has not been repeated for {_SILENCE:g} s, '
+                'expected once a second: it no longer counts')
+
     def _on_claim(self, message: Int64) -> None:
-        if message.data < self._number:
-            self._earlier = True
+        if message.data <= 0:
+            self._node.get_logger().warning(
+                f'{message.data} on {self._topic} ignored, expected the time of a start in ns, '
+                'above 0', throttle_duration_sec=5.0)
+        elif message.data < self._number:
+            self._earlier = self._heard = True

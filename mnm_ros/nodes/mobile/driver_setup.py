@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import math
+
 from rclpy.node import Node
 
 from mnm_ros.driving.drive import Limits
 from mnm_ros.driving.grid import QUARTER, Grid, heading_of
+from mnm_ros.driving.pose_sources import POSE_SOURCES, TRANSFORMS
 from mnm_ros.geometry import Pose, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
+from mnm_ros.nodes.mobile.poses import PoseTopic
+from mnm_ros.nodes.mobile.transforms import PoseTransforms, check_frames
 from mnm_ros.parameters import ParameterError, Parameters
 
 
@@ -34,7 +40,8 @@ def movers_of(node: Node, given: Parameters) -> tuple[Mover, Mover]:
     """Return what moves the robot between cells, and what moves it home."""
     mover: Mover
     if given['drive'] == 'cmd_vel':
-        mover = VelocityMover(node, limits_of(given), given['stamped'])
+        mover = VelocityMover(
+            node, limits_of(given), given['base_frame'] if given['stamped'] else None)
     elif given['drive'] == 'goal_pose':
         mover = GoalMover(node, limits_of(given))
     else:
@@ -42,8 +49,19 @@ def movers_of(node: Node, given: Parameters) -> tuple[Mover, Mover]:
     return mover, DockMover(node) if given['reset'] == 'service' else mover
 
 
+def poses_of(
+        node: Node, given: Parameters, take: Callable[..., None]) -> PoseTopic | PoseTransforms:
+    """Return where the poses come from; ``take`` is called with each."""
+    source = given['pose_source']
+    if POSE_SOURCES[source] == TRANSFORMS:
+        return PoseTransforms(node, given['map_frame'], given['base_frame'],
+                              given['pose_timeout'] or math.inf, take)
+    return PoseTopic(node, source, take)
+
+
 def check(given: Parameters) -> None:
     """Raise ParameterError if values that are allowed do not fit together."""
+    check_frames(given, 'map_frame', 'base_frame')
     grid, home = grid_of(given), home_of(given)
     cell = grid.cell_at(home.x, home.y)
     if cell is None:

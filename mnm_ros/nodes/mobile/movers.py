@@ -59,19 +59,25 @@ class Mover(ABC):
 
 
 class VelocityMover(Mover):
-    """Publishes one velocity for each pose, zeros for a while afterwards, then none."""
+    """Publishes one velocity for each pose, zeros for a while afterwards, then none.
+
+    Args:
+        node: that publishes.
+        limits: of velocities.
+        frame: of the robot, with a stamp; None for velocities without frame and stamp.
+    """
 
     needs_time = False
 
-    def __init__(self, node: Node, limits: Limits, stamped: bool) -> None:
+    def __init__(self, node: Node, limits: Limits, frame: str | None) -> None:
         self._node = node
         self._limits = limits
-        self._stamped = stamped
+        self._frame = frame
         self._drive: Drive | None = None
         self._answered_ahead = False     # whether the next pose has its velocity already
         self._resting: Stopwatch | None = None
         self._publisher = node.create_publisher(
-            TwistStamped if stamped else Twist, 'cmd_vel', wire.STEP)
+            Twist if frame is None else TwistStamped, 'cmd_vel', wire.STEP)
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         """Begin a leg, from rest."""
@@ -126,10 +132,10 @@ class VelocityMover(Mover):
     def _publish(self, velocity: Velocity) -> None:
         twist = Twist()
         twist.linear.x, twist.angular.z = velocity
-        if self._stamped:
+        if self._frame is not None:
             message = TwistStamped(twist=twist)
             message.header.stamp = self._node.get_clock().now().to_msg()
-            message.header.frame_id = 'base_link'
+            message.header.frame_id = self._frame
             self._publisher.publish(message)
         else:
             self._publisher.publish(twist)

@@ -56,8 +56,12 @@ class PoseTracker:
                 and math.dist(pose[:2], self.reached_home[:2]) <= given['tolerance']
                 and abs(wrapped(pose.yaw - self.reached_home.yaw)) <= given['heading_tolerance'])
 
-    def take(self, message: Located) -> StampedPose | None:
-        """Return the pose of a message; None, with a warning, if it is invalid or not new."""
+    def take(self, message: Located, received: float | None = None) -> StampedPose | None:
+        """Return the pose of a message; None, with a warning, if it is invalid or not new.
+
+        Args:
+            received: how old its oldest part is, by ``time.monotonic``; None for now.
+        """
         pose = planar(message.pose.pose)
         if pose is None:
             self._node.get_logger().warning(
@@ -71,7 +75,8 @@ class PoseTracker:
                 'pose ignored: its stamp is that of the last one', throttle_duration_sec=5.0)
             return None
         self.last = StampedPose(now, pose, message.header.frame_id)
-        self._received, self._received_at = time.monotonic(), self._now
+        self._received = time.monotonic() if received is None else received
+        self._received_at = self._now
         self.place.update(pose)
         return self.last
 

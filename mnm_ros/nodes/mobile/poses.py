@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 import math
 from typing import NamedTuple, Union
 
@@ -13,6 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from mnm_ros import wire
+from mnm_ros.driving.pose_sources import POSE_SOURCES
 from mnm_ros.geometry import Pose
 
 # Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
@@ -51,13 +53,14 @@ class PoseTopic:
 
     Args:
         node: subscribes to it.
-        source: ``odom``, or the topic of a localisation.
+        source: the topic, one of those in POSE_SOURCES.
         take: called with each message.
     """
 
     def __init__(self, node: Node, source: str, take: Callable[[Located], None]) -> None:
         self._node = node
-        self._kind = Odometry if source == 'odom' else PoseWithCovarianceStamped
+        package, _, kind = POSE_SOURCES[source].partition('/')
+        self._kind = getattr(import_module(f'{package}.msg'), kind)
         self._take = take
         self._received = self._asked = False
         self.name: str = node.create_subscription(

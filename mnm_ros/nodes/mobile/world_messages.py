@@ -16,7 +16,6 @@ from mnm_ros.nodes.mobile.poses import set_pose
 from mnm_ros.simulation.diff_drive import DiffDrive
 from mnm_ros.simulation.world import Cell, World
 
-MAP_FRAME = 'map'
 _HEIGHT = 0.4    # m, of walls and closed doors
 _COLOURS = {
     'walls': (0.45, 0.45, 0.5), 'open doors': (0.2, 0.7, 0.3), 'closed doors': (0.8, 0.25, 0.2),
@@ -32,10 +31,10 @@ def set_covariance(covariance: NDArray[np.float64], position: float, angle: floa
     covariance[35] = max(angle, 1e-3) ** 2
 
 
-def occupancy_grid(world: World) -> OccupancyGrid:
+def occupancy_grid(world: World, frame: str) -> OccupancyGrid:
     """Return the map, one cell for each of the world's; doors are free, open or not."""
     message = OccupancyGrid()
-    message.header.frame_id = MAP_FRAME
+    message.header.frame_id = frame
     message.info.resolution = world.cell_size
     message.info.width, message.info.height = world.size
     message.info.origin.orientation.w = 1.0
@@ -45,7 +44,7 @@ def occupancy_grid(world: World) -> OccupancyGrid:
     return message
 
 
-def markers(robot: DiffDrive) -> MarkerArray:
+def markers(robot: DiffDrive, frame: str) -> MarkerArray:
     """Return walls, open and closed doors, and the robot where it really is."""
     world, radius = robot.world, robot.body.radius
     moved = Marker(ns='robot', type=Marker.CYLINDER, scale=Vector3(
@@ -65,7 +64,7 @@ def markers(robot: DiffDrive) -> MarkerArray:
     for marker in still:
         marker.pose.orientation = Quaternion(w=1.0)
     for marker in (*still, moved, heading):
-        marker.header.frame_id = MAP_FRAME
+        marker.header.frame_id = frame
         red, green, blue = _COLOURS[marker.ns]
         marker.color = ColorRGBA(r=red, g=green, b=blue, a=0.9)
     return MarkerArray(markers=[*still, moved, heading])
