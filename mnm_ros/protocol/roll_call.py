@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
+_LONGER = 1.0        # s, at least, from the first answer to a roll call until it is over
 _REMEMBERED = 100    # orders that may still be answered
 
 
@@ -22,11 +23,13 @@ class _Call:
 
     Attributes:
         robots: who was there when it was decided on.
-        after: seq of the last order before; every other one is the call.
+        unanswered: seq of the order that stayed unanswered.
+        after: seq of the last order before the call; every other one is the call.
     """
 
     robots: frozenset[Hashable]
-    after: int | None
+    unanswered: int
+    after: int
 
 
 class RollCall:
@@ -48,6 +51,7 @@ class RollCall:
         self._times = 0
         self._present: frozenset[Hashable] = frozenset()
         self._answers = 0
+        self._first = 0.0    # when the first of them came
 
     def look(self, robots: Mapping[Hashable, str]) -> None:
         """Take note of the robot sides that are there: their names by their identities."""
@@ -67,11 +71,12 @@ class RollCall:
         if len(self._to_come) > _REMEMBERED:
             del self._to_come[next(iter(self._to_come))]
 
-    def answered(self, seq: int) -> None:
+    def answered(self, seq: int, now: float) -> None:
         """Take note of an answer to an order that was given here, however old."""
         if seq == self._seq:
+            self._first = self._first if self._answers else now
             self._answers += 1
-        if self._call and seq == self._call.after:
+        if self._call and seq == self._call.unanswered:
             self._call = None    # whoever was to be found out about is alive
         to_come = self._to_come.pop(seq, 0)
         if to_come > 1:
@@ -95,10 +100,9 @@ class RollCall:
         if self._call:
             return self._go_on(self._call, timeout, now)
         newcomers = self._robots.keys() - self._present
-        unanswered = self._seq is not None and not self._answers
-        if (self._possible and unanswered and now >= self._given + timeout
-                and len(newcomers) <= 1):
-            self._call = _Call(frozenset(self._robots), self._seq)
+        if (self._possible and self._seq is not None and not self._answers
+                and now >= self._given + timeout and len(newcomers) <= 1):
+            self._call = _Call(frozenset(self._robots), self._seq, self._seq)
         return self._who
 
     @property
@@ -113,9 +117,9 @@ class RollCall:
 
     def _go_on(self, call: _Call, timeout: float, now: float) -> str:
         """Return why no order may be given at this point of the call, or nothing."""
-        if self._seq == call.after or not self._answers:
+        if self._seq is None or self._seq == call.after or not self._answers:
             return ''    # it still has to be given, or to be answered
-        if now < self._given + timeout:
+        if now < self._first + min(timeout, max(_LONGER, self._first - self._given)):
             return f'{self._who}, finding out whether only one of them is alive'
         if self._times > 1:
             call.after = self._seq    # who has given which answer cannot be told: once more

@@ -72,7 +72,7 @@ def test_a_second_one_is_started(peer: Peer, scenario: str, exploring: tuple,
 
 def test_one_that_was_killed_is_replaced(peer: Peer, scenario: str, exploring: tuple,
                                          tmp_path: Path) -> None:
-    """It stays in the graph for 20 s; that it confirms nothing tells that it is gone."""
+    """It stays in the graph for 20 s; that it does not answer a RESET tells that it is gone."""
     robots, logs = [], []
     try:
         for number in range(3):
@@ -85,6 +85,44 @@ def test_one_that_was_killed_is_replaced(peer: Peer, scenario: str, exploring: t
     finally:
         for robot in robots:
             robot.kill()
+
+
+def test_one_that_was_taken_for_dead_is_alive(
+        peer: Peer, scenario: str, exploring: tuple, tmp_path: Path) -> None:
+    """It answers what has been answered before, and neither is commanded from then on."""
+    process, phase, status = exploring
+    first, log = start_robot(tmp_path, scenario, 1)
+    robots = [first]
+    try:
+        peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')
+        first.send(signal.SIGSTOP)
+        second, other_log = start_robot(tmp_path, scenario, 2)
+        robots.append(second)
+        peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps', 10.0)
+        first.send(signal.SIGCONT)
+        peer.wait_for(lambda: 'at once' in status[-1].data, 'both to be noticed')
+        peer.call(SetBool, 'explore', SetBool.Request(data=False))
+        peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+        assert process.stop() == 0 and first.stop() == 0 and second.stop() == 0
+    finally:
+        for robot in robots:
+            robot.kill()
+    counted = as_steps(read_counts(tmp_path / 'record'))
+    assert not counted - played(log) - played(other_log)
+
+
+def test_an_adviser_learns_nothing_from_two(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    explorer(advisory=True)
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: status, 'the adviser')
+    other = Peer(name='other')
+    ScriptedRobot(other)
+    said = 'waiting for the robot: 2 robot sides at once: '
+    both = {f'{said}/other, /peer', f'{said}/peer, /other'}
+    peer.wait_for(lambda: status[-1].data in both, 'the reason')
+    other.close()
+    peer.wait_for(lambda: 'at once' not in status[-1].data, 'the end of it')
 
 
 def test_who_records_or_commands_is_no_robot(

@@ -30,7 +30,7 @@ class Orders:
         self.seq += 1
         self.roll.sent(self.seq, self.now)
         for _ in range(answers):
-            self.roll.answered(self.seq)
+            self.roll.answered(self.seq, self.now)
         return self.objection()
 
     def replace_a_dead_one(self) -> None:
@@ -54,7 +54,7 @@ def test_one_that_answers_after_another_has_come_is_alive() -> None:
     orders = Orders(1)
     orders.order(answers=0)
     assert orders.see(1, 2) == BOTH == orders.objection(0.9 * TIMEOUT)
-    orders.roll.answered(orders.seq)
+    orders.roll.answered(orders.seq, orders.now)
     assert orders.objection(60.0) == BOTH
 
 
@@ -63,7 +63,7 @@ def test_one_answers_when_it_is_about_to_be_called() -> None:
     orders.order(answers=0)
     orders.see(1, 2)
     assert orders.objection(TIMEOUT) == BOTH
-    orders.roll.answered(orders.seq)
+    orders.roll.answered(orders.seq, orders.now)
     assert orders.objection() == BOTH == orders.objection(60.0)
 
 
@@ -95,12 +95,23 @@ def test_two_answer_the_roll_call() -> None:
     assert orders.objection(TIMEOUT) == BOTH == orders.objection(60.0)
 
 
+def test_a_roll_call_takes_as_long_again_as_the_first_answer() -> None:
+    orders = Orders(1)
+    orders.order(answers=0)
+    orders.see(1, 2)
+    orders.roll.objection(10.0, 10.0)
+    orders.roll.sent(2, 10.0)
+    orders.roll.answered(2, 14.0)
+    assert orders.roll.objection(10.0, 17.9) == ASKING
+    assert orders.roll.objection(10.0, 18.0) == ''
+
+
 def test_one_is_late_for_the_roll_call() -> None:
     orders = Orders()
     orders.replace_a_dead_one()
     call = orders.seq
     orders.order()
-    orders.roll.answered(call)
+    orders.roll.answered(call, orders.now)
     assert orders.objection() == BOTH == orders.objection(60.0)
 
 
@@ -109,11 +120,11 @@ def test_an_order_that_was_given_again_may_be_answered_again() -> None:
     orders.replace_a_dead_one()
     orders.order(answers=0)
     orders.roll.sent(orders.seq, orders.now)
-    orders.roll.answered(orders.seq)
+    orders.roll.answered(orders.seq, orders.now)
     orders.order()
-    orders.roll.answered(orders.seq - 1)
+    orders.roll.answered(orders.seq - 1, orders.now)
     assert orders.objection() == ''
-    orders.roll.answered(orders.seq - 1)
+    orders.roll.answered(orders.seq - 1, orders.now)
     assert orders.objection() == BOTH
 
 
@@ -131,10 +142,25 @@ def test_a_roll_call_that_was_given_twice_tells_nothing() -> None:
     orders.objection(TIMEOUT)
     orders.order(answers=0)
     orders.roll.sent(orders.seq, orders.now)
-    orders.roll.answered(orders.seq)
-    orders.roll.answered(orders.seq)    # of one robot side, or of two
+    orders.roll.answered(orders.seq, orders.now)
+    orders.roll.answered(orders.seq, orders.now)    # of one robot side, or of two
     assert orders.objection() == ASKING
     assert orders.objection(TIMEOUT) == ''
+    assert orders.order() == ASKING
+    assert orders.objection(TIMEOUT) == ''
+
+
+def test_the_second_answer_to_such_a_roll_call_may_be_late() -> None:
+    orders = Orders(1)
+    orders.order(answers=0)
+    orders.see(1, 2)
+    orders.objection(TIMEOUT)
+    orders.order(answers=0)
+    orders.roll.sent(orders.seq, orders.now)
+    orders.roll.answered(orders.seq, orders.now)
+    orders.objection(TIMEOUT)
+    orders.roll.answered(orders.seq, orders.now)
+    assert orders.objection() == ''
     assert orders.order() == ASKING
     assert orders.objection(TIMEOUT) == ''
 

@@ -139,7 +139,7 @@ class CommandLink(RobotLink):
         elif seq == REPORT:
             self._roll.reported()
         elif not foreign:
-            self._roll.answered(seq)
+            self._roll.answered(seq, now)
         if self.loop.running and (foreign or self._roll.several):
             self._arbitrate(now)
         self._guard.call(self.loop.on_state, seq, state, now)
