@@ -13,6 +13,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from mnm_ros.nodes.common.home_service import HomeService
 
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
+_UNKNOWN = '_NODE_NAME_UNKNOWN_'
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
 
 
@@ -24,6 +25,12 @@ def identities(endpoints: Iterable[TopicEndpointInfo]) -> frozenset[object]:
 def full_name(endpoint: TopicEndpointInfo) -> str:
     """Return the fully qualified name of the node that has an endpoint."""
     return f'{endpoint.node_namespace.rstrip("/")}/{endpoint.node_name}'
+
+
+def known_name(endpoint: TopicEndpointInfo) -> str:
+    """Return the same for people; a node is found some time after its endpoints."""
+    found = endpoint.node_name and endpoint.node_name != _UNKNOWN
+    return full_name(endpoint) if found else 'a node without a name yet'
 
 
 class RobotSides:
@@ -57,7 +64,7 @@ class RobotSides:
         self._counts = self._count()
         takes = _by_participant(self._node.get_subscriptions_info_by_topic(self._actions))
         tells = _by_participant(self._node.get_publishers_info_by_topic(self._states))
-        return {tuple(endpoint.endpoint_gid): full_name(endpoint)
+        return {tuple(endpoint.endpoint_gid): known_name(endpoint)
                 for participant, endpoints in tells.items()
                 for endpoint in endpoints[:len(takes.get(participant, ()))]}
 
