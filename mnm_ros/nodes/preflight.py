@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import signal
 import sys
 import time
@@ -12,6 +13,7 @@ from std_msgs.msg import Int64MultiArray
 
 from mnm_ros import wire
 from mnm_ros.core.problem import Problem
+from mnm_ros.nodes.common.graph_watch import RobotSides, known_name
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import PREFLIGHT, Parameters
 from mnm_ros.protocol.clients import RetryTimer
@@ -20,7 +22,8 @@ from mnm_ros.trial.probe_run import Finding, ProbeRun
 
 _TICK = 0.05       # s, resolution of timeouts
 _FIND = 5.0        # s, to find the robot side
-_MATCH = 1.0       # s, from finding it until messages surely arrive
+_STILL = 1.0       # s without new nodes, from when on all are known and messages arrive;
+_LONGEST = 5.0     # s, to wait for that where nodes come and go all the time
 _PROGRESS = 10.0   # s, between two lines of the log
 _RETRIES = 2       # times an order is sent again
 
@@ -47,33 +50,73 @@ class PreflightNode(Node):
                          given['seed']),
             RetryTimer(given['step_timeout'], _RETRIES), time.time_ns(),
             lambda seq, action: self._publisher.publish(wire.encode_step(seq, action)))
-        self._started_at = self._reported = time.monotonic()
+        self._robots = RobotSides(
+            self, self._publisher.topic_name, self._states.topic_name)
+        self._started_at = self._reported = self._changed_at = time.monotonic()
         self._found_at: float | None = None
+        self._over_at: float | None = None
         self._started = False
+        self._nodes: list[tuple[str, str]] = []
         self._malformed = 0
         self._timer = self.create_timer(
             _TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _tick(self) -> None:
         now = time.monotonic()
-        others = self.count_publishers(self._publisher.topic_name) - 1
-        if others > 0:
-            self._end(Finding('alone', False, 'somebody else publishes '
-                              f'{self._publisher.topic_name}, expected nobody to'))
-        elif self._started:
+        self._look(now)
+        wrong = self._others() or self._other_robots()
+        if wrong:
+            self._end(*(self._probe_run.findings() if self._over_at is not None else ()), wrong)
+        elif self._over_at is not None and self._settled(self._over_at, now):
+            self._end(*self._findings())
+        elif self._started and self._over_at is None:
             self._probe_run.tick(now)
             self._report_progress(now)
-            self._end_if_over()
-        elif self._found_at is not None and now > self._found_at + _MATCH:
+            self._over_at = now if self._probe_run.over else None
+        elif self._started:
+            return    # somebody else may still appear
+        elif self._found_at is not None and self._settled(self._found_at, now):
             self._start(now)
         elif self._found_at is None and not self._missing():
             self._found_at = now
         elif self._found_at is None and now > self._started_at + _FIND:
             self._end(Finding('robot side', False, f'{self._missing()} after {_FIND:g} s'))
 
+    def _look(self, now: float) -> None:
+        """Take note of when nodes have come or gone."""
+        nodes = sorted(self.get_node_names_and_namespaces())
+        if nodes != self._nodes:
+            self._nodes, self._changed_at = nodes, now
+
+    def _settled(self, since: float, now: float) -> bool:
+        """Return whether all who are there have been found, some time after ``since``."""
+        return now > max(since, self._changed_at) + _STILL or now > since + _LONGEST
+
+    def _others(self) -> Finding | None:
+        """Return who else commands the robot, or is about to; None if nobody does.
+
+        An explorer publishes ``action`` only some time after it has found the robot, but the
+        topic on which explorers agree who commands it from the beginning.
+        """
+        topic = self._publisher.topic_name
+        for name, own in ((topic, 1), (f'{topic}/driver', 0)):
+            publishers = list(map(known_name, self.get_publishers_info_by_topic(name)))
+            if len(publishers) > own:
+                if own and self.get_fully_qualified_name() in publishers:
+                    publishers.remove(self.get_fully_qualified_name())
+                return Finding('alone', False, f'somebody else publishes {name}: '
+                               f'{", ".join(sorted(publishers))}; expected nobody else to')
+        return None
+
+    def _other_robots(self) -> Finding | None:
+        robots = sorted(self._robots.look().values())
+        return Finding('robot side', False, f'{len(robots)} robot sides at once: '
+                       f'{", ".join(robots)}; expected one (one that was killed is seen for some '
+                       '20 s)') if len(robots) > 1 else None
+
     def _start(self, now: float) -> None:
         print(Finding('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
-                      f'{self._states.topic_name}, and nobody else commands it'), flush=True)
+                      f'{self._states.topic_name}'), flush=True)
         self._started = True
         self._probe_run.start(now)
 
@@ -99,12 +142,13 @@ class PreflightNode(Node):
             self._reported = now
             self.get_logger().info(f'{self._probe_run.steps} steps so far')
 
-    def _end_if_over(self) -> None:
-        if self._probe_run.over:
-            self._end(
-                *self._probe_run.findings(),
-                *(Finding('messages', False, f'{self._malformed} on {self._states.topic_name} '
-                          'are not [seq, state]') for _ in range(self._malformed > 0)))
+    def _findings(self) -> Iterator[Finding]:
+        """Yield what has been found once the probe is over."""
+        yield from self._probe_run.findings()
+        yield Finding('alone', True, 'nobody else commands it')
+        if self._malformed:
+            yield Finding('messages', False, f'{self._malformed} on {self._states.topic_name} '
+                          'are not [seq, state]')
 
     def _end(self, *findings: Finding) -> None:
         self._timer.cancel()

@@ -158,6 +158,8 @@ class StepLoop(Loop):
             self.task.robot_lost(self._yield_reason)
             return
         self.before_step()
+        if self._yield_reason:    # since then
+            return
         if self._joined and self._left:
             self.task.lose_place()
         self._joined = self._left = False

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from node_processes import Peer, ScriptedRobot
+from std_msgs.msg import Int64, Int64MultiArray
+
+from mnm_ros import wire
 
 LIFT = str(Path(__file__).resolve().parents[2] / 'examples' / 'lift.py')
 
@@ -16,11 +19,12 @@ def test_a_lift_passes_and_an_absent_robot_does_not(start: Callable) -> None:
     preflight = start('preflight', actions=['up', 'down'])
     assert preflight.wait() == 0, preflight.output
     lines = preflight.output.splitlines()
-    assert [line[:6] for line in lines[:4]] == ['ok    '] * 4
+    assert [line[:6] for line in lines[:5]] == ['ok    '] * 5
     assert 'led to state 0 ' in lines[1]
-    assert lines[4].startswith('a step takes 0.0')
-    assert lines[5].startswith('5 states met, 5 of them within 4 steps')
-    assert lines[6].startswith('first hypothesis predicted after about ')
+    assert lines[4] == 'ok      alone        nobody else commands it'
+    assert lines[5].startswith('a step takes 0.0')
+    assert lines[6].startswith('5 states met, 5 of them within 4 steps')
+    assert lines[7].startswith('first hypothesis predicted after about ')
     assert absent.wait() == 1
     assert absent.output.startswith('FAILED  robot side   nobody subscribes /nowhere/action')
 
@@ -40,6 +44,41 @@ def test_a_robot_that_is_commanded_already(
     peer.wait_for(lambda: not preflight.running, 'the verdict')
     assert preflight.wait() == 1
     assert 'FAILED  alone        somebody else publishes /action' in preflight.output
+
+
+def test_an_explorer_that_is_about_to_command_it(
+        start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    """It publishes action only later; so does one that stands by."""
+    peer.node.create_publisher(Int64, 'action/driver', wire.LATCHED)
+    preflight = start('preflight', actions=['east', 'west'])
+    peer.wait_for(lambda: not preflight.running, 'the verdict')
+    assert preflight.wait() == 1 and not robot.received
+    assert 'FAILED  alone        somebody else publishes /action/driver: ' in preflight.output
+
+
+def test_somebody_who_is_found_at_the_end(
+        start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    given = {'actions': ['east', 'west'], 'resets': 2, 'steps': 2}
+    preflight = start('preflight', **given)
+    peer.wait_for(lambda: not preflight.running, 'the verdict')
+    assert preflight.wait() == 0, preflight.output
+    again = start('preflight', **given)
+    orders = 2 * len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) == orders, 'the last order')
+    peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    peer.wait_for(lambda: not again.running, 'the verdict')
+    assert again.wait() == 1
+    assert 'FAILED  alone        somebody else publishes /action: ' in again.output
+    assert 'nobody else commands' not in again.output
+
+
+def test_two_robot_sides(start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    start(LIFT)
+    peer.wait_for(lambda: peer.node.count_publishers('state') == 2, 'both')
+    preflight = start('preflight', actions=['up', 'down'])
+    peer.wait_for(lambda: not preflight.running, 'the verdict')
+    assert preflight.wait() == 1
+    assert 'FAILED  robot side   2 robot sides at once: ' in preflight.output
 
 
 def test_interrupted(start: Callable, peer: Peer) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Protocol
 
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
+from rclpy.utilities import get_rmw_implementation_identifier
 
 from mnm_ros.nodes.common.home_service import HomeService
+
+_PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
+_UNKNOWN = '_NODE_NAME_UNKNOWN_'
+_ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
 
 
 def identities(endpoints: Iterable[TopicEndpointInfo]) -> frozenset[object]:
@@ -20,6 +25,63 @@ def identities(endpoints: Iterable[TopicEndpointInfo]) -> frozenset[object]:
 def full_name(endpoint: TopicEndpointInfo) -> str:
     """Return the fully qualified name of the node that has an endpoint."""
     return f'{endpoint.node_namespace.rstrip("/")}/{endpoint.node_name}'
+
+
+def known_name(endpoint: TopicEndpointInfo) -> str:
+    """Return the same for people; a node is found some time after its endpoints."""
+    found = endpoint.node_name and endpoint.node_name != _UNKNOWN
+    return full_name(endpoint) if found else 'a node without a name yet'
+
+
+class RobotSides:
+    """The participants that subscribe ``action`` and publish ``state`` as well.
+
+    Only robot sides do both: who records, commands or watches does one of them at most. Several
+    nodes of one participant count as often as it does both. Endpoints belong together by their
+    ids, as the names of their nodes are found later.
+
+    An order reaches a robot side, and its answer reaches this node, only after the subscription
+    and the publisher have been found. Who looks before an answer counts knows whose it may be.
+
+    Args:
+        node: whose graph it is.
+        actions, states: fully qualified names of the topics.
+    """
+
+    def __init__(self, node: Node, actions: str, states: str) -> None:
+        self._node = node
+        self._actions = actions
+        self._states = states
+        self._counts = (0, 0)    # of endpoints, when they were looked at
+
+    @property
+    def changed(self) -> bool:
+        """Whether there are more endpoints, or fewer, than when they were looked at."""
+        return self._count() != self._counts
+
+    def look(self) -> dict[Hashable, str]:
+        """Return the name of each robot side, by an identity."""
+        self._counts = self._count()
+        takes = _by_participant(self._node.get_subscriptions_info_by_topic(self._actions))
+        tells = _by_participant(self._node.get_publishers_info_by_topic(self._states))
+        return {tuple(endpoint.endpoint_gid): known_name(endpoint)
+                for participant, endpoints in tells.items()
+                for endpoint in endpoints[:len(takes.get(participant, ()))]}
+
+    def _count(self) -> tuple[int, int]:
+        return (self._node.count_subscribers(self._actions),
+                self._node.count_publishers(self._states))
+
+
+def _by_participant(
+        endpoints: Iterable[TopicEndpointInfo]) -> dict[Hashable, Sequence[TopicEndpointInfo]]:
+    names = get_rmw_implementation_identifier() == _ZENOH
+    found: dict[Hashable, list[TopicEndpointInfo]] = {}
+    for endpoint in sorted(endpoints, key=lambda endpoint: list(endpoint.endpoint_gid)):
+        participant = (full_name(endpoint) if names
+                       else tuple(endpoint.endpoint_gid[:_PARTICIPANT]))
+        found.setdefault(participant, []).append(endpoint)
+    return dict(found)
 
 
 class Commands(Protocol):

@@ -15,8 +15,10 @@ from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.orders import Orders
 from mnm_ros.nodes.exploring.robot_link import RobotLink
 from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.last_reset import LastReset
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.roll_call import RollCall
 from mnm_ros.protocol.step_loop import StepLoop
 
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
@@ -36,7 +38,8 @@ class CommandLink(RobotLink):
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
-        super().__init__(node, parameters, guard)
+        super().__init__(node, parameters, guard,
+                         RollCall(parameters['reset_mode'] == 'action'))
         self._last_reset: LastReset | None = None
         self._rest_by: float | None = None    # when the robot should have come to rest
         self._orders = Orders(node)
@@ -46,7 +49,7 @@ class CommandLink(RobotLink):
         self._arbitration = Arbitration(
             node, self._orders.topic_name, number, time.monotonic())
         self.loop = StepLoop(
-            task, step_limits(parameters), number, self._orders.send,
+            task, step_limits(parameters), number, self._order,
             self._home.call if self._home else None)
         self.loop.before_step = self._look_again
         self._states = self._subscribe('state', self._on_state)
@@ -102,6 +105,10 @@ class CommandLink(RobotLink):
         self._node.destroy_subscription(self._states)
         self._orders.close()
 
+    def _order(self, seq: int, action: int) -> None:
+        self._roll.sent(seq, time.monotonic())
+        self._orders.send(seq, action)
+
     def _go_home(self, limit: float) -> None:
         self._node.get_logger().info(f'going home before the node ends, at most {limit:g} s; a '
                                      'second Ctrl-C ends at once')
@@ -125,8 +132,15 @@ class CommandLink(RobotLink):
         now = time.monotonic()
         if self._last_reset:
             self._last_reset.on_state(seq, state)
-        if self.loop.running and self.loop.answers_another(seq):
+        self._look_who_answers()
+        foreign = self.loop.answers_another(seq)
+        if self.loop.running and foreign:
             self._arbitration.on_foreign_answer(now)
+        elif seq == REPORT:
+            self._roll.reported()
+        elif not foreign:
+            self._roll.answered(seq, now)
+        if self.loop.running and (foreign or self._roll.several):
             self._arbitrate(now)
         self._guard.call(self.loop.on_state, seq, state, now)
 
@@ -143,6 +157,7 @@ class CommandLink(RobotLink):
             return
         if self._arbitration.commands:
             self._orders.open()
+            reason = reason or self._roll.objection(self.loop.timer.timeout, now)
             if not reason and not self._orders.reachable:
                 reason = LISTENING
         else:

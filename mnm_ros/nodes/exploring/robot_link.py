@@ -13,12 +13,13 @@ from std_msgs.msg import Int64MultiArray
 from mnm_ros import wire
 from mnm_ros.core.step_task import StepTask
 from mnm_ros.nodes.common.describing import RobotProfile
-from mnm_ros.nodes.common.graph_watch import GraphWatch
+from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
+from mnm_ros.protocol.roll_call import RollCall
 
 TICK = 0.02    # s, resolution of timeouts
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
@@ -36,9 +37,13 @@ class RobotLink(ABC):
     loop: Loop
     graph: GraphWatch
 
-    def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard) -> None:
+    def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard,
+                 roll: RollCall) -> None:
         self._node = node
         self._guard = guard
+        self._roll = roll
+        self._robots = RobotSides(
+            node, node.resolve_topic_name('action'), node.resolve_topic_name('state'))
         self.profile = RobotProfile(node, parameters['actions'], guard.while_open(
             lambda: self._arbitrate(time.monotonic())))
         self._looked = -float('inf')    # when the graph was looked at last
@@ -99,6 +104,11 @@ class RobotLink(ABC):
         return self._node.create_subscription(
             Int64MultiArray, topic, self._guard.while_open(on_message), wire.STEP)
 
+    def _look_who_answers(self) -> None:
+        """Look whether an answer may be that of another robot side, before it counts."""
+        if self._robots.changed:
+            self._roll.look(self._robots.look())
+
     def _watch_graph(self, now: float, held_up: bool = False) -> None:
         """Tell the loop who has joined and left.
 
@@ -109,6 +119,9 @@ class RobotLink(ABC):
                 has joined counts as having taken its place.
         """
         self._looked = now
+        self._roll.look(self._robots.look())
+        if self._roll.several:    # no order may be given again when another one has joined
+            self._arbitrate(now)
         joined, left = self.graph.update()
         left |= joined and held_up
         if joined or left:
@@ -135,8 +148,9 @@ class AdviceLink(RobotLink):
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
-        super().__init__(node, parameters, guard)
-        self._mismatch = ''    # at the last tick
+        # It can only go by who is there: it gives no orders.
+        super().__init__(node, parameters, guard, RollCall(possible=False))
+        self._objected = False    # at the last tick
         self._advice = node.create_publisher(Int64MultiArray, 'advice', wire.LATCHED)
         self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
         self.loop.before_step = self._look_again
@@ -145,13 +159,14 @@ class AdviceLink(RobotLink):
         self.graph = GraphWatch(node, self._advice, self._states, None, self._orders)
 
     def tick(self, limits: StepLimits, now: float) -> None:
-        """Look who is there, and watch the times, unless this is another robot."""
+        """Look who is there, and watch the times, unless this is another robot, or several."""
         self.profile.objection(now)
-        mismatch, before = self.profile.mismatch, self._mismatch
-        self._mismatch = mismatch
-        if mismatch:
+        self._roll.look(self._robots.look())
+        objection, before = self._objection, self._objected
+        self._objected = bool(objection)
+        if objection:
             self.loop.adjust(limits)
-            self._guard.call(self.loop.task.robot_lost, mismatch)
+            self._guard.call(self.loop.task.robot_lost, objection)
             return
         super().tick(limits, now)
         if before:
@@ -164,14 +179,20 @@ class AdviceLink(RobotLink):
         self._node.destroy_subscription(self._states)
         self._node.destroy_publisher(self._advice)
 
+    @property
+    def _objection(self) -> str:
+        """Why nothing is learnt from what the driver does, or empty."""
+        return self.profile.mismatch or self._roll.objection(0.0, 0.0)
+
     def _advise(self, seq: int, action: int) -> None:
-        if not self.profile.mismatch:
+        if not self._objection:
             self._advice.publish(wire.encode_step(seq, action))
 
     def _on_order(self, seq: int, action: int) -> None:
-        if not self.profile.mismatch:
+        if not self._objection:
             self._guard.call(self.loop.on_order, seq, action, time.monotonic())
 
     def _on_state(self, seq: int, state: int) -> None:
-        if not self.profile.mismatch:
+        self._look_who_answers()
+        if not self._objection:
             self._guard.call(self.loop.on_state, seq, state, time.monotonic())

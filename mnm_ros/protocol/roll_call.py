@@ -1,0 +1,131 @@
+"""Whether no more than one robot side executes the orders of an explorer.
+
+Two robot sides would both execute an order, and its answer would be that of either. The middleware
+tells who is there, but keeps a robot side that was killed for some 20 s. So those who are there
+count as alive, unless an order stays unanswered: whoever was there when it was given may be dead
+then, and a RESET tells how many live. Each robot side answers orders in the order in which they
+come. One that lives, and was too late for this roll call, therefore answers an order that has been
+answered already before it answers the one under way, and is noticed in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+_LONGER = 1.0        # s, at least, from the first answer to a roll call until it is over
+_REMEMBERED = 100    # orders that may still be answered
+
+
+@dataclass
+class _Call:
+    """A RESET by which robot sides are counted.
+
+    Attributes:
+        robots: who was there when it was decided on.
+        unanswered: seq of the order that stayed unanswered.
+        after: seq of the last order before the call; every other one is the call.
+    """
+
+    robots: frozenset[Hashable]
+    unanswered: int
+    after: int
+
+
+class RollCall:
+    """Says why nobody may be commanded, if several robot sides may be alive.
+
+    Args:
+        possible: whether RESET is an order like any other. If not, whoever is there counts.
+    """
+
+    def __init__(self, possible: bool = True) -> None:
+        self._possible = possible
+        self._robots: dict[Hashable, str] = {}
+        self._one: frozenset[Hashable] = frozenset()    # of these, no more than one lives
+        self._to_come: dict[int, int] = {}    # how many answers an order may still get, by seq
+        self._call: _Call | None = None
+        # The last order: when it was given first, how often, who was there, and the answers.
+        self._seq: int | None = None
+        self._given = 0.0
+        self._times = 0
+        self._present: frozenset[Hashable] = frozenset()
+        self._answers = 0
+        self._first = 0.0    # when the first of them came
+
+    def look(self, robots: Mapping[Hashable, str]) -> None:
+        """Take note of the robot sides that are there: their names by their identities."""
+        self._robots = dict(robots)
+        self._one &= robots.keys()
+        if self._call and (not self.several or robots.keys() - self._call.robots):
+            self._call = None
+
+    def sent(self, seq: int, now: float) -> None:
+        """Take note of an order, also of one that is given again."""
+        if seq != self._seq:
+            self._seq, self._given = seq, now
+            self._times = self._answers = 0
+            self._present = frozenset(self._robots)
+        self._times += 1
+        self._to_come[seq] = self._to_come.get(seq, 0) + 1
+        if len(self._to_come) > _REMEMBERED:
+            del self._to_come[next(iter(self._to_come))]
+
+    def answered(self, seq: int, now: float) -> None:
+        """Take note of an answer to an order that was given here, however old."""
+        if seq == self._seq:
+            self._first = self._first if self._answers else now
+            self._answers += 1
+        if self._call and seq == self._call.unanswered:
+            self._call = None    # whoever was to be found out about is alive
+        to_come = self._to_come.pop(seq, 0)
+        if to_come > 1:
+            self._to_come[seq] = to_come - 1
+        elif not to_come:
+            self._one = frozenset()    # somebody else has answered it, too
+
+    def reported(self) -> None:
+        """Take note of a report; it may come from one that was taken for dead."""
+        self._one = frozenset()
+
+    def objection(self, timeout: float, now: float) -> str:
+        """Return why nobody may be commanded at present, or nothing.
+
+        Args:
+            timeout: seconds within which a robot side answers.
+            now: time in seconds.
+        """
+        if not self.several:
+            return ''
+        if self._call:
+            return self._go_on(self._call, timeout, now)
+        newcomers = self._robots.keys() - self._present
+        if (self._possible and self._seq is not None and not self._answers
+                and now >= self._given + timeout and len(newcomers) <= 1):
+            self._call = _Call(frozenset(self._robots), self._seq, self._seq)
+        return self._who
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one may be alive."""
+        certain = len(self._robots.keys() - self._one)
+        return certain + (certain < len(self._robots)) > 1
+
+    @property
+    def _who(self) -> str:
+        return f'{len(self._robots)} robot sides at once: {", ".join(self._robots.values())}'
+
+    def _go_on(self, call: _Call, timeout: float, now: float) -> str:
+        """Return why no order may be given at this point of the call, or nothing."""
+        if self._seq is None or self._seq == call.after or not self._answers:
+            return ''    # it still has to be given, or to be answered
+        if now < self._first + min(timeout, max(_LONGER, self._first - self._given)):
+            return f'{self._who}, finding out whether only one of them is alive'
+        if self._times > 1:
+            call.after = self._seq    # who has given which answer cannot be told: once more
+            return ''
+        self._call = None
+        if self._answers > 1:
+            return self._who
+        self._one = frozenset(self._robots)
+        return ''

@@ -1,0 +1,146 @@
+"""Only one robot side may take the orders of an explorer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+import signal
+
+from faulty_robot import as_steps
+from node_processes import NodeProcess, Peer, ScriptedRobot, arguments, read_counts
+import pytest
+from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import SetBool
+
+from mnm_ros import wire
+
+
+def start_robot(tmp_path: Path, scenario: str, number: int) -> tuple[NodeProcess, Path]:
+    """Start a simulator with a log that outlives SIGKILL."""
+    log = tmp_path / f'log_{number}'
+    log.touch()
+    given = [str(log), *arguments({'scenario': scenario, 'seed': number})]
+    script = Path(__file__).with_name('logged_sim.py')
+    return NodeProcess(str(script), tmp_path / f'robot_{number}.txt', given), log
+
+
+def played(*logs: Path) -> Counter[tuple[int, int, int]]:
+    return Counter(tuple(int(part) for part in line.split())
+                   for log in logs for line in log.read_text().splitlines())
+
+
+@pytest.fixture
+def exploring(explorer: Callable, peer: Peer, tmp_path: Path) -> tuple:
+    process = explorer(step_timeout=0.3, record=str(tmp_path / 'record'))
+    return process, peer.listen(String, 'phase'), peer.listen(String, 'status')
+
+
+def test_a_second_one_is_started(peer: Peer, scenario: str, exploring: tuple,
+                                 tmp_path: Path) -> None:
+    """It says why it waits, and each step that counts has happened on one of them."""
+    process, phase, status = exploring
+    first, log = start_robot(tmp_path, scenario, 1)
+    robots = [first]
+    try:
+        peer.wait_for(lambda: log.stat().st_size > 10000, 'steps')
+        second, other_log = start_robot(tmp_path, scenario, 2)
+        robots.append(second)
+        said = 'waiting for the robot: 2 robot sides at once: /cmp_sim, /cmp_sim'
+        peer.wait_for(lambda: status and status[-1].data == said, 'the reason')
+        peer.spin(0.3)
+        size = log.stat().st_size, other_log.stat().st_size
+        peer.spin(1.0)
+        assert size == (log.stat().st_size, other_log.stat().st_size)    # it commands neither
+        before = len(played(log)), other_log.stat().st_size
+        assert first.stop() == 0
+        peer.wait_for(lambda: other_log.stat().st_size > before[1] + 10000, 'the other one')
+        peer.call(SetBool, 'explore', SetBool.Request(data=False))
+        peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+        assert process.stop() == 0 and second.stop() == 0
+    finally:
+        for robot in robots:
+            robot.kill()
+    orders = [int(line.split()[1]) for line in other_log.read_text().splitlines()]
+    counted = as_steps(read_counts(tmp_path / 'record'))
+    steps = played(log), played(other_log)
+    print(f'{sum(counted.values())} counted, {sum((counted - steps[0] - steps[1]).values())} '
+          f'of which on neither, {len(orders)} on the second')
+    assert not counted - steps[0] - steps[1]
+    assert -1 in orders[:3]
+
+
+def test_one_that_was_killed_is_replaced(peer: Peer, scenario: str, exploring: tuple,
+                                         tmp_path: Path) -> None:
+    """It stays in the graph for 20 s; that it does not answer a RESET tells that it is gone."""
+    robots, logs = [], []
+    try:
+        for number in range(3):
+            robot, log = start_robot(tmp_path, scenario, number)
+            robots.append(robot)
+            logs.append(log)
+            peer.wait_for(lambda: log.stat().st_size > 1000, 'steps', 10.0)    # noqa: B023
+            robot.stop(signal.SIGKILL)
+            peer.spin(0.5)
+    finally:
+        for robot in robots:
+            robot.kill()
+
+
+def test_one_that_was_taken_for_dead_is_alive(
+        peer: Peer, scenario: str, exploring: tuple, tmp_path: Path) -> None:
+    """It answers what has been answered before, and neither is commanded from then on."""
+    process, phase, status = exploring
+    first, log = start_robot(tmp_path, scenario, 1)
+    robots = [first]
+    try:
+        peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')
+        first.send(signal.SIGSTOP)
+        second, other_log = start_robot(tmp_path, scenario, 2)
+        robots.append(second)
+        peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps', 10.0)
+        first.send(signal.SIGCONT)
+        peer.wait_for(lambda: 'at once' in status[-1].data, 'both to be noticed')
+        peer.call(SetBool, 'explore', SetBool.Request(data=False))
+        peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+        assert process.stop() == 0 and first.stop() == 0 and second.stop() == 0
+    finally:
+        for robot in robots:
+            robot.kill()
+    counted = as_steps(read_counts(tmp_path / 'record'))
+    assert not counted - played(log) - played(other_log)
+
+
+def test_an_adviser_learns_nothing_from_two(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    explorer(advisory=True)
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: status, 'the adviser')
+    other = Peer(name='other')
+    ScriptedRobot(other)
+    said = 'waiting for the robot: 2 robot sides at once: '
+    both = {f'{said}/other, /peer', f'{said}/peer, /other'}
+    peer.wait_for(lambda: status[-1].data in both, 'the reason')
+    other.close()
+    peer.wait_for(lambda: 'at once' not in status[-1].data, 'the end of it')
+
+
+def test_who_records_or_commands_is_no_robot(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    """Recorders subscribe action and state, navigators publish action and subscribe state."""
+    explorer()
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    others = [Peer(name='recorder'), Peer(name='navigator'), Peer(name='player')]
+    for topic in ('action', 'state'):
+        others[0].listen(Int64MultiArray, topic, wire.STEP)
+    others[1].node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    others[1].listen(Int64MultiArray, 'state', wire.STEP)
+    others[2].node.create_publisher(Int64MultiArray, 'state', wire.STEP)
+    peer.wait_for(lambda: peer.node.count_publishers('state') == 2, 'all of them')
+    peer.spin(1.0)
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 100, 'steps')
+    for other in others:
+        other.close()
+    assert not any('at once' in message.data for message in status)
