@@ -177,6 +177,7 @@ DIAGNOSTICS = {
     'streams': 'while building: streams of the base algorithm started so far',
     'known': 'known states, home included',
     'candidates': 'states met by the active run that it does not know yet',
+    'states': 'different states met so far, candidates included; see `max_states`',
     'steps': 'steps so far, RESETs included',
     'reset_misses': 'RESETs that ended elsewhere than at home',
     'check_steps': 'while checking: most steps of a rediscovery, `W_r`',
