@@ -18,7 +18,7 @@ NODES = {
     'navigator': {'reset_mode': 'service'},
     'grid_driver': {'drive': 'goal_pose'},
 }
-NOT_STARTED = {'advice', 'cmd_vel', 'dock', 'goal', 'goal/cancel',
+NOT_STARTED = {'advice', 'bond', 'cmd_vel', 'dock', 'goal', 'goal/cancel',
                'goal/request'}    # nobody publishes or offers them here
 
 
