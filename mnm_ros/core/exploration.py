@@ -97,6 +97,8 @@ class Exploration(Phased, StepTask):
         self._actions = settings.problem.actions
         self._counts = Counts.from_state(state['counts'])
         self._met = {met for before, _, after, _ in state['counts'] for met in (before, after)}
+        if self.home is not None:
+            self._met.add(self.home)
         self.last_state: int | None = state['here']
         self._news: str = state['news']
         self._reason = ''    # why it stopped
