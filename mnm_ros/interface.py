@@ -83,6 +83,9 @@ TOPICS = {
               "twice a second as long as the explorer's callbacks are served, in every lifecycle "
               "state; `frame_id` is the node's full name. Robot sides heed those that publish "
               '`action`'),
+        Topic('bond', 'bond/Status', 'STEP', _EXPLORERS, _EXPLORERS,
+              "while active, with `autostart: false` and where `bondpy` is installed: for nav2's "
+              "lifecycle manager; see [operating.md](operating.md#under-nav2s-lifecycle-manager)"),
     ),
     'What was learnt': (
         Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'navigator',
@@ -183,6 +186,7 @@ DIAGNOSTICS = {
     'streams': 'while building: streams of the base algorithm started so far',
     'known': 'known states, home included',
     'candidates': 'states met by the active run that it does not know yet',
+    'states': 'different states met so far, candidates included; see `max_states`',
     'steps': 'steps so far, RESETs included',
     'reset_misses': 'RESETs that ended elsewhere than at home',
     'check_steps': 'while checking: most steps of a rediscovery, `W_r`',

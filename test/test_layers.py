@@ -26,6 +26,7 @@ ROOMS = {
     'simulation': 'core driving geometry robot_description',
     'trial': 'core protocol checkpoint simulation',
     'robot_description': '',
+    'layout': '',
     'interface': '',
     'security': 'interface',
     # with ROS
@@ -40,7 +41,7 @@ ROOMS = {
     'command': 'interface trial wire console',
     '__main__': 'command',
     'nodes/common': 'core protocol robot_description wire parameters',
-    'nodes/exploring': '__init__ core protocol checkpoint robot_description wire parameters'
+    'nodes/exploring': '__init__ core protocol checkpoint robot_description layout wire parameters'
                        ' nodes/common',
     'nodes/navigating': 'core wire',
     'nodes/mobile': 'geometry driving simulation robot_description wire parameters nodes/common',
@@ -54,7 +55,7 @@ A room is a folder of the package, without the rooms within it, or a module besi
 
 WITHOUT_ROS = (
     'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving',
-    'robot_description', 'simulation', 'trial', 'interface', 'security')
+    'robot_description', 'layout', 'simulation', 'trial', 'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Union
@@ -94,7 +94,11 @@ class Exploration(Phased, StepTask):
                            'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
         self._mnm = new_mnm(settings, seed, self._decided, state['mnm'])
         self.homing = Homing(self._mnm.home)
+        self._actions = settings.problem.actions
         self._counts = Counts.from_state(state['counts'])
+        self._met = {met for before, _, after, _ in state['counts'] for met in (before, after)}
+        if self.home is not None:
+            self._met.add(self.home)
         self.last_state: int | None = state['here']
         self._news: str = state['news']
         self._reason = ''    # why it stopped
@@ -157,6 +161,17 @@ class Exploration(Phased, StepTask):
         return self._counts.as_dict()
 
     @property
+    def states(self) -> int:
+        """How many states it has ever met, candidates included."""
+        return len(self._met)
+
+    def successors(self, state: int) -> Iterator[tuple[int, int, int]]:
+        """Yield where actions but RESET have led to from ``state``: action, state, how often."""
+        for action in range(self._actions):
+            for following, count in self._counts.next_states(state, action).items():
+                yield action, following, count
+
+    @property
     def changes_noticed(self) -> int:
         """Changes that led to a revision so far."""
         return self._mnm.log.noticed
@@ -189,6 +204,8 @@ class Exploration(Phased, StepTask):
         if kind is Input.OBSERVED:
             if self.last_state is not None:
                 self._counts.add(self.last_state, action, state)
+                self._met.add(self.last_state)
+            self._met.add(state)
             self.last_state = state
             self.steps += 1
             if not self.homing.missed(action, state):
@@ -257,6 +274,7 @@ class Exploration(Phased, StepTask):
             'streams': len(building.streams) if building else 0,
             'known': len(self.hypothesis.policies) if self.hypothesis else 0,
             'candidates': len(self.candidates),
+            'states': self.states,
             'steps': self.steps,
             'reset_misses': self.homing.misses,
             'check_steps': checking.check_steps if checking else 0,

@@ -19,6 +19,7 @@ from std_msgs.msg import Header
 
 from mnm_ros import wire
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.exploring.manager_bond import ManagerBond
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
 
@@ -55,6 +56,7 @@ class Explorer(LifecycleNode):
         super().__init__('explorer', **node_arguments)
         self._session: ExplorationSession | None = None
         self._given = Parameters(self, EXPLORER, lambda: self._session is not None)
+        self._bond = ManagerBond(self)
         self._leaving: Timer | None = None    # after the transition shutdown
         self._leave_by = math.inf
         self._heart = self.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
@@ -88,11 +90,14 @@ class Explorer(LifecycleNode):
         """Explore."""
         if self._session:
             self._session.activate()
+        if not self._given['autostart']:    # no manager can manage what activates itself
+            self._bond.make()
         return _SUCCESS
 
     @_logged
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Pause."""
+        self._bond.end()
         if self._session:
             self._session.deactivate()
         return _SUCCESS
@@ -109,6 +114,7 @@ class Explorer(LifecycleNode):
 
         If that takes time, it goes on after the transition, in which nothing can be heard.
         """
+        self._bond.end()
         if self.leave():
             self.close()
         else:
@@ -134,6 +140,7 @@ class Explorer(LifecycleNode):
 
     def close(self) -> None:
         """Drop the exploration if there is one."""
+        self._bond.end()
         if self._leaving:
             self.destroy_timer(self._leaving)
             self._leaving = None

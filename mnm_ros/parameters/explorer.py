@@ -32,6 +32,9 @@ EXPLORER: tuple[Row, ...] = (
         'never', minimum=0, runtime=True),
     Row('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
         minimum=0, runtime=True),
+    Row('max_states', 10_000, 'different states met, candidates included, beyond which '
+        'exploration pauses until this is raised and the service explore called; 0 for no limit',
+        minimum=0, runtime=True),
     Row('max_duration', 0.0, 's since the first activation after which exploration is done; '
         '0 for no limit', minimum=0, runtime=True),
     Row('checkpoint_dir', '', "folder in which the exploration is kept, to go on from after a "

@@ -43,6 +43,8 @@ class Loop(ABC):
         timer: with which the robot is waited for.
         before_step: called when the next step is about to begin, which planning may have held
             up.
+        obstacle: returns why the next step has to wait until ``resume``; empty if nothing is
+            against it.
     """
 
     def __init__(self, task: StepTask, limits: StepLimits) -> None:
@@ -50,6 +52,7 @@ class Loop(ABC):
         self.running = False
         self.timer = RetryTimer(limits.timeout, limits.retries)
         self.before_step: Callable[[], None] = lambda: None
+        self.obstacle: Callable[[], str] = lambda: ''
         self._pause_reason = ''    # why it will pause after the step under way
         self._limits = limits
 
@@ -156,7 +159,11 @@ class Loop(ABC):
         if self._pause_reason:
             self.pause(self._pause_reason)
         elif not self._finish_at_limit(now):
-            self._next_step(now)
+            obstacle = self.obstacle()
+            if obstacle:
+                self.pause(obstacle)
+            else:
+                self._next_step(now)
 
     def _next_step(self, now: float) -> None:
         self.before_step()

@@ -50,6 +50,22 @@ def test_its_counts_are_what_the_simulator_recorded() -> None:
     assert observed == {p: n for p, n in record.items() if sum(n.values())}
 
 
+def test_states_met_and_what_follows_them_are_told_after_a_resumption_too() -> None:
+    exploration, simulator = started()
+    met = set(drive(exploration, simulator, 5000))
+    while not exploration.resumable:
+        met.update(drive(exploration, simulator, 1))
+    assert exploration.states == len(met) > 3
+    resumed = Exploration(SETTINGS, 0, exploration.to_state())
+    resumed.relocate(4711)    # nothing is known of that place until something is done there
+    for each in (exploration, resumed):
+        assert each.states == each.diagnostics()['states'] == len(met)
+        for state in met:
+            assert {(action, after): count for action, after, count in each.successors(state)} == {
+                (action, after): count for action in range(SETTINGS.problem.actions)
+                for after, count in each.counts.get((state, action), {}).items()}
+
+
 def test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing() -> None:
     exploration, simulator = started()
     drive(exploration, simulator, 1000)

@@ -19,7 +19,7 @@ NODES = {
     'navigator': {'reset_mode': 'service'},
     'grid_driver': {'drive': 'goal_pose'},
 }
-NOT_STARTED = {'advice', 'cmd_vel', 'dock', 'goal', 'goal/cancel',
+NOT_STARTED = {'advice', 'bond', 'cmd_vel', 'dock', 'goal', 'goal/cancel',
                'goal/request', 'pose', 'tf_static'}    # nobody publishes or offers them here
 
 if not find_spec('tf2_msgs'):

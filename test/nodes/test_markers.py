@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import pytest
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.layout import STRIDE
 from mnm_ros.nodes.exploring.markers import Markers, spacing
 from mnm_ros.robot_description import RobotDescription
 
 HYPOTHESIS = Hypothesis(1, 1, 8, tuple(
     Policy(target, 8, (3, 4), ((0, 1),)) for target in (3, 4)))
+Counts = dict[tuple[int, int], dict[int, int]]
 PLACED = RobotDescription(
     ('a', 'b'), 3, 'map', {3: 'dock'}, {3: (10.0, 20.0), 4: (10.0, 20.5)},
     ((9.0, 9.0, 9.0, 11.0),))
 
 
-def exploration(**attributes: object) -> SimpleNamespace:
+def exploration(counts: Counts | None = None, **attributes: object) -> SimpleNamespace:
+    counts = {(3, 0): {4: 9}} if counts is None else counts
     return SimpleNamespace(**{
-        'hypothesis': HYPOTHESIS, 'last_state': 4, 'candidates': (),
-        'counts': {(3, 0): {4: 9}}, **attributes})
+        'hypothesis': HYPOTHESIS, 'last_state': 4, 'candidates': (), 'home': 3,
+        'successors': lambda state: [
+            (action, after, count) for (before, action), following in counts.items()
+            for after, count in following.items() if before == state], **attributes})
 
 
 def draw(description: RobotDescription | None, **attributes: object) -> MarkerArray:
@@ -47,6 +54,36 @@ def test_states_without_a_place_never_lie_over_a_map(
     assert frames(picture) == {'mnm_states'}
     assert points(picture, 'known') == [(0, 0), (1, 0)]
     assert [label.text for label in named(picture, 'labels')] == ['3', '4']
+
+
+def test_a_state_is_laid_out_by_what_leads_there_though_that_is_not_shown() -> None:
+    """While the first hypothesis is built, only candidates and the present state are shown."""
+    chain = {(state, 0): {state + 1: 9} for state in range(6)}
+    picture = draw(None, hypothesis=None, home=0, candidates=(5, 6), last_state=0, counts=chain)
+    (home,), candidates = points(picture, 'current'), points(picture, 'candidates')
+    assert 0.5 < math.dist(*candidates) < 1.5
+    assert all(math.dist(home, candidate) > 3 for candidate in candidates)
+
+
+def test_shown_states_do_not_jump_when_another_one_is_met() -> None:
+    markers = Markers()
+    chain: Counts = {}
+    before: list[tuple[float, float]] = []
+    for last in range(1, 30):
+        chain[last - 1, 0] = {last: 1}
+        now = points(markers.draw(exploration(
+            chain, home=0, hypothesis=None, candidates=range(last + 1))), 'candidates')
+        assert len(now) == last + 1
+        assert all(math.dist(*pair) <= STRIDE + 1e-9 for pair in zip(before, now))
+        before = now
+
+
+def test_where_reset_is_played_the_policy_leads_home() -> None:
+    hypothesis = Hypothesis(1, 1, 8, tuple(
+        Policy(target, 8, (3, 4, 5), ((0, RESET, 1),)) for target in (3, 4, 5)))
+    picture = draw(None, hypothesis=hypothesis, counts={(3, 0): {4: 9, 5: 1}})
+    home, other, _ = points(picture, 'known')
+    assert points(picture, 'policy') == [home, other, other, home]
 
 
 def test_states_with_a_place_are_drawn_there() -> None:

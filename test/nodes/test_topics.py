@@ -16,7 +16,8 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.wire import PolicySet, decode_known_states
 
 KEYS = {
-    'round', 'phase', 'quantum', 'streams', 'known', 'candidates', 'steps', 'check_steps',
+    'round', 'phase', 'quantum', 'streams', 'known', 'candidates', 'states', 'steps',
+    'check_steps',
     'check_window', 'failures', 'failure_threshold', 'last_change', 'changes_noticed',
     'changes_relearnt', 'reset_misses', 'steps_per_second', 'robot_timeouts', 'checkpoint'}
 

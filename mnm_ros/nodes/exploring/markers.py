@@ -1,8 +1,8 @@
 """What the explorer knows as markers for RViz and Foxglove.
 
 States are drawn where the robot side has said that they are. If it has not, they are ids without
-a place, so each gets a cell of its own on a square grid, in the order in which it was first seen,
-and keeps it. That picture has a frame of its own: it must never lie over a map.
+a place: they are laid out so that those are near each other that actions lead between. That
+picture has a frame of its own: it must never lie over a map.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.layout import Layout
 from mnm_ros.robot_description import RobotDescription
 
 STATES_FRAME = 'mnm_states'
@@ -28,21 +30,31 @@ _COLOURS = {
 _NOTHING = RobotDescription(('unknown',))
 
 
-class _Layout:
-    """Places on a square grid, in the order in which they were asked for."""
+class _Computed:
+    """Places that follow from the observed transitions."""
 
     scale = 1.0
 
     def __init__(self) -> None:
-        self._cells: dict[int, Point] = {}
-        self._free = _spiral()
+        self._layout = Layout()
 
-    def place(self, state: int) -> Point:
+    def update(self, exploration: Exploration, shown: Iterable[int]) -> None:
+        """Give places to the states shown, and to those between them and home."""
+        home = () if exploration.home is None else (exploration.home,)
+        states = dict.fromkeys((*home, *shown))
+        links, queue = [], [*states]
+        for state in queue:
+            for _, following, _ in exploration.successors(state):
+                links.append((state, following))
+                if following not in states:
+                    states[following] = None
+                    queue.append(following)
+        self._layout.update(states, links)
+
+    def place(self, state: int) -> Point | None:
         """Return the place of a state."""
-        if state not in self._cells:
-            x, y = next(self._free)
-            self._cells[state] = Point(x=float(x), y=float(y))
-        return self._cells[state]
+        place = self._layout.place(state)
+        return Point(x=place[0], y=place[1]) if place else None
 
 
 class _Positions:
@@ -66,8 +78,8 @@ class Markers:
     """Keeps the place of each state and draws the present picture."""
 
     def __init__(self) -> None:
-        self._layout = _Layout()
-        self._places: _Layout | _Positions = self._layout
+        self._layout = _Computed()
+        self._places: _Computed | _Positions = self._layout
         self._description = _NOTHING
 
     def draw(self, exploration: Exploration,
@@ -82,6 +94,8 @@ class Markers:
         hypothesis = exploration.hypothesis
         known = hypothesis.targets if hypothesis else ()
         current = () if exploration.last_state is None else (exploration.last_state,)
+        if self._places is self._layout:
+            self._layout.update(exploration, (*known, *exploration.candidates, *current))
         markers = [
             Marker(action=Marker.DELETEALL),
             self._walls(),
@@ -109,11 +123,10 @@ class Markers:
 
     def _policy(self, policy: Policy, exploration: Exploration) -> Marker:
         """Lines from each state to where the first action of the policy most often led."""
-        points, counts = [], exploration.counts
+        points = []
         for state in policy.states:
-            following = counts.get((state, policy.action(0, state)))
-            if following and state != policy.target:
-                likely = max(following, key=lambda after: following[after])
+            likely = _likely(exploration, state, policy.action(0, state))
+            if likely is not None and state != policy.target:
                 begin, end = self._places.place(state), self._places.place(likely)
                 if begin and end:
                     points += [begin, end]
@@ -138,6 +151,15 @@ class Markers:
                 yield marker
 
 
+def _likely(exploration: Exploration, state: int, action: int) -> int | None:
+    """Return where an action most often led; None if it was never tried."""
+    if action == RESET:
+        return exploration.home
+    following = {after: count for played, after, count in exploration.successors(state)
+                 if played == action}
+    return max(following, key=following.__getitem__, default=None)
+
+
 def spacing(positions: Iterable[tuple[float, float]]) -> float:
     """Return how far apart neighbours are at least; 1 if there are no two places.
 
@@ -160,16 +182,3 @@ def _listed(name: str, kind: int, scale: Vector3, points: list[Point]) -> Marker
 def _colour(name: str) -> ColorRGBA:
     red, green, blue = _COLOURS[name]
     return ColorRGBA(r=red, g=green, b=blue, a=1.0 if name == 'labels' else 0.9)
-
-
-def _spiral() -> Iterator[tuple[int, int]]:
-    """All cells of the square grid, from the origin outwards."""
-    x = y = 0
-    dx, dy, length = 1, 0, 1
-    while True:
-        for _ in range(2):
-            for _ in range(length):
-                yield x, y
-                x, y = x + dx, y + dy
-            dx, dy = -dy, dx
-        length += 1

@@ -66,9 +66,10 @@ class Services:
             response.message = 'the node is not active'
         else:
             session.explore(request.data)
-            response.success = True
+            kept = request.data and session.exploration.state is RunState.PAUSED
+            response.success = not kept
             response.message = (
-                'exploring' if request.data else
+                session.exploration.status if kept else 'exploring' if request.data else
                 'pausing after the current step' if session.running else 'paused')
         return response
 

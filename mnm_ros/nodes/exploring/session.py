@@ -53,6 +53,8 @@ class ExplorationSession:
         self._link: RobotLink = (
             AdviceLink(node, parameters, self.exploration, self._guard) if parameters['advisory']
             else CommandLink(node, parameters, self.exploration, self._guard))
+        self._loop.obstacle = self._too_many_states
+        self._most_states = self._allowed_states()
         self._services = Services(node, self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = tuple(
@@ -152,9 +154,25 @@ class ExplorationSession:
         if not self._loop.over:
             self._loop.fail(reason, time.monotonic(), recoverable=False)
 
+    def _allowed_states(self) -> float:
+        return self._parameters['max_states'] or math.inf
+
+    def _too_many_states(self) -> str:
+        """Say why exploration pauses if more states were met than allowed: before each step."""
+        if self.exploration.states <= self._most_states:
+            return ''
+        self._most_states = self._allowed_states()    # it may have been raised just now
+        if self.exploration.states <= self._most_states:
+            return ''
+        return (f'{self.exploration.states} states met, more than max_states: '
+                f'{self._most_states}; does the robot side number states consistently? If it '
+                'does, raise max_states and call explore with true, or begin again with a '
+                'smaller radius')
+
     def _tick(self) -> None:
         now = time.monotonic()
         deadline = self._started + (self._parameters['max_duration'] or math.inf)
+        self._most_states = self._allowed_states()
         self._link.tick(step_limits(self._parameters, deadline), now)
         self._publishers.description = self._link.profile.description
         self._call(self._publishers.news, self.exploration, self._link.missing(now), now)
