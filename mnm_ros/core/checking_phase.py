@@ -110,7 +110,7 @@ class CheckingPhase(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Start from home, as the robot may be anywhere; an episode under way is dropped."""
+        """Start from home, as the robot may be anywhere; an episode under way is broken off."""
 
     @abstractmethod
     def figures(self) -> Mapping[str, Union[str, int, float]]:

@@ -78,6 +78,11 @@ class Attempts:
         self._episode = None
         return episode
 
-    def interrupt(self) -> None:
-        """Drop the attempt under way: the robot may be anywhere."""
-        self._episode = None
+    def interrupt(self) -> Episode | None:
+        """Break the attempt under way off, as the robot may be anywhere, and return it.
+
+        Whoever judges the policy has to count it: what is broken off is more often what takes
+        long, so that the other attempts alone would flatter the policy.
+        """
+        broken, self._episode = self._episode, None
+        return broken

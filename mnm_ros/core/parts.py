@@ -51,7 +51,7 @@ def _betting(settings: Settings, known: int, delta: float, checking: bool) -> Ev
 
 def _monte_carlo(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
     """As printed, with the whole delta of the run."""
-    return MonteCarloEvaluation(settings.problem, settings.accuracy, known)
+    return MonteCarloEvaluation(settings.problem, settings.accuracy, known, checking)
 
 
 EVALUATIONS: Mapping[str, Callable[[Settings, int, float, bool], Evaluation]] = {

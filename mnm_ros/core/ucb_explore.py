@@ -77,11 +77,18 @@ class UcbExplore(IncrementalBase):
         assert self._attempts is not None
         return self._attempts.action(self._here)
 
+    @property
+    def between_attempts(self) -> bool:
+        """Whether no attempt is under way that counts in an evaluation."""
+        return (self._evaluation is None or self._attempts is None
+                or not self._attempts.under_way)
+
     def interrupt(self) -> None:
-        """Start again from home; an episode under way is dropped."""
+        """Start again from home; an episode under way is broken off, and counts as such."""
         super().interrupt()
-        if self._attempts is not None:
-            self._attempts.interrupt()
+        broken = self._attempts.interrupt() if self._attempts is not None else None
+        if broken is not None and self._evaluation is not None:
+            self._evaluation.break_off(broken.length, broken.policy.horizon)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
         self._parts.counts.add(state, action, next_state)
