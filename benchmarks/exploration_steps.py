@@ -5,8 +5,7 @@ An exploration step is one at which the hypothesis held is not good enough. The 
 mnm     MNM with the preset and the base asked for
 oracle  the base alone, restarted exactly at each change, told so by the simulator; its hypothesis
         is what the run has output when finished, nothing before. Its delta is the one that
-        MNM's first round gives to its base, delta_1 = 3 delta / (4 pi^2), so that both pay for
-        the same promise
+        MNM gives to its first stream, delta_1, so that both pay for the same promise
 scaled  MNM with every part as printed (preset paper), the constants scaled so that it finishes:
         {scaled}
         It runs until it is right after the last change or --limit is reached

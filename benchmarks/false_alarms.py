@@ -156,7 +156,7 @@ class Results:
         """Write the line of one run."""
         c = self._configuration
         self._write((self._version, np.__version__, name, seed, c.preset, c.settings(1).base,
-                     c.radius, c.epsilon, c.delta, c.delta_1, *astuple(alarms)))
+                     c.radius, c.epsilon, c.delta, c.check_delta_1, *astuple(alarms)))
 
     def _write(self, cells: Sequence[object]) -> None:
         if self._file is not None:
@@ -216,12 +216,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in names:
         found = [alarms for task, alarms in results if task[0] == name]
         if found:
-            print(line(name, found, configuration.delta_1))
+            print(line(name, found, configuration.check_delta_1))
     found = [alarms for _, alarms in results]
-    print(line('total', found, configuration.delta_1))
+    print(line('total', found, configuration.check_delta_1))
     print(f'{time.monotonic() - began:.0f} s with {parsed.jobs} processes')
     low, _ = interval(sum(bool(alarms.false) for alarms in found), len(found))
-    return 0 if low <= configuration.delta_1 else 1
+    return 0 if low <= configuration.check_delta_1 else 1
 
 
 if __name__ == '__main__':

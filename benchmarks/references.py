@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
+from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
@@ -52,7 +52,12 @@ class Configuration:
 
     @property
     def delta_1(self) -> float:
-        """``delta_1 = 3 delta / (4 pi^2)``, what MNM's first round gives to its base."""
+        """What MNM gives to the first stream of its first round; ``delta / 4`` for ``onboard``."""
+        return stream_delta(self.settings(1).budget, self.delta, 1, 1)
+
+    @property
+    def check_delta_1(self) -> float:
+        """``3 delta / (4 pi^2)``, what MNM gives to its first checking phase."""
         return round_delta(self.delta, 1)
 
     def settings(self, actions: int) -> Settings:

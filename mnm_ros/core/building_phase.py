@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.problem import RESET
-from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.streams import Schedule
 
 _MOST_QUANTA = 4
 """So long a quantum may last at most: only a base that does not keep its word is broken off."""
@@ -34,7 +34,7 @@ class BuildingPhase:
     Source: Gajane et al. 2019, section 4.
     """
 
-    def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: StreamSchedule,
+    def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: Schedule,
                  shared: bool) -> None:
         self.schedule = schedule
         self.streams: list[BaseAlgorithm] = []

@@ -176,7 +176,8 @@ def test_streams_that_take_turns_break_nothing_off(
         simulator = Simulator(scenario, seed)
         machine = new_mnm(settings(
             Problem(len(scenario.actions), 3.0, 1.0, DELTA),
-            overrides={'base': 'ucb_explore', 'stream_exponent': 2.0}), seed)
+            overrides={
+                'base': 'ucb_explore', 'streams': 'printed', 'stream_exponent': 2.0}), seed)
         while machine.hypothesis is None and simulator.steps < 20_000:
             action = machine.next_action()
             machine.observe(action, simulator.step(action))
