@@ -77,7 +77,7 @@ def test_a_second_change_is_made_while_the_first_one_is_open() -> None:
 
 def test_a_change_in_the_building_phase_comes_before_the_first_hypothesis() -> None:
     outcome = trials.run('early_graph', 2, replace(QUICK, radius=0.0))
-    assert told(outcome, 'takes over')[0] < told(outcome, 'first hypothesis')[0]
+    assert told(outcome, 'takes over')[0] < told(outcome, ' first hypothesis, ')[0]
     assert outcome.first is None and outcome.last is not None and outcome.end == 'relearnt'
 
 
