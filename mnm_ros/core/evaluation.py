@@ -19,6 +19,7 @@ import math
 import numpy as np
 
 from mnm_ros.core.arrays import Floats
+from mnm_ros.core.problem import Problem
 
 
 class Decision(Enum):
@@ -57,10 +58,11 @@ class Evaluation(ABC):
         return self._judge(length, failed)
 
     def break_off(self, length: int, horizon: int) -> None:
-        """Take note of an episode that was broken off after ``length`` of ``horizon`` steps.
+        """Take note of an episode that was broken off after ``length`` steps.
 
-        What follows from it is told with the next one that is recorded. Unless overridden, it
-        counts as the worst that it could have become.
+        ``horizon`` is the most that it could have come to count, failed. What follows from it is
+        told with the next one that is recorded. Unless overridden, it counts as the worst that
+        it could have become.
         """
         self.record(horizon, True)
 
@@ -84,7 +86,7 @@ class BettingEvaluation(Evaluation):
     ``1 / delta`` with probability at most ``delta`` if ``tau <= reject``.
 
     Args:
-        horizon: the longest episode, in steps.
+        horizon: the longest episode, in steps that count.
         accept, reject: the limits on expected steps of the two tests.
         delta: error probability of each of the two tests.
         most: episodes after which an evaluation still undecided ends as good, as nothing speaks
@@ -134,6 +136,16 @@ class BettingEvaluation(Evaluation):
         if log_mean_exp(self._reject_log) >= self._threshold:
             return Decision.BAD
         return Decision.GOOD if 0 < self._most <= self.played else Decision.UNDECIDED
+
+
+def longest(horizon: int, problem: Problem) -> int:
+    """Return the most steps that may count for an attempt that certifies a new policy.
+
+    A failed attempt counts up to ``m`` steps more if it has left the policy's states; with room
+    for those that leave within ``L`` steps, policies that often do so can pass. For ``epsilon <=
+    1`` it is the horizon of the presets.
+    """
+    return max(horizon, math.ceil(problem.limit + problem.radius))
 
 
 def log_mean_exp(logs: Floats) -> float:

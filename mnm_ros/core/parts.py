@@ -27,7 +27,7 @@ from mnm_ros.core.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.disco import Disco, DiscoParts, Sampling
 from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
-from mnm_ros.core.evaluation import BettingEvaluation, Evaluation
+from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, longest
 from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.optimism import Optimism
 from mnm_ros.core.options import Settings
@@ -46,7 +46,7 @@ def _betting(settings: Settings, known: int, delta: float, checking: bool) -> Ev
         return BettingEvaluation(
             horizon, problem.limit, problem.limit, delta,
             most=math.ceil(CHECK_EPISODES * horizon / min(problem.epsilon, 1.0)))
-    return BettingEvaluation(horizon, problem.limit, problem.radius, delta)
+    return BettingEvaluation(longest(horizon, problem), problem.limit, problem.radius, delta)
 
 
 def _monte_carlo(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:

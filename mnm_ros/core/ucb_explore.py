@@ -8,7 +8,7 @@ from enum import Enum
 
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.incremental import BaseParts, IncrementalBase
 from mnm_ros.core.optimism import Plan
 from mnm_ros.core.policy import Policy
@@ -88,7 +88,7 @@ class UcbExplore(IncrementalBase):
         super().interrupt()
         broken = self._attempts.interrupt() if self._attempts is not None else None
         if broken is not None and self._evaluation is not None:
-            self._evaluation.break_off(broken.length, broken.policy.horizon)
+            self._evaluation.break_off(broken.length, broken.most)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
         self._parts.counts.add(state, action, next_state)
@@ -118,7 +118,12 @@ class UcbExplore(IncrementalBase):
             return
         self._rounds += 1
         self._evaluation = self._parts.evaluate(len(self._known), self._rounds)
-        self._attempts = Attempts(plan.policy, self._evaluation.ends_outside)
+        # The policy will be published over states that become known later, too. What is known
+        # about that holds for policies that play the same at every step.
+        stationary = len(plan.policy.actions) == 1
+        self._attempts = Attempts(plan.policy, self._evaluation.ends_outside,
+                                  certify=self._problem.limit if stationary else 0.0,
+                                  most=longest(plan.policy.horizon, self._problem))
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
         """Make a step of the round.

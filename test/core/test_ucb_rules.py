@@ -9,7 +9,7 @@ import pytest
 
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
-from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.homing import Homing
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.parts import EVALUATIONS
@@ -181,7 +181,7 @@ def test_an_interrupted_episode_counts_as_failed_and_discovery_begins_its_way_an
     base.interrupt()
     base.interrupt()    # again: there is nothing under way any more
     assert walk(base, [0, 7]) == [RESET, 0]
-    assert evaluation.episodes == [(HORIZON, True), (1, False)]
+    assert evaluation.episodes == [(longest(HORIZON, PROBLEM), True), (1, False)]
     assert discovery.restarts == 1
 
 
