@@ -52,7 +52,21 @@ class BaseAlgorithm(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Forget where the robot is; what was learnt stays."""
+        """Forget where the robot is, and take what was under way as broken off.
+
+        What was learnt stays. An attempt that was under way must be counted with care, not left
+        out: what takes long is broken off more often. If ``next_action`` was asked since the
+        last ``observe``, the same holds for that step, as it may have been made, and nobody will
+        say where it led. Nothing is broken off while ``between_attempts`` and no step is open.
+        """
+
+    @property
+    def between_attempts(self) -> bool:
+        """Whether another run may have the robot now without breaking anything off.
+
+        Within ``quantum`` steps it has to become true, as others wait for it.
+        """
+        return True
 
     @property
     @abstractmethod

@@ -57,7 +57,7 @@ class Round:
 
     Attributes:
         number: of the round, ``r``.
-        problem: with the delta ``delta_r`` of the round.
+        problem: with the delta ``delta_r`` of the checking phase of the round.
         new_base: makes a fresh base run from a problem and the policies that it may take as
             known.
         check_steps: replaces ``W_r`` if positive.
@@ -110,7 +110,7 @@ class CheckingPhase(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Start from home, as the robot may be anywhere; an episode under way is dropped."""
+        """Start from home, as the robot may be anywhere; an episode under way is broken off."""
 
     @abstractmethod
     def figures(self) -> Mapping[str, Union[str, int, float]]:

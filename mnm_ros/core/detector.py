@@ -23,6 +23,8 @@ class Detector:
     after about ``(log(1/delta) + 2 log(n)) / 0.93`` failures.
 
     It also bets the other way, to prove that the policy has worked since the detector was made.
+    An episode that was broken off counts as the best that it could have become for the alarm, and
+    as the worst for the proof, see ``evaluation``.
 
     Args:
         limit: ``m``, in steps.
@@ -41,6 +43,7 @@ class Detector:
 
     def __init__(self, limit: float, horizon: int, delta: float) -> None:
         self._limit = limit
+        self._horizon = horizon
         self._against = self._AGAINST / limit
         self._for = self._FOR / (horizon + 1)
         self._against_logs: Floats = np.full(len(self._AGAINST), -math.inf)
@@ -57,13 +60,21 @@ class Detector:
 
     def record(self, length: int, failed: bool) -> None:
         """Bet on one more episode of ``length`` steps."""
-        self._episodes += 1
         loss = length + failed * (1 + self._limit) - self._limit
+        self._bet(loss, loss)
+
+    def break_off(self, length: int) -> None:
+        """Bet on an episode that was broken off after ``length`` steps."""
+        self._bet(length - self._limit, self._horizon + 1)
+
+    def _bet(self, least: float, most: float) -> None:
+        """Bet on an episode whose ``X`` exceeds the limit by ``least`` to ``most``."""
+        self._episodes += 1
         # The bet begun with this episode joins in with its weight before the outcome counts.
         begun = -math.log(self._episodes * (self._episodes + 1))
         self._against_logs = np.logaddexp(self._against_logs, begun)
-        self._against_logs += np.log1p(self._against * loss)
-        self._for_logs += np.log1p(-self._for * loss)
+        self._against_logs += np.log1p(self._against * least)
+        self._for_logs += np.log1p(-self._for * most)
         self.evidence = log_mean_exp(self._against_logs)
         self.proven = self.proven or log_mean_exp(self._for_logs) >= self._PROOF
 

@@ -27,7 +27,7 @@ from mnm_ros.core.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.disco import Disco, DiscoParts
 from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
-from mnm_ros.core.evaluation import BettingEvaluation, Evaluation
+from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, longest
 from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.optimism import Optimism
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
@@ -47,12 +47,12 @@ def _betting(settings: Settings, known: int, delta: float, checking: bool) -> Ev
         return BettingEvaluation(
             horizon, problem.limit, problem.limit, delta,
             most=math.ceil(CHECK_EPISODES * horizon / min(problem.epsilon, 1.0)))
-    return BettingEvaluation(horizon, problem.limit, problem.radius, delta)
+    return BettingEvaluation(longest(horizon, problem), problem.limit, problem.radius, delta)
 
 
 def _monte_carlo(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
     """As printed, with the whole delta of the run."""
-    return MonteCarloEvaluation(settings.problem, settings.accuracy, known)
+    return MonteCarloEvaluation(settings.problem, settings.accuracy, known, checking)
 
 
 EVALUATIONS: Mapping[str, Callable[[Settings, int, float, bool], Evaluation]] = {

@@ -116,7 +116,9 @@ class WatchPhase(CheckingPhase):
         """Go on from home."""
         self.base.interrupt()
         self._here = None
-        self._attempts.interrupt()
+        broken = self._attempts.interrupt()
+        if broken is not None:
+            self._detectors[broken.policy.target].break_off(broken.length)
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Return the evidence against the policy that has most of it, in nats."""
