@@ -48,7 +48,7 @@ class Settings:
     preset: str
     base: str = option(
         'base algorithm, or the module:factory of one', importable=True,
-        onboard='ucb_explore', paper='ucb_explore')
+        onboard='disco', paper='ucb_explore')
     evaluation: str = option(
         'how a policy is evaluated', onboard='betting', paper='monte_carlo')
     optimism: str = option('bonus and planner', onboard='kl', paper='split_samples')

@@ -206,7 +206,7 @@ def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None
 
 
 def test_the_delta_is_shared_out_as_documented() -> None:
-    base = new_base(settings(PROBLEM), home=0)
+    base = new_base(settings(PROBLEM, overrides={'base': 'ucb_explore'}), home=0)
     assert isinstance(base, UcbExplore)
     third = PROBLEM.delta / 3
     for number in (1, 2, 7):
