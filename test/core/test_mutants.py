@@ -55,7 +55,7 @@ def test_watching_has_as_many_turns_as_rediscovery_until_all_policies_are_proven
     log.notice()
     phase._begin_quantum()
     assert phase._left == quantum
-    for detector in phase._detectors.values():
+    for detector in phase._watched.detectors.values():
         detector.proven = True
     phase._begin_quantum()
     assert phase._left == 4 * quantum

@@ -1,0 +1,99 @@
+"""Watching where all pairs (state, action) lead, so that a change is noticed where it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mnm_ros.core.counts import Pair
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.transition_detector import TransitionDetector
+
+_FOLLOW_UPS = 3
+"""Executions wanted of a pair after an outcome that was hardly to be expected."""
+
+
+class TransitionWatch:
+    """The detectors of the pairs executed so far.
+
+    Which pair gets detector number ``j`` depends on chance, but not on its own transitions, as
+    there are none before; nor does it after an alarm, as the detector then begins anew. So with
+    ``delta/(j (j + 1))`` for number ``j``, the chance of any alarm without a change is at most
+    ``delta``. A pair takes some hundred bytes, and at most about 10 KB once it has been executed
+    a million times and shown three next states; one that has always done the same takes no more
+    than at first.
+
+    Args:
+        delta: the probability with which any of them ever raises the alarm without a change.
+        state: from ``to_state``, to go on from there.
+
+    Attributes:
+        alarms: raised so far.
+    """
+
+    def __init__(self, delta: float, state: Mapping[str, Any] | None = None) -> None:
+        self._delta = delta
+        self._made = 0
+        self._detectors: dict[Pair, TransitionDetector] = {}
+        # What is worth another look, with the executions wanted for an unexpected outcome.
+        self._raised: dict[Pair, int] = {}
+        self.alarms = 0
+        if state is not None:
+            self.alarms, self._made = state['alarms'], state['made']
+            self._detectors = {(s, action): TransitionDetector.from_state(detector)
+                               for s, action, detector in state['detectors']}
+            self._raised = {(s, action): wanted for s, action, wanted in state['raised']}
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return {
+            'alarms': self.alarms, 'made': self._made,
+            'detectors': [[*pair, detector.to_state()]
+                          for pair, detector in self._detectors.items()],
+            'raised': [[*pair, wanted] for pair, wanted in self._raised.items()],
+        }
+
+    @property
+    def raised(self) -> Iterable[Pair]:
+        """The pairs whose evidence is raised, but not enough for an alarm."""
+        return self._raised
+
+    def record(self, state: int, action: int, next_state: int) -> bool:
+        """Take note of a transition; return whether it raises the alarm, once for each."""
+        pair = (state, action)
+        detector = self._detectors.get(pair)
+        if detector is None:
+            detector = self._detectors[pair] = self._new_detector()
+        detector.record(next_state)
+        if detector.alarm:
+            self.alarms += 1
+            self._detectors[pair] = self._new_detector()
+            self._raised.pop(pair, None)
+            return True
+        if detector.surprised:
+            self._raised[pair] = _FOLLOW_UPS
+        elif pair in self._raised or detector.suspicious:
+            wanted = self._raised[pair] = max(0, self._raised.get(pair, 0) - 1)
+            if not wanted and not detector.suspicious:
+                del self._raised[pair]
+        return False
+
+    def on_the_way(self, pair: Pair, policy: Policy, home: int) -> bool:
+        """Return whether the policy may execute the pair, by the next states shown so far."""
+        seen, todo = {home}, [home]
+        while todo:
+            state = todo.pop()
+            for action in {policy.action(step, state) for step in range(len(policy.actions))}:
+                if (state, action) == pair:
+                    return True
+                detector = self._detectors.get((state, action))
+                for following in detector.following if detector and action != RESET else ():
+                    if following not in seen and following != policy.target:
+                        seen.add(following)
+                        todo.append(following)
+        return False
+
+    def _new_detector(self) -> TransitionDetector:
+        self._made += 1
+        return TransitionDetector(self._delta / (self._made * (self._made + 1)))
