@@ -35,10 +35,13 @@ class Detector:
         evidence: the logarithm of the capital, in nats.
         proving: whether a proof was begun, and not withdrawn since.
         proven: whether the proof is complete.
+        credible: whether the policy was never doubted, or the bets of the proofs have made a
+            hundred of one since then, withdrawn or not: enough to turn to other things first.
     """
 
     _AGAINST = np.array([0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.95])
     _FOR = np.array([0.1, 0.3, 0.6, 0.95])
+    _CREDIBLE = math.log(100.0)
 
     def __init__(self, limit: float, horizon: int, delta: float) -> None:
         self._limit = limit
@@ -49,6 +52,8 @@ class Detector:
         self._notices = 0
         self.threshold = -math.log(delta)
         self.evidence = 0.0
+        self._credit = self._shown = 0.0
+        self.credible = True
         self.withdraw_proof()
 
     @property
@@ -61,8 +66,16 @@ class Detector:
         self._notices += 1
         self._begin_bet(self._notices)
 
+    def doubt(self) -> None:
+        """Start from nothing: no proof, and nothing that speaks for the policy."""
+        self.withdraw_proof()
+        self._credit = 0.0
+        self.credible = False
+
     def withdraw_proof(self) -> None:
         """Take back what the policy has proven, as its episodes may be older than a change."""
+        self._credit += self._shown
+        self._shown = 0.0
         self._for_logs = np.zeros(len(self._FOR))
         self._proof = math.inf
         self.proving = False
@@ -86,7 +99,9 @@ class Detector:
         self.evidence = log_mean_exp(self._against_logs)
         if self.proving:
             self._for_logs += np.log1p(-self._for * loss)
-            self.proven = self.proven or log_mean_exp(self._for_logs) >= self._proof
+            self._shown = log_mean_exp(self._for_logs)
+            self.proven = self.proven or self._shown >= self._proof
+            self.credible = self.credible or self._credit + self._shown >= self._CREDIBLE
 
     def _begin_bet(self, number: int) -> None:
         self._against_logs = np.logaddexp(
@@ -97,7 +112,8 @@ class Detector:
         return {'threshold': self.threshold, 'evidence': self.evidence,
                 'episodes': self._episodes, 'notices': self._notices,
                 'against': self._against_logs.tolist(), 'for': self._for_logs.tolist(),
-                'proof': self._proof if self.proving else None, 'proven': self.proven}
+                'proof': self._proof if self.proving else None, 'proven': self.proven,
+                'credible': self.credible, 'credit': self._credit, 'shown': self._shown}
 
     @classmethod
     def from_state(cls, limit: float, horizon: int, state: Mapping[str, Any]) -> Detector:
@@ -109,7 +125,8 @@ class Detector:
         detector._notices = state['notices']
         detector._against_logs = np.array(state['against'])
         detector._for_logs = np.array(state['for'])
-        detector.proven = state['proven']
+        detector.proven, detector.credible = state['proven'], state['credible']
+        detector._credit, detector._shown = state['credit'], state['shown']
         if state['proof'] is not None:
             detector._proof, detector.proving = state['proof'], True
         return detector

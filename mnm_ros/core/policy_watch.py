@@ -56,25 +56,45 @@ class PolicyWatch:
         return not all(detector.proven for detector in self.detectors.values())
 
     @property
+    def doubtful(self) -> bool:
+        """Whether hardly anything speaks for some policy since it was doubted."""
+        return not all(detector.credible for detector in self.detectors.values())
+
+    @property
     def most_evidence(self) -> tuple[float, float, int]:
         """The largest evidence against a policy, its threshold, and the policy's target."""
         return max(((detector.evidence, detector.threshold, target)
                     for target, detector in self.detectors.items()), default=(0.0, 0.0, 0))
 
-    def change(self, before: Iterable[Policy], now: Iterable[Policy]) -> None:
-        """Watch the policies ``now``; each keeps its detector unless it has changed."""
-        old = {policy.target: policy for policy in before}
-        self.detectors = {
-            policy.target: (self.detectors[policy.target]
-                            if policy.target in old and policy.same_as(old[policy.target])
-                            else self._new_detector())
-            for policy in now}
+    def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
+        """Watch the policies ``now``; each keeps its detector unless it has changed.
+
+        Args:
+            before: those watched so far.
+            now: those to watch.
+            doubted: whether new ones are doubted.
+        """
+        old, detectors = {policy.target: policy for policy in before}, {}
+        for policy in now:
+            target = policy.target
+            if target in old and policy.same_as(old[target]):
+                detectors[target] = self.detectors[target]
+            else:
+                detectors[target] = self._new_detector()
+                if doubted:
+                    detectors[target].doubt()
+        self.detectors = detectors
 
     def notice(self) -> None:
         """Take note of a change: no policy may profit from its past."""
         for detector in self.detectors.values():
             detector.suspect()
             detector.withdraw_proof()
+
+    def doubt(self, targets: Iterable[int]) -> None:
+        """Let the policies for ``targets`` show soon that they still work."""
+        for target in targets:
+            self.detectors[target].doubt()
 
     def record(self, target: int, length: int, failed: bool, *, proving: bool) -> bool:
         """Take note of an attempt; return whether it raises the alarm.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mnm_ros.core.counts import Pair
@@ -18,7 +18,7 @@ class TransitionWatch:
     """The detectors of the pairs executed so far.
 
     Which pair gets detector number ``j`` depends on chance, but not on its own transitions, as
-    there are none before; nor does it after an alarm, as the detector then begins anew. So with
+    there are none before it; after an alarm a pair begins anew, with another number. So with
     ``delta/(j (j + 1))`` for number ``j``, the chance of any alarm without a change is at most
     ``delta``. A pair takes some hundred bytes, and at most about 10 KB once it has been executed
     a million times and shown three next states; one that has always done the same takes no more
@@ -78,6 +78,17 @@ class TransitionWatch:
             if not wanted and not detector.suspicious:
                 del self._raised[pair]
         return False
+
+    def leave(self, states: Collection[int]) -> None:
+        """Watch the pairs of ``states`` no longer: nobody goes there any more.
+
+        Should they be known again, their detectors begin anew, as it is no news by then that
+        they may have changed meanwhile.
+        """
+        self._detectors = {pair: detector for pair, detector in self._detectors.items()
+                           if pair[0] not in states}
+        self._raised = {pair: wanted for pair, wanted in self._raised.items()
+                        if pair[0] not in states}
 
     def on_the_way(self, pair: Pair, policy: Policy, home: int) -> bool:
         """Return whether the policy may execute the pair, by the next states shown so far."""

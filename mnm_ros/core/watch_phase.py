@@ -68,6 +68,8 @@ class WatchPhase(CheckingPhase):
         self._here: int | None = None
         self._attempts = Attempts(self.policies[0], ends_outside=True)
         self._load(state)
+        if state is None and round_.log.open:
+            self._doubt_all()
         self._rediscover_again()
         if state is not None and not state['rediscovering']:
             self._attempt(state['watched'])
@@ -88,9 +90,11 @@ class WatchPhase(CheckingPhase):
             'rediscovering': self.rediscovering,
             'watched': self._attempts.policy.target,
             'rediscoveries': self._rediscoveries,
+            'swept': self._swept,
+            'all_doubted': self._all_doubted,
             'limit': self._limit.to_state(),
             'policies': self._watched.to_state(),
-            'doubtful': list(self._doubtful),
+            'through_changed': list(self._through_changed),
             'turns': self._turns.to_state(),
             'transitions': self.transitions.to_state(),
         }
@@ -99,15 +103,19 @@ class WatchPhase(CheckingPhase):
         delta, problem = self._delta, self._round.problem
         targets = [policy.target for policy in self.policies[1:]]
         given: Mapping[str, Any] = state or {
-            'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'doubtful': (),
-            'rediscoveries': 1}
+            'policies': None, 'transitions': None, 'turns': None, 'limit': None,
+            'through_changed': (), 'swept': False, 'all_doubted': False, 'rediscoveries': 1}
         self._watched = PolicyWatch(
             problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
             given['policies'])
         self.transitions = TransitionWatch(delta['transitions'], given['transitions'])
         self._turns = Turns(targets, given['turns'])
         # Policies through a pair that has changed, which the model may refute.
-        self._doubtful: dict[int, None] = dict.fromkeys(given['doubtful'])
+        self._through_changed: dict[int, None] = dict.fromkeys(given['through_changed'])
+        # Whether a whole rediscovery since the last notice has found nothing.
+        self._swept = given['swept']
+        # Whether a policy has told of the change that is being relearnt.
+        self._all_doubted = given['all_doubted']
         # The rediscovery under way is begun anew, and counted then.
         self._rediscoveries = given['rediscoveries'] - 1
         self._limit = StepLimit(
@@ -153,9 +161,9 @@ class WatchPhase(CheckingPhase):
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         before = self.policies
         self.policies = over_own_targets(policies)
-        self._watched.change(before, self.policies[1:])
+        self._watched.change(before, self.policies[1:], doubted=self._round.log.open)
         now = self._watched.detectors
-        self._doubtful = {target: None for target in self._doubtful if target in now}
+        self._through_changed = {target: None for target in self._through_changed if target in now}
         self._turns.change(now)
 
     def _rediscover_again(self) -> None:
@@ -178,8 +186,10 @@ class WatchPhase(CheckingPhase):
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering = True
-        # While policies lack their proof after a change, watching gets as many turns.
-        quanta = 1 if self._round.log.open and self._watched.unproven else self._quanta
+        # Watching gets as many turns while policies may have failed with a change, and when
+        # nothing but proofs is left to do.
+        watching = self._round.log.open and (self._watched.doubtful or self._swept)
+        quanta = 1 if watching else self._quanta
         self._left = quanta * self.base.quantum
         self._here = None
         self.base.interrupt()
@@ -196,13 +206,14 @@ class WatchPhase(CheckingPhase):
         if self.transitions.record(state, action, next_state):
             self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '
                                  'leads elsewhere than before')
-            self._notice()
-            self.base.forget(state, action)
             home = self.policies[0].target
-            doubtful = [policy.target for policy in self.policies[1:]
-                        if self.transitions.on_the_way(pair, policy, home)]
-            self._doubtful.update(dict.fromkeys(doubtful))
-            self._turns.prefer(doubtful)
+            concerned = [policy.target for policy in self.policies[1:]
+                         if self.transitions.on_the_way(pair, policy, home)]
+            self._notice()
+            self._watched.doubt(concerned)
+            self._turns.prefer(concerned)
+            self._through_changed.update(dict.fromkeys(concerned))
+            self.base.forget(state, action)
         elif pair in self.transitions.raised and (self._following_up or not was_raised):
             self.base.want(state, action)
 
@@ -234,10 +245,16 @@ class WatchPhase(CheckingPhase):
     def _finish_rediscovery(self) -> None:
         self._limit.finished(self._steps)
         # It has sampled all known states without finding a new one, and nothing was noticed.
-        if self._quiet and not self._watched.unproven:
-            self._round.log.settle()
-            self._doubtful = {}
+        self._swept = self._swept or self._quiet
+        self._settle()
         self._rediscover_again()
+
+    def _settle(self) -> None:
+        """Close the change if all has been sampled and all policies are proven since."""
+        if self._swept and not self._watched.unproven:
+            self._round.log.settle()
+            self._through_changed = {}
+            self._all_doubted = False
 
     def _refute(self) -> None:
         self.refuted = True
@@ -257,17 +274,18 @@ class WatchPhase(CheckingPhase):
             return
         self._adopt((*self.policies, *found))
         self._allow_steps()
-        self._quiet = False
+        self._quiet = self._swept = False
         targets = [policy.target for policy in found]
         if any(self.base.estimates.get(target, 0.0) <= self._round.problem.radius
                for target in targets):
             self._notice()
+            self._doubt_all()
         self._round.log.tell_states(
             self._round.number, targets, 'found, added', 'found, added')
 
     def _delete_refuted(self) -> bool:
         """Delete the policies through changed pairs that are too slow by the run's model."""
-        refuted = [policy for policy in self.policies if policy.target in self._doubtful
+        refuted = [policy for policy in self.policies if policy.target in self._through_changed
                    and self.base.lower_bound(policy) > self._round.problem.limit]
         if refuted:
             self._delete(refuted)
@@ -277,11 +295,17 @@ class WatchPhase(CheckingPhase):
         """Take note of a change.
 
         No policy may profit from its past: it has to prove anew that it works, also if another
-        change is being relearnt, and a rediscovery has to be begun since then.
+        change is being relearnt, and a whole rediscovery has to follow.
         """
-        self._quiet = False
+        self._quiet = self._swept = False
         self._watched.notice()
         self._round.log.notice()
+
+    def _doubt_all(self) -> None:
+        """Doubt all policies, once for a change, as it is one of them that has told of it."""
+        if not self._all_doubted:
+            self._watched.doubt(self._watched.detectors)
+            self._all_doubted = True
 
     def _begin_watch(self) -> None:
         """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""
@@ -311,12 +335,15 @@ class WatchPhase(CheckingPhase):
             # Only more attempts tell bad luck from a change, the sooner the better.
             self._attempt(policy.target)
         else:
+            self._settle()
             self._begin_quantum()
 
     def _delete(self, failing: Sequence[Policy]) -> None:
         targets = [policy.target for policy in failing]
         self._adopt(tuple(policy for policy in self.policies if policy.target not in targets))
+        self.transitions.leave(targets)
         self._notice()
+        self._doubt_all()
         self._round.log.tell_states(
             self._round.number, targets, 'no longer reached by its policy, deleted',
             'no longer reached by their policies, deleted')

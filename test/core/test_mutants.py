@@ -46,19 +46,27 @@ def test_the_steps_of_a_stream_are_those_since_its_start() -> None:
     assert phase.steps_of(second) == 3
 
 
-def test_watching_has_as_many_turns_as_rediscovery_until_all_policies_are_proven() -> None:
+def test_watching_has_as_many_turns_as_rediscovery_while_policies_are_doubted() -> None:
+    """And again when nothing but proofs is left to do."""
     log = ChangeLog(lambda sentence: None)
     phase = WatchPhase(
         Round(1, PROBLEM, lambda problem, policies: ScriptedBase(0), 0, 10, log),
         (policy(HOME), policy(1), policy(2)), quanta=4)
     quantum = phase.base.quantum
-    log.notice()
+    assert phase._left == 4 * quantum
+    phase._notice()
+    phase._begin_quantum()
+    assert phase._left == 4 * quantum
+    phase._doubt_all()
     phase._begin_quantum()
     assert phase._left == quantum
     for detector in phase._watched.detectors.values():
-        detector.proven = True
+        detector.credible = True
     phase._begin_quantum()
     assert phase._left == 4 * quantum
+    phase._swept = True
+    phase._begin_quantum()
+    assert phase._left == quantum
 
 
 def test_a_printed_evaluation_goes_on_after_the_policy_has_been_left() -> None:
