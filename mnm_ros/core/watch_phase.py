@@ -34,6 +34,7 @@ from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import Policy, over_own_targets
 from mnm_ros.core.policy_watch import PolicyWatch
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.relearning import Relearning
 from mnm_ros.core.step_limit import StepLimit
 from mnm_ros.core.transition_watch import TransitionWatch
 from mnm_ros.core.turns import Turns
@@ -90,11 +91,9 @@ class WatchPhase(CheckingPhase):
             'rediscovering': self.rediscovering,
             'watched': self._attempts.policy.target,
             'rediscoveries': self._rediscoveries,
-            'swept': self._swept,
-            'all_doubted': self._all_doubted,
+            'relearning': self._relearning.to_state(),
             'limit': self._limit.to_state(),
             'policies': self._watched.to_state(),
-            'through_changed': list(self._through_changed),
             'turns': self._turns.to_state(),
             'transitions': self.transitions.to_state(),
         }
@@ -104,18 +103,13 @@ class WatchPhase(CheckingPhase):
         targets = [policy.target for policy in self.policies[1:]]
         given: Mapping[str, Any] = state or {
             'policies': None, 'transitions': None, 'turns': None, 'limit': None,
-            'through_changed': (), 'swept': False, 'all_doubted': False, 'rediscoveries': 1}
+            'relearning': None, 'rediscoveries': 1}
         self._watched = PolicyWatch(
             problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
             given['policies'])
         self.transitions = TransitionWatch(delta['transitions'], given['transitions'])
         self._turns = Turns(targets, given['turns'])
-        # Policies through a pair that has changed, which the model may refute.
-        self._through_changed: dict[int, None] = dict.fromkeys(given['through_changed'])
-        # Whether a whole rediscovery since the last notice has found nothing.
-        self._swept = given['swept']
-        # Whether a policy has told of the change that is being relearnt.
-        self._all_doubted = given['all_doubted']
+        self._relearning = Relearning(given['relearning'])
         # The rediscovery under way is begun anew, and counted then.
         self._rediscoveries = given['rediscoveries'] - 1
         self._limit = StepLimit(
@@ -163,7 +157,7 @@ class WatchPhase(CheckingPhase):
         self.policies = over_own_targets(policies)
         self._watched.change(before, self.policies[1:], doubted=self._round.log.open)
         now = self._watched.detectors
-        self._through_changed = {target: None for target in self._through_changed if target in now}
+        self._relearning.keep(now)
         self._turns.change(now)
 
     def _rediscover_again(self) -> None:
@@ -175,7 +169,7 @@ class WatchPhase(CheckingPhase):
         self._allow_steps()
         self._steps = 0
         self._fresh = True
-        self._quiet = True
+        self._relearning.begin_rediscovery()
         self._following_up = False
         self._begin_quantum()
 
@@ -188,7 +182,7 @@ class WatchPhase(CheckingPhase):
         self.rediscovering = True
         # Watching gets as many turns while policies may have failed with a change, and when
         # nothing but proofs is left to do.
-        watching = self._round.log.open and (self._watched.doubtful or self._swept)
+        watching = self._round.log.open and (self._watched.doubtful or self._relearning.swept)
         quanta = 1 if watching else self._quanta
         self._left = quanta * self.base.quantum
         self._here = None
@@ -212,7 +206,7 @@ class WatchPhase(CheckingPhase):
             self._notice()
             self._watched.doubt(concerned)
             self._turns.prefer(concerned)
-            self._through_changed.update(dict.fromkeys(concerned))
+            self._relearning.concern(concerned)
             self.base.forget(state, action)
         elif pair in self.transitions.raised and (self._following_up or not was_raised):
             self.base.want(state, action)
@@ -245,16 +239,15 @@ class WatchPhase(CheckingPhase):
     def _finish_rediscovery(self) -> None:
         self._limit.finished(self._steps)
         # It has sampled all known states without finding a new one, and nothing was noticed.
-        self._swept = self._swept or self._quiet
+        self._relearning.end_rediscovery()
         self._settle()
         self._rediscover_again()
 
     def _settle(self) -> None:
         """Close the change if all has been sampled and all policies are proven since."""
-        if self._swept and not self._watched.unproven:
+        if self._relearning.swept and not self._watched.unproven:
             self._round.log.settle()
-            self._through_changed = {}
-            self._all_doubted = False
+            self._relearning.settle()
 
     def _refute(self) -> None:
         self.refuted = True
@@ -274,7 +267,7 @@ class WatchPhase(CheckingPhase):
             return
         self._adopt((*self.policies, *found))
         self._allow_steps()
-        self._quiet = self._swept = False
+        self._relearning.notice()
         targets = [policy.target for policy in found]
         if any(self.base.estimates.get(target, 0.0) <= self._round.problem.radius
                for target in targets):
@@ -285,7 +278,8 @@ class WatchPhase(CheckingPhase):
 
     def _delete_refuted(self) -> bool:
         """Delete the policies through changed pairs that are too slow by the run's model."""
-        refuted = [policy for policy in self.policies if policy.target in self._through_changed
+        refuted = [policy for policy in self.policies
+                   if policy.target in self._relearning.concerned
                    and self.base.lower_bound(policy) > self._round.problem.limit]
         if refuted:
             self._delete(refuted)
@@ -297,15 +291,15 @@ class WatchPhase(CheckingPhase):
         No policy may profit from its past: it has to prove anew that it works, also if another
         change is being relearnt, and a whole rediscovery has to follow.
         """
-        self._quiet = self._swept = False
+        self._relearning.notice()
         self._watched.notice()
         self._round.log.notice()
 
     def _doubt_all(self) -> None:
         """Doubt all policies, once for a change, as it is one of them that has told of it."""
-        if not self._all_doubted:
+        if not self._relearning.all_doubted:
             self._watched.doubt(self._watched.detectors)
-            self._all_doubted = True
+            self._relearning.all_doubted = True
 
     def _begin_watch(self) -> None:
         """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""

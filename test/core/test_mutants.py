@@ -64,7 +64,7 @@ def test_watching_has_as_many_turns_as_rediscovery_while_policies_are_doubted() 
         detector.credible = True
     phase._begin_quantum()
     assert phase._left == 4 * quantum
-    phase._swept = True
+    phase._relearning.swept = True
     phase._begin_quantum()
     assert phase._left == quantum
 
