@@ -111,6 +111,7 @@ def test_new_ways_are_looked_for_when_the_horizon_has_passed_without_a_sample() 
 def test_no_bet_of_a_detector_goes_bankrupt(failed: bool) -> None:
     limit, horizon = 40.0, 60
     detector = Detector(limit, horizon, 1e-4)
+    detector.begin_proof(1e-9)
     for _ in range(500):
         detector.record(horizon if failed else 1, failed)
         logs = [*detector._against_logs, *detector._for_logs]
