@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
 from mnm_ros.core.transition_detector import TransitionDetector
 
 _FOLLOW_UPS = 3
@@ -59,6 +58,10 @@ class TransitionWatch:
         """The pairs whose evidence is raised, but not enough for an alarm."""
         return self._raised
 
+    def suspicious(self, pair: Pair) -> bool:
+        """Return whether more than single outcomes speak for a change of the pair."""
+        return pair in self._raised and self._detectors[pair].suspicious
+
     def record(self, state: int, action: int, next_state: int) -> bool:
         """Take note of a transition; return whether it raises the alarm, once for each."""
         pair = (state, action)
@@ -90,16 +93,28 @@ class TransitionWatch:
         self._raised = {pair: wanted for pair, wanted in self._raised.items()
                         if pair[0] not in states}
 
-    def on_the_way(self, pair: Pair, policy: Policy, home: int) -> bool:
-        """Return whether the policy may execute the pair, by the next states shown so far."""
+    def concerned(self, pair: Pair, policies: Sequence[Policy]) -> tuple[int, ...]:
+        """Return the targets of the policies that may execute the pair, by what was shown so far.
+
+        Args:
+            pair: state and action.
+            policies: that for home first.
+        """
+        home = policies[0].target
+        return tuple(policy.target for policy in policies[1:]
+                     if pair[1] in _actions(policy, pair[0])
+                     and self._reaches(pair[0], policy, home))
+
+    def _reaches(self, goal: int, policy: Policy, home: int) -> bool:
+        """Return whether the policy may come from home to ``goal`` before its target."""
         seen, todo = {home}, [home]
         while todo:
             state = todo.pop()
-            for action in {policy.action(step, state) for step in range(len(policy.actions))}:
-                if (state, action) == pair:
-                    return True
+            if state == goal:
+                return True
+            for action in _actions(policy, state):
                 detector = self._detectors.get((state, action))
-                for following in detector.following if detector and action != RESET else ():
+                for following in detector.following if detector else ():
                     if following not in seen and following != policy.target:
                         seen.add(following)
                         todo.append(following)
@@ -108,3 +123,8 @@ class TransitionWatch:
     def _new_detector(self) -> TransitionDetector:
         self._made += 1
         return TransitionDetector(self._delta / (self._made * (self._made + 1)))
+
+
+def _actions(policy: Policy, state: int) -> set[int]:
+    """Return what the policy may play in a state."""
+    return {policy.action(step, state) for step in range(len(policy.actions))}

@@ -30,6 +30,7 @@ from dataclasses import replace
 from typing import Any, Union
 
 from mnm_ros.core.checking_phase import CheckingPhase, Round
+from mnm_ros.core.counts import Pair
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import Policy, over_own_targets
 from mnm_ros.core.policy_watch import PolicyWatch
@@ -94,6 +95,7 @@ class WatchPhase(CheckingPhase):
             'relearning': self._relearning.to_state(),
             'limit': self._limit.to_state(),
             'policies': self._watched.to_state(),
+            'suspected': [[*pair, concerned] for pair, concerned in self._suspected.items()],
             'turns': self._turns.to_state(),
             'transitions': self.transitions.to_state(),
         }
@@ -103,11 +105,14 @@ class WatchPhase(CheckingPhase):
         targets = [policy.target for policy in self.policies[1:]]
         given: Mapping[str, Any] = state or {
             'policies': None, 'transitions': None, 'turns': None, 'limit': None,
-            'relearning': None, 'rediscoveries': 1}
+            'relearning': None, 'suspected': (), 'rediscoveries': 1}
         self._watched = PolicyWatch(
             problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
             given['policies'])
         self.transitions = TransitionWatch(delta['transitions'], given['transitions'])
+        # The suspicious pairs, with the targets of the policies that execute them.
+        self._suspected: dict[Pair, tuple[int, ...]] = {
+            (s, action): tuple(concerned) for s, action, concerned in given['suspected']}
         self._turns = Turns(targets, given['turns'])
         self._relearning = Relearning(given['relearning'])
         # The rediscovery under way is begun anew, and counted then.
@@ -180,9 +185,10 @@ class WatchPhase(CheckingPhase):
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering = True
-        # Watching gets as many turns while policies may have failed with a change, and when
-        # nothing but proofs is left to do.
-        watching = self._round.log.open and (self._watched.doubtful or self._relearning.swept)
+        # Watching gets as many turns while policies may have failed with a change, when nothing
+        # but proofs is left to do, and to find out whether a pair has changed.
+        watching = bool(self._suspected) or self._round.log.open and (
+            self._watched.doubtful or self._relearning.swept)
         quanta = 1 if watching else self._quanta
         self._left = quanta * self.base.quantum
         self._here = None
@@ -200,16 +206,25 @@ class WatchPhase(CheckingPhase):
         if self.transitions.record(state, action, next_state):
             self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '
                                  'leads elsewhere than before')
-            home = self.policies[0].target
-            concerned = [policy.target for policy in self.policies[1:]
-                         if self.transitions.on_the_way(pair, policy, home)]
+            concerned = self.transitions.concerned(pair, self.policies)
+            self._suspected.pop(pair, None)
             self._notice()
             self._watched.doubt(concerned)
             self._turns.prefer(concerned)
             self._relearning.concern(concerned)
             self.base.forget(state, action)
-        elif pair in self.transitions.raised and (self._following_up or not was_raised):
+            return
+        if pair in self.transitions.raised and (self._following_up or not was_raised):
             self.base.want(state, action)
+        self._suspect(pair)
+
+    def _suspect(self, pair: Pair) -> None:
+        """Let policies through a suspicious pair make attempts, as they execute it, too."""
+        suspicious = self.transitions.suspicious(pair)
+        if suspicious and pair not in self._suspected:
+            self._suspected[pair] = self.transitions.concerned(pair, self.policies)
+        elif not suspicious:
+            self._suspected.pop(pair, None)
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum.
@@ -303,8 +318,10 @@ class WatchPhase(CheckingPhase):
 
     def _begin_watch(self) -> None:
         """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""
+        suspected = {target for targets in self._suspected.values() for target in targets}
         chosen = self._turns.next(
-            lambda target: self._round.log.open and not self._watched.detectors[target].proven)
+            lambda target: target in suspected
+            or self._round.log.open and not self._watched.detectors[target].proven)
         if chosen is None:
             self._begin_quantum()
         else:
@@ -336,6 +353,8 @@ class WatchPhase(CheckingPhase):
         targets = [policy.target for policy in failing]
         self._adopt(tuple(policy for policy in self.policies if policy.target not in targets))
         self.transitions.leave(targets)
+        self._suspected = {pair: concerned for pair, concerned in self._suspected.items()
+                           if pair[0] not in targets}
         self._notice()
         self._doubt_all()
         self._round.log.tell_states(
