@@ -37,12 +37,16 @@ class TransitionWatch:
         self._detectors: dict[Pair, TransitionDetector] = {}
         # What is worth another look, with the executions wanted for an unexpected outcome.
         self._raised: dict[Pair, int] = {}
+        # The suspicious pairs, with the targets of the policies that execute them.
+        self._suspected: dict[Pair, tuple[int, ...]] = {}
         self.alarms = 0
         if state is not None:
             self.alarms, self._made = state['alarms'], state['made']
             self._detectors = {(s, action): TransitionDetector.from_state(detector)
                                for s, action, detector in state['detectors']}
             self._raised = {(s, action): wanted for s, action, wanted in state['raised']}
+            self._suspected = {
+                (s, action): tuple(targets) for s, action, targets in state['suspected']}
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data."""
@@ -51,6 +55,7 @@ class TransitionWatch:
             'detectors': [[*pair, detector.to_state()]
                           for pair, detector in self._detectors.items()],
             'raised': [[*pair, wanted] for pair, wanted in self._raised.items()],
+            'suspected': [[*pair, targets] for pair, targets in self._suspected.items()],
         }
 
     @property
@@ -58,9 +63,10 @@ class TransitionWatch:
         """The pairs whose evidence is raised, but not enough for an alarm."""
         return self._raised
 
-    def suspicious(self, pair: Pair) -> bool:
-        """Return whether more than single outcomes speak for a change of the pair."""
-        return pair in self._raised and self._detectors[pair].suspicious
+    @property
+    def suspected(self) -> set[int]:
+        """The targets of policies through pairs against which more than one outcome speaks."""
+        return {target for targets in self._suspected.values() for target in targets}
 
     def record(self, state: int, action: int, next_state: int) -> bool:
         """Take note of a transition; return whether it raises the alarm, once for each."""
@@ -73,6 +79,7 @@ class TransitionWatch:
             self.alarms += 1
             self._detectors[pair] = self._new_detector()
             self._raised.pop(pair, None)
+            self._suspected.pop(pair, None)
             return True
         if detector.surprised:
             self._raised[pair] = _FOLLOW_UPS
@@ -82,16 +89,23 @@ class TransitionWatch:
                 del self._raised[pair]
         return False
 
+    def suspect(self, pair: Pair, policies: Sequence[Policy]) -> None:
+        """Keep ``suspected`` up to date after ``record``, with the policies of the hypothesis."""
+        if not self._detectors[pair].suspicious:
+            self._suspected.pop(pair, None)
+        elif pair not in self._suspected:
+            self._suspected[pair] = self.concerned(pair, policies)
+
     def leave(self, states: Collection[int]) -> None:
         """Watch the pairs of ``states`` no longer: nobody goes there any more.
 
         Should they be known again, their detectors begin anew, as it is no news by then that
         they may have changed meanwhile.
         """
-        self._detectors = {pair: detector for pair, detector in self._detectors.items()
-                           if pair[0] not in states}
-        self._raised = {pair: wanted for pair, wanted in self._raised.items()
-                        if pair[0] not in states}
+        for pair in [pair for pair in self._detectors if pair[0] in states]:
+            del self._detectors[pair]
+            self._raised.pop(pair, None)
+            self._suspected.pop(pair, None)
 
     def concerned(self, pair: Pair, policies: Sequence[Policy]) -> tuple[int, ...]:
         """Return the targets of the policies that may execute the pair, by what was shown so far.

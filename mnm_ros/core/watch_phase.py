@@ -30,7 +30,6 @@ from dataclasses import replace
 from typing import Any, Union
 
 from mnm_ros.core.checking_phase import CheckingPhase, Round
-from mnm_ros.core.counts import Pair
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import Policy, over_own_targets
 from mnm_ros.core.policy_watch import PolicyWatch
@@ -95,7 +94,6 @@ class WatchPhase(CheckingPhase):
             'relearning': self._relearning.to_state(),
             'limit': self._limit.to_state(),
             'policies': self._watched.to_state(),
-            'suspected': [[*pair, concerned] for pair, concerned in self._suspected.items()],
             'turns': self._turns.to_state(),
             'transitions': self.transitions.to_state(),
         }
@@ -105,14 +103,11 @@ class WatchPhase(CheckingPhase):
         targets = [policy.target for policy in self.policies[1:]]
         given: Mapping[str, Any] = state or {
             'policies': None, 'transitions': None, 'turns': None, 'limit': None,
-            'relearning': None, 'suspected': (), 'rediscoveries': 1}
+            'relearning': None, 'rediscoveries': 1}
         self._watched = PolicyWatch(
             problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
             given['policies'])
         self.transitions = TransitionWatch(delta['transitions'], given['transitions'])
-        # The suspicious pairs, with the targets of the policies that execute them.
-        self._suspected: dict[Pair, tuple[int, ...]] = {
-            (s, action): tuple(concerned) for s, action, concerned in given['suspected']}
         self._turns = Turns(targets, given['turns'])
         self._relearning = Relearning(given['relearning'])
         # The rediscovery under way is begun anew, and counted then.
@@ -187,7 +182,7 @@ class WatchPhase(CheckingPhase):
         self.rediscovering = True
         # Watching gets as many turns while policies may have failed with a change, when nothing
         # but proofs is left to do, and to find out whether a pair has changed.
-        watching = bool(self._suspected) or self._round.log.open and (
+        watching = bool(self.transitions.suspected) or self._round.log.open and (
             self._watched.doubtful or self._relearning.swept)
         quanta = 1 if watching else self._quanta
         self._left = quanta * self.base.quantum
@@ -207,7 +202,6 @@ class WatchPhase(CheckingPhase):
             self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '
                                  'leads elsewhere than before')
             concerned = self.transitions.concerned(pair, self.policies)
-            self._suspected.pop(pair, None)
             self._notice()
             self._watched.doubt(concerned)
             self._turns.prefer(concerned)
@@ -216,15 +210,8 @@ class WatchPhase(CheckingPhase):
             return
         if pair in self.transitions.raised and (self._following_up or not was_raised):
             self.base.want(state, action)
-        self._suspect(pair)
-
-    def _suspect(self, pair: Pair) -> None:
-        """Let policies through a suspicious pair make attempts, as they execute it, too."""
-        suspicious = self.transitions.suspicious(pair)
-        if suspicious and pair not in self._suspected:
-            self._suspected[pair] = self.transitions.concerned(pair, self.policies)
-        elif not suspicious:
-            self._suspected.pop(pair, None)
+        # Policies through a suspicious pair make attempts, as they execute it, too.
+        self.transitions.suspect(pair, self.policies)
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum.
@@ -318,7 +305,7 @@ class WatchPhase(CheckingPhase):
 
     def _begin_watch(self) -> None:
         """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""
-        suspected = {target for targets in self._suspected.values() for target in targets}
+        suspected = self.transitions.suspected
         chosen = self._turns.next(
             lambda target: target in suspected
             or self._round.log.open and not self._watched.detectors[target].proven)
@@ -353,8 +340,6 @@ class WatchPhase(CheckingPhase):
         targets = [policy.target for policy in failing]
         self._adopt(tuple(policy for policy in self.policies if policy.target not in targets))
         self.transitions.leave(targets)
-        self._suspected = {pair: concerned for pair, concerned in self._suspected.items()
-                           if pair[0] not in targets}
         self._notice()
         self._doubt_all()
         self._round.log.tell_states(
