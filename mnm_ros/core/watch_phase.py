@@ -329,6 +329,8 @@ class WatchPhase(CheckingPhase):
         if self._watched.record(policy.target, episode.length, episode.failed,
                                 proving=self._round.log.open):
             self._delete([policy])
+        elif self._delete_refuted():
+            return    # the run has learnt from this attempt, too
         elif episode.failed:
             # Only more attempts tell bad luck from a change, the sooner the better.
             self._attempt(policy.target)
