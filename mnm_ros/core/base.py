@@ -82,6 +82,15 @@ class BaseAlgorithm(ABC):
         All else that was learnt stays. It never finishes the run.
         """
 
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        """Take ``policies``, home first, as what is known from now on; return whether it can.
+
+        Some were deleted, as pairs that the run was told to ``forget`` explain. All that was
+        learnt stays. A run that cannot do that is replaced by a fresh one. It never finishes
+        the run. Optional.
+        """
+        return False
+
     def want(self, state: int, action: int) -> None:
         """Execute the pair as soon as possible, once, to see where it leads now; optional."""
 

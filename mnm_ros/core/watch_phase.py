@@ -20,7 +20,8 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
 
 A rediscovery takes the watched policies as known, and samples every known state anew, and so finds
 new states and ways. It learns from its own steps and from those of the attempts made meanwhile.
-It begins anew when a policy is deleted, as its samples may be older than the change.
+It begins anew when a policy is deleted, as its samples may be older than the change; unless that
+is explained by a pair on the way that has changed, and the base can go on (``revise``).
 """
 
 from __future__ import annotations
@@ -339,7 +340,9 @@ class WatchPhase(CheckingPhase):
             self._begin_quantum()
 
     def _delete(self, failing: Sequence[Policy]) -> None:
+        """Delete policies; the rediscovery goes on only if it is known what has changed."""
         targets = [policy.target for policy in failing]
+        explained = all(target in self._relearning.concerned for target in targets)
         self._adopt(tuple(policy for policy in self.policies if policy.target not in targets))
         self.transitions.leave(targets)
         self._notice()
@@ -347,4 +350,7 @@ class WatchPhase(CheckingPhase):
         self._round.log.tell_states(
             self._round.number, targets, 'no longer reached by its policy, deleted',
             'no longer reached by their policies, deleted')
-        self._rediscover_again()
+        if explained and not self.base.finished and self.base.revise(self.policies):
+            self._begin_quantum()
+        else:
+            self._rediscover_again()

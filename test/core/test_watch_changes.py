@@ -113,10 +113,17 @@ class Teachable(ScriptedBase):
         self.forgotten: list[tuple[int, int]] = []
         self.wanted: list[tuple[int, int]] = []
         self.bounds: dict[int, float] = {}
+        self.revised: tuple[Policy, ...] | None = None
+        self.revisable = False
 
     def forget(self, state: int, action: int) -> None:
         """Remember it."""
         self.forgotten.append((state, action))
+
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        """Remember it, and say whether it can."""
+        self.revised = policies
+        return self.revisable
 
     def want(self, state: int, action: int) -> None:
         """Remember it."""
@@ -151,7 +158,8 @@ def test_a_rediscovery_learns_from_the_attempts_of_the_policies() -> None:
     assert set(seen) == {(HOME, 3, 3), (HOME, 5, 5)} and len(seen) >= 8
 
 
-def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten() -> None:
+@pytest.mark.parametrize('revisable', [False, True])
+def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable: bool) -> None:
     script = Script((HOME, 3, 5), life=0)
     checking, log, sentences = teachable(script, (HOME, 3, 5), steps_taken=10**6)
     world = World()
@@ -166,9 +174,19 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten() -> None:
     assert base.wanted.count((HOME, 5)) >= 1
     assert known(checking) == (HOME, 3, 5) and checking._watched.unproven
     # It is the policy through the pair that the model is asked about.
-    base.bounds = {3: 9.0, 5: 9.0}
+    base.bounds, base.revisable = {3: 9.0, 5: 9.0}, revisable
+    base.targets = script.targets = (HOME,)
     assert run(checking, world, lambda: known(checking) == (HOME, 3)) <= 2 * base.quantum
     assert sentences[1:] == ['round 1: state 5 no longer reached by its policy, deleted']
+    assert base.revised == checking.policies
+    assert (checking.base is base) == revisable
+    # A deletion that nothing explains is a reason to sample all anew.
+    if isinstance(checking.base, Teachable):
+        checking.base.revised, checking.base.revisable = None, True
+    base = checking.base
+    blind(checking)
+    world.closed = {3, 5}
+    run(checking, world, lambda: known(checking) == (HOME,))
     assert checking.base is not base
 
 
