@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 
 import numpy as np
@@ -11,6 +12,7 @@ from test_watch_phase import HORIZON, LIMIT, PROBLEM, Script, World, known, run,
 
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import ChangeLog, Round
+from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.problem import RESET, Problem
@@ -237,6 +239,36 @@ def test_a_benign_change_does_not_make_the_robot_stay_at_home() -> None:
     assert machine.checking is not None and machine.round == 1
     assert machine.checking.cut_offs == 0 and idle < sampling / 20
     assert machine.hypothesis is not None and len(machine.hypothesis.policies) == 5
+
+
+@pytest.mark.parametrize(('before', 'most'), [(0.5, 5_000), (0.334, 20_000)])
+def test_a_policy_that_has_become_a_little_too_slow_is_noticed(before: float, most: int) -> None:
+    """It takes 2 or 3 steps at first, then 10.26 with a limit of 10."""
+    resolved = settings(Problem(4, 5.0, 1.0, 0.1))
+    horizon, delays = resolved.steps_horizon, []
+    for seed in range(3):
+        rng, here = np.random.default_rng(seed), HOME
+        log = ChangeLog(lambda sentence: None)
+
+        def new_base(problem: Problem, policies: tuple[Policy, ...], seed: int = seed
+                     ) -> BaseAlgorithm:
+            return BASES['ucb_explore'](
+                replace(resolved, problem=problem), HOME, np.random.default_rng(seed), policies)
+
+        phase = WatchPhase(
+            Round(1, replace(resolved.problem, delta=0.0076), new_base, 0, 5000, log),
+            tuple(Policy(target, horizon, tuple(range(5)), ((target - 1, *[RESET] * 4),))
+                  for target in range(5)))
+        for step in range(20_000 + 20_000):
+            action = phase.next_action()
+            chance = 0.5 if action != 3 else before if step < 20_000 else 0.1
+            arrives = here == HOME and rng.random() < chance
+            here = HOME if action == RESET else action + 1 if arrives else here
+            phase.observe(action, here)
+            if log.noticed:
+                break
+        delays.append(step - 20_000)
+    assert all(0 < delay < most for delay in delays), delays
 
 
 def test_a_doubled_step_limit_falls_again() -> None:
