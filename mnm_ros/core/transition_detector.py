@@ -182,7 +182,7 @@ class TransitionDetector:
     def to_state(self) -> list[Any]:
         """Return all of it as plain data."""
         return [self.threshold, self.executions, self.evidence, self.suspicion, self._log_first,
-                self._bound, self._looked, list(self._index), self._counts,
+                self._bound, self._looked, list(self._index), list(self._counts),
                 [list(split) for split in self._splits]]
 
     @classmethod

@@ -114,13 +114,17 @@ def test_a_detector_goes_on_from_its_state_bit_for_bit() -> None:
         rng, first = np.random.default_rng(1), TransitionDetector(1e-6)
         for state in before(rng, 300):
             first.record(state)
-        second = TransitionDetector.from_state(json.loads(json.dumps(first.to_state())))
+        kept = first.to_state()
+        text = json.dumps(kept)
+        second = TransitionDetector.from_state(json.loads(text))
         for state in choice(0.1, 0.2, 0.7)(rng, 60):
             first.record(state)
             second.record(state)
             assert (first.alarm, first.suspicion, first.surprised) == (
                 second.alarm, second.suspicion, second.surprised)
         assert first.to_state() == second.to_state()
+        # It is written while the exploration goes on.
+        assert json.dumps(kept) == text
 
 
 def test_its_memory_is_bounded() -> None:
