@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+import math
 from typing import Protocol
 
 import numpy as np
@@ -84,7 +85,36 @@ class BaseAlgorithm(ABC):
         return {}
 
     def witness(self, state: int, action: int, next_state: int) -> None:
-        """Learn from a step, no RESET, that another run made in the same CMP; optional."""
+        """Learn from a step, no RESET, that somebody else made in the same CMP; optional.
+
+        It never finishes the run.
+        """
+
+    def forget(self, state: int, action: int) -> None:
+        """Forget all transitions of the pair, as it leads elsewhere than before; optional.
+
+        All else that was learnt stays. It never finishes the run.
+        """
+
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        """Take ``policies``, home first, as what is known from now on; return whether it can.
+
+        Some were deleted, as pairs that the run was told to ``forget`` explain. All that was
+        learnt stays. A run that cannot do that is replaced by a fresh one. It never finishes
+        the run. Optional.
+        """
+        return False
+
+    def want(self, state: int, action: int) -> None:
+        """Execute the pair as soon as possible, once, to see where it leads now; optional."""
+
+    def lower_bound(self, policy: Policy) -> float:
+        """Return steps that ``policy`` takes at least on average, by what this run has learnt.
+
+        The bounds belong to the promise of the run: with its delta, all that it ever returns
+        are right at once, as well as its policies. Optional.
+        """
+        return -math.inf
 
 
 class BaseFactory(Protocol):

@@ -19,7 +19,7 @@ class ChangeLog:
         tell: called with one sentence whenever something is decided.
 
     Attributes:
-        noticed: changes that led to a revision so far.
+        noticed: changes so far; while one is open, what else is noticed belongs to it.
         relearnt: those after which nothing was left to revise.
     """
 
@@ -90,6 +90,11 @@ class CheckingPhase(ABC):
     rediscovering: bool
     refuted: bool
     check_steps: int
+
+    @property
+    def cut_offs(self) -> int:
+        """How many rediscoveries took more than ``check_steps`` so far."""
+        return 0
 
     @property
     def resumable(self) -> bool:

@@ -187,7 +187,7 @@ class Disco(Phased, BaseAlgorithm):
             self._parts.sets.lose(self._here, self._asked)
         self._here = self._asked = None
         broken = self._attempts.interrupt() if self._attempts else None
-        if broken is not None:
+        if broken is not None and broken.policy.target in self._tests:
             _, test = self._tests[broken.policy.target]
             test.break_off(broken.length, broken.policy.horizon)
 
@@ -206,11 +206,21 @@ class Disco(Phased, BaseAlgorithm):
         if self._rows.number(state) is not None:
             self._sampling.reopen(state)
 
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        """Take other policies as what is known; a target that was deleted may be found again."""
+        kept = {policy.target: policy for policy in policies}
+        self._seen |= {target: None for target in self._known if target not in kept}
+        self._known = kept
+        self._tests.clear()
+        for target, policy in kept.items():
+            if self._rows.number(target) is None:
+                self._sampling.enter(target, policy)
+        return True
+
     def want(self, state: int, action: int) -> None:
-        """Execute the pair once more, as soon as it is met."""
+        """Execute the pair once more before all else."""
         if self._rows.number(state) is not None and not self.finished:
-            self._sampling.want(
-                (state, action), self._parts.counts.visits(state, action) + 1)
+            self._sampling.urge((state, action))
 
     def lower_bound(self, policy: Policy) -> float:
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
@@ -259,14 +269,16 @@ class Disco(Phased, BaseAlgorithm):
         if episode is None:
             return
         self.episode_over = True
-        policy, test = self._tests[episode.policy.target]
-        decision = test.record(episode.length, episode.failed)
-        if decision is Decision.UNDECIDED and test.played % self._look_again:
-            return
-        if decision is not Decision.UNDECIDED:
-            del self._tests[policy.target]
-        if decision is Decision.GOOD:
-            self._make_known(policy, test.mean_steps)
+        # A test that began before something was forgotten is there no more.
+        if episode.policy.target in self._tests:
+            policy, test = self._tests[episode.policy.target]
+            decision = test.record(episode.length, episode.failed)
+            if decision is Decision.UNDECIDED and test.played % self._look_again:
+                return
+            if decision is not Decision.UNDECIDED:
+                del self._tests[policy.target]
+            if decision is Decision.GOOD:
+                self._make_known(policy, test.mean_steps)
         self._attempts = None
         self.trigger('attempted')
         self._plan()

@@ -41,6 +41,7 @@ class Sampling:
         self._rows = rows
         self._patience = patience
         self._wanted: dict[Pair, int] = {}
+        self._urgent: dict[Pair, None] = {}
         self._way: dict[int, int] = {}
         self._led: dict[int, Policy] = {}
         self._trips: dict[int, int] = {}
@@ -66,6 +67,12 @@ class Sampling:
             self._wanted[pair] = executions
         self.reopen(pair[0])
 
+    def urge(self, pair: Pair) -> None:
+        """Have the pair executed once more before any other."""
+        self.want(pair, self._counts.visits(*pair) + 1)
+        self._urgent[pair] = None
+        self._stale = True
+
     def reopen(self, state: int) -> None:
         """Look again whether a state lacks executions."""
         lacks = self.lacking(state) is not None and self._trips.get(state, 0) < _GIVE_UP
@@ -88,10 +95,14 @@ class Sampling:
 
     def action(self, here: int) -> int:
         """Return a wanted action of this state, else one that leads to the nearest open one."""
-        if here in self.open:
-            action = self.lacking(here)
-            if action is not None:
-                return action
+        if self._urgent:
+            for state, action in self._urgent:
+                if state == here:
+                    return action
+        elif here in self.open:
+            lacking = self.lacking(here)
+            if lacking is not None:
+                return lacking
         if self._stale or self._since > self._patience:
             self._find_ways()
         if here in self._way:
@@ -107,6 +118,9 @@ class Sampling:
         if state in self._trips:
             del self._trips[state]
         self.reopen(here)
+        if (here, action) in self._urgent:
+            del self._urgent[here, action]
+            self._stale = True
 
     def distances(self) -> dict[int, float]:
         """Return by state met the steps from home, as if each pair could be tried on the spot."""
@@ -123,6 +137,9 @@ class Sampling:
         home = self._rows.states[0]
         if here != home:
             return RESET
+        # What cannot be reached by any way that is known is urgent no more.
+        self._stale = self._stale or bool(self._urgent)
+        self._urgent.clear()
         for state in list(self.open):
             policy = self._led.get(state)
             if policy is not None and policy.covers(here):
@@ -162,7 +179,8 @@ class Sampling:
         self._stale = False
         self._since = 0
         self._way = {}
-        targets = [self._rows.places[state] for state in self.open]
+        wanted = dict.fromkeys(state for state, _ in self._urgent) or self.open
+        targets = [self._rows.places[state] for state in wanted]
         if not targets:
             return
         origins, ends, costs, actions = self._edges()
