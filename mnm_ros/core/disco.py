@@ -120,6 +120,7 @@ class Disco(Phased, BaseAlgorithm):
         self._tests: dict[int, tuple[Policy, Evaluation]] = {}
         self._tests_made = 0
         self._news = False
+        self._certifying = False
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
         for policy in policies or (Policy(home, parts.horizon, (home,), ((RESET,),)),):
             self._known[policy.target] = policy
@@ -176,7 +177,8 @@ class Disco(Phased, BaseAlgorithm):
         else:
             if here is not None:
                 self._sampling.observe(here, action, state)
-            if not self._sampling.open or self._at_once and self._news:
+            if not self._sampling.open or self._at_once and (
+                    self._news or self._certifying and not self._sampling.preferring):
                 self.trigger('sampled')
                 self._plan()
 
@@ -209,12 +211,20 @@ class Disco(Phased, BaseAlgorithm):
     def revise(self, policies: tuple[Policy, ...]) -> bool:
         """Take other policies as what is known; a target that was deleted may be found again."""
         kept = {policy.target: policy for policy in policies}
-        self._seen |= {target: None for target in self._known if target not in kept}
+        # Nobody watches over the transitions of states that were deleted, so they may be stale.
+        for target in self._known:
+            if target not in kept:
+                self._seen[target] = None
+                for action in range(self._problem.actions):
+                    self.forget(target, action)
         self._known = kept
         self._tests.clear()
         for target, policy in kept.items():
-            if self._rows.number(target) is None:
+            if target not in self._sampling.sampled:
                 self._sampling.enter(target, policy)
+        for state in tuple(self._sampling.sampled):
+            if state not in kept:
+                self._sampling.leave(state)
         return True
 
     def want(self, state: int, action: int) -> None:
@@ -285,7 +295,7 @@ class Disco(Phased, BaseAlgorithm):
 
     def _plan(self) -> None:
         """Find out what is left to do: to sample, to certify, or nothing."""
-        self._news = False
+        self._news = self._certifying = False
         while True:
             self._expand()
             near = self._promising()
@@ -308,15 +318,19 @@ class Disco(Phased, BaseAlgorithm):
         while found is None or found:
             self._distance = self._sampling.distances()
             found = [state for state, steps in self._distance.items()
-                     if steps <= self._reach and self._rows.number(state) is None]
+                     if steps <= self._reach and state not in self._sampling.sampled]
             for state in found:
                 self._sampling.enter(state)
+                if self._at_once:
+                    self._sampling.prefer(state)
+        for state in tuple(self._sampling.sampled):
+            if state not in self._known and self._distance[state] > self._reach:
+                self._sampling.leave(state)
 
     def _promising(self) -> tuple[int, ...]:
         """Return the states sampled that are worth a certificate, near ones first."""
         return tuple(sorted(
-            (state for state in self._rows.states
-             if state not in self._known and self._distance[state] <= self._reach),
+            (state for state in self._sampling.sampled if state not in self._known),
             key=lambda state: self._distance[state]))
 
     def _require(self, states: Sequence[int]) -> bool:
@@ -371,6 +385,9 @@ class Disco(Phased, BaseAlgorithm):
         if pairs and samples * self._sampling.price < episodes * (steps + 1):
             for pair, visits in pairs.items():
                 self._sampling.want(pair, math.ceil(visits * min(factor, GROWTH)) + 1)
+                if self._at_once:
+                    self._sampling.prefer(pair[0])
+            self._certifying = True
             self.trigger('undersampled')
             return
         if before is None or test is not before[1]:

@@ -30,11 +30,13 @@ class Sampling:
         patience: steps after which new ways are looked for if none led to a sample.
 
     Attributes:
-        open: the states with an action that lacks executions.
+        sampled: the states that are sampled.
+        open: those with an action that lacks executions.
         samples, steps: executions that were wanted, and steps made for them.
     """
 
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int) -> None:
+        self.sampled: dict[int, None] = {}
         self.open: dict[int, None] = {}
         self.samples = self.steps = 0
         self._counts = counts
@@ -42,6 +44,7 @@ class Sampling:
         self._patience = patience
         self._wanted: dict[Pair, int] = {}
         self._urgent: dict[Pair, None] = {}
+        self._preferred: dict[int, None] = {}
         self._way: dict[int, int] = {}
         self._led: dict[int, Policy] = {}
         self._trips: dict[int, int] = {}
@@ -53,13 +56,25 @@ class Sampling:
         """Steps that a sample has taken on average."""
         return (self.steps + 10) / (self.samples + 5)
 
+    @property
+    def preferring(self) -> bool:
+        """Whether some states come before others."""
+        return bool(self._preferred)
+
     def enter(self, state: int, policy: Policy | None = None) -> None:
         """Sample a state from now on; ``policy`` leads there where no way is known."""
-        self._rows.enter(state)
+        if self._rows.number(state) is None:
+            self._rows.enter(state)
+        self.sampled[state] = None
         if policy is not None:
             self._led[state] = policy
         for action in range(self._rows.actions):
             self.want((state, action), FIRST)
+
+    def leave(self, state: int) -> None:
+        """Sample a state no longer."""
+        del self.sampled[state]
+        self.reopen(state)
 
     def want(self, pair: Pair, executions: int) -> None:
         """See to it that the pair has been executed so often."""
@@ -73,14 +88,22 @@ class Sampling:
         self._urgent[pair] = None
         self._stale = True
 
+    def prefer(self, state: int) -> None:
+        """Sample what a state lacks now before other states."""
+        if state in self.open:
+            self._preferred[state] = None
+            self._stale = True
+
     def reopen(self, state: int) -> None:
         """Look again whether a state lacks executions."""
-        lacks = self.lacking(state) is not None and self._trips.get(state, 0) < _GIVE_UP
+        lacks = (state in self.sampled and self.lacking(state) is not None
+                 and self._trips.get(state, 0) < _GIVE_UP)
         if lacks and state not in self.open:
             self.open[state] = None
             self._stale = True
         elif not lacks and state in self.open:
             del self.open[state]
+            self._preferred.pop(state, None)
             self._stale = True
 
     def lacking(self, state: int) -> int | None:
@@ -99,7 +122,7 @@ class Sampling:
             for state, action in self._urgent:
                 if state == here:
                     return action
-        elif here in self.open:
+        elif here in (self._preferred or self.open):
             lacking = self.lacking(here)
             if lacking is not None:
                 return lacking
@@ -138,8 +161,9 @@ class Sampling:
         if here != home:
             return RESET
         # What cannot be reached by any way that is known is urgent no more.
-        self._stale = self._stale or bool(self._urgent)
+        self._stale = self._stale or bool(self._urgent or self._preferred)
         self._urgent.clear()
+        self._preferred.clear()
         for state in list(self.open):
             policy = self._led.get(state)
             if policy is not None and policy.covers(here):
@@ -179,7 +203,8 @@ class Sampling:
         self._stale = False
         self._since = 0
         self._way = {}
-        wanted = dict.fromkeys(state for state, _ in self._urgent) or self.open
+        wanted = (dict.fromkeys(state for state, _ in self._urgent)
+                  or self._preferred or self.open)
         targets = [self._rows.places[state] for state in wanted]
         if not targets:
             return

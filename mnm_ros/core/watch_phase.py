@@ -145,7 +145,7 @@ class WatchPhase(CheckingPhase):
         self._here = None
         broken = self._attempts.interrupt()
         if broken is not None:
-            self._detectors[broken.policy.target].break_off(broken.length)
+            self._watched.detectors[broken.policy.target].break_off(broken.length)
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Return the evidence against the policy that has most of it, in nats."""
