@@ -24,7 +24,7 @@ ROS_WHEELS = [
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
-BENCHMARKS = ['matplotlib>=3.5', 'scipy>=1.8']
+BENCHMARKS = ['matplotlib>=3.5']
 
 
 def shared(folder: str, pattern: str) -> list:
@@ -42,7 +42,7 @@ setup(
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     package_data={NAME: ['py.typed']},
     python_requires='>=3.10',
-    install_requires=['setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'transitions>=0.8.10'],
+    install_requires=['setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'scipy>=1.8', 'transitions>=0.8.10'],
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,

@@ -5,8 +5,7 @@ An exploration step is one at which the hypothesis held is not good enough. The 
 mnm     MNM with the preset and the base asked for
 oracle  the base alone, restarted exactly at each change, told so by the simulator; its hypothesis
         is what the run has output when finished, nothing before. Its delta is the one that
-        MNM's first round gives to its base, delta_1 = 3 delta / (4 pi^2), so that both pay for
-        the same promise
+        MNM gives to its first stream, delta_1, so that both pay for the same promise
 scaled  MNM with every part as printed (preset paper), the constants scaled so that it finishes:
         {scaled}
         It runs until it is right after the last change or --limit is reached
@@ -153,24 +152,25 @@ def print_stationary(results: Results, scenarios: Sequence[str],
         base, building = of(results, 'base', name), of(results, 'building', name)
         steps = mean(trial.total for trial in base)
         built = mean(trial.total for trial in building)
-        floors = [floor(name, trial, configuration) for trial in base]
-        strict = [floor(name, trial, configuration, strict=True) for trial in base]
-        over = steps / mean(floors)
+        least = floor(name, configuration)
+        strict = floor(name, configuration, strict=True)
+        over = steps / least
         met &= over <= FLOOR_TARGET and built / steps <= BUILDING_TARGET
         print(f'{name:<17} {len(base):>5} {mean(trial.known for trial in base):>5.1f} '
-              f'{mean(floors):>7,.0f} {steps:>8,.0f} {over:>7.2f} '
-              f'{verdict(over <= FLOOR_TARGET, FLOOR_TARGET):<12} {steps / mean(strict):>8.2f} '
+              f'{least:>7,.0f} {steps:>8,.0f} {over:>7.2f} '
+              f'{verdict(over <= FLOOR_TARGET, FLOOR_TARGET):<12} {steps / strict:>8.2f} '
               f'{built:>9,.0f} {built / steps:>6.2f} '
               f'{verdict(built / steps <= BUILDING_TARGET, BUILDING_TARGET)}')
-    print("floor: log(delta')/log(1 - 1/L) per known state and action, delta' = delta_1 / 3 / "
-          '(K (K + 1)); strict: the whole delta_1 for each')
+    print("floor: log(delta')/log(1 - p) per reachable state and action, p the least chance with "
+          'which a state behind them is within L,\n'
+          "delta' = delta_1 / 3 / (K (K + 1)); strict: the whole delta_1 for each")
     return met
 
 
-def floor(name: str, trial: Trial, configuration: Configuration, strict: bool = False) -> float:
-    """Return the information floor for what a trial has found."""
+def floor(name: str, configuration: Configuration, strict: bool = False) -> float:
+    """Return the information floor of the first setting of a scenario."""
     return information_floor(
-        trial.known, len(load(name).actions), configuration.radius, configuration.delta_1, strict)
+        load(name).settings[0].cmp, configuration.radius, configuration.delta_1, strict)
 
 
 def write(path: Path, results: Results, configuration: Configuration) -> None:
@@ -188,7 +188,7 @@ def write(path: Path, results: Results, configuration: Configuration) -> None:
                 'delta_1': configuration.delta_1, 'first': trial.first,
                 'exploration': ' '.join(map(str, trial.exploration)), 'total': trial.total,
                 'steps': trial.steps, 'known': trial.known, 'finished': int(trial.finished),
-                'wrong': trial.wrong, 'floor': f'{floor(name, trial, configuration):.6g}'}
+                'wrong': trial.wrong, 'floor': f'{floor(name, configuration):.6g}'}
             columns |= {reason.replace(', ', ' ').replace(' ', '_'): trial.lost[reason]
                         for reason in REASONS}
             if writer is None:

@@ -99,7 +99,7 @@ class Tally:
         low, high = interval(self.broken, self.trials)
         rate = self.broken / self.trials
         return (
-            f'{name:<16} {self.trials:>6} {self.missing["first"]:>7} {self.over["first"]:>6} '
+            f'{name:<17} {self.trials:>6} {self.missing["first"]:>7} {self.over["first"]:>6} '
             f'{self.missing["last"]:>7} {self.over["last"]:>6} {self.unfinished:>10} '
             f'{self.alarms:>6} {self.broken:>6} {rate:>7.4f}  [{low:.4f}, {high:.4f}] '
             f'{delta:>6g} {self.steps_first / self.trials:>11.0f}'
@@ -107,8 +107,8 @@ class Tally:
 
 
 HEAD = (
-    f'{"":<16} {"":>6} {"first hyp.":>14} {"last hyp.":>14}\n'
-    f'{"family":<16} {"trials":>6} {"missing":>7} {"over":>6} {"missing":>7} {"over":>6} '
+    f'{"":<17} {"":>6} {"first hyp.":>14} {"last hyp.":>14}\n'
+    f'{"family":<17} {"trials":>6} {"missing":>7} {"over":>6} {"missing":>7} {"over":>6} '
     f'{"unfinished":>10} {"alarms":>6} {"broken":>6} {"rate":>7}  {"95% interval":<16} '
     f'{"delta":>6} {"first steps":>11}')
 

@@ -21,6 +21,7 @@ from mnm_ros.core.presets import PRESETS, new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.families import FAMILIES, draw
 from mnm_ros.simulation.ground_truth import Verdict, judge, reachable_states
+from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player
 from mnm_ros.simulation.scenario import Scenario, load, shipped
 from mnm_ros.simulation.simulator import Simulator
 
@@ -75,11 +76,14 @@ class Outcome:
 
     end: ``found`` (first hypothesis, nothing changes), ``relearnt``, or why it is unfinished:
         ``no hypothesis``, ``never settled`` (no change could be made), ``unnoticed``,
-        ``not relearnt`` or ``crashed``.
+        ``not relearnt`` or ``crashed``. After a benign change ``relearnt`` means that nothing is
+        at odds with the hypothesis, and after a change in the building phase that it is right.
     reachable: ``|S_L->|`` of each setting.
     first, last: the first hypothesis, judged as soon as it is there, and the one at the end of a
-        trial with changes; None if there is none.
+        trial with changes; None if there is none. The promise says nothing about the first one
+        if a change came before it.
     alarms: changes noticed although nothing had changed yet.
+    interruptions: by what happened to the robot.
     steps_first, steps: to the first hypothesis, and in all.
     setting: the one in force at the end.
     log: what happened, a line each.
@@ -93,6 +97,7 @@ class Outcome:
     known_first: int = 0
     known_last: int = 0
     alarms: int = 0
+    interruptions: int = 0
     rounds: int = 0
     steps_first: int = 0
     steps: int = 0
@@ -148,22 +153,26 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
     outcome = Outcome(radius, reachable=tuple(
         len(reachable_states(setting.cmp, radius)) for setting in scenario.settings))
     simulator = Simulator(scenario, simulator_seed)
-    explore = _run_base if configuration.alone else _run_mnm
+    player = Player(simulator, INCIDENTS.get(family, Incidents()), simulator_seed)
     try:
-        explore(simulator, resolved, explorer_seed, configuration, outcome)
+        if configuration.alone:
+            _run_base(simulator, player, resolved, explorer_seed, configuration, outcome)
+        else:
+            _Exploration(family, simulator, player, resolved, explorer_seed, configuration,
+                         outcome).run()
     except Exception:  # a crash is a result, and must not end the other trials
         outcome.end = 'crashed'
         outcome.log += traceback.format_exc().splitlines()
     outcome.steps, outcome.setting = simulator.steps, simulator.setting
+    outcome.interruptions = player.interruptions
     return outcome
 
 
-def _run_base(simulator: Simulator, resolved: Settings, seed: int,
+def _run_base(simulator: Simulator, player: Player, resolved: Settings, seed: int,
               configuration: Configuration, outcome: Outcome) -> None:
     base = new_base(resolved, simulator.scenario.start, seed)
     while not base.finished and simulator.steps < configuration.budget:
-        action = base.next_action()
-        base.observe(action, simulator.step(action))
+        player.step(base)
     if base.finished:
         hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
         _take_first(outcome, simulator, resolved.problem, hypothesis)
@@ -179,44 +188,98 @@ def _take_first(outcome: Outcome, simulator: Simulator, problem: Problem,
     outcome.log.append(f'{simulator.steps:>9} first hypothesis, {len(hypothesis.targets)} states')
 
 
-def _run_mnm(simulator: Simulator, resolved: Settings, seed: int,
-             configuration: Configuration, outcome: Outcome) -> None:
-    problem = resolved.problem
-    machine = new_mnm(
-        resolved, seed, lambda sentence: outcome.log.append(f'{simulator.steps:>9} {sentence}'))
-    changes = machine.log
+class _Exploration:
+    """MNM in one trial: to the first hypothesis, then from one change to the next."""
 
-    def step_until(done: Callable[[], bool]) -> bool:
-        """Return whether it was done before the budget was used up."""
-        limit = simulator.steps + configuration.budget
-        while not done() and simulator.steps < limit:
-            action = machine.next_action()
-            machine.observe(action, simulator.step(action))
+    def __init__(self, family: str, simulator: Simulator, player: Player, resolved: Settings,
+                 seed: int, configuration: Configuration, outcome: Outcome) -> None:
+        self._twice, self._early = family.startswith('twice'), family.startswith('early')
+        self._benign = family.startswith('benign')
+        self._simulator = simulator
+        self._player = player
+        self._problem = resolved.problem
+        self._configuration = configuration
+        self._outcome = outcome
+        self._machine = new_mnm(resolved, seed, self._tell)
+        # Most building phases of random CMPs take longer than this.
+        self._early_change = 50 * (1 + seed % 20)
+
+    def _tell(self, sentence: str) -> None:
+        self._outcome.log.append(f'{self._simulator.steps:>9} {sentence}')
+
+    def run(self) -> None:
+        """Do all of it, and fill in the outcome."""
+        machine, simulator, outcome = self._machine, self._simulator, self._outcome
+        if self._early:
+            self._until(lambda: machine.hypothesis is not None
+                        or simulator.steps >= self._early_change)
+            self._change()
+        if not self._until(lambda: machine.hypothesis is not None):
+            return
+        assert machine.hypothesis is not None
+        _take_first(outcome, simulator, self._problem, machine.hypothesis)
+        if self._early:
+            outcome.first = None
+            outcome.end = self._relearnt(0, self._right)
+        else:
+            self._make_changes()
+        if len(simulator.scenario.settings) > 1:
+            outcome.last = self._judged()
+            outcome.hypothesis = machine.hypothesis
+            outcome.known_last = len(machine.hypothesis.targets)
+        outcome.rounds = machine.round
+
+    def _make_changes(self) -> None:
+        changes = self._machine.log
+        for number in range(1, len(self._simulator.scenario.settings)):
+            if number == 2 and self._twice:
+                continue    # it was made while the first one was open
+            if not self._settled():
+                self._outcome.end = 'never settled'
+                return
+            self._outcome.alarms += changes.noticed if number == 1 else 0
+            noticed, relearnt = changes.noticed, changes.relearnt
+            self._change()
+            if self._benign:
+                self._outcome.end = 'relearnt' if self._settled() else 'not relearnt'
+                continue
+            if self._twice and self._until(lambda noticed=noticed: changes.noticed > noticed):
+                self._change()
+            self._outcome.end = self._relearnt(
+                noticed, lambda relearnt=relearnt: changes.relearnt != relearnt)
+
+    def _relearnt(self, noticed: int, done: Callable[[], bool]) -> str:
+        """Go on until it is done, and return what came of it."""
+        if self._until(done):
+            return 'relearnt'
+        return 'unnoticed' if self._machine.log.noticed == noticed else 'not relearnt'
+
+    def _settled(self) -> bool:
+        """Go on for some steps, and until MNM is not at odds with its hypothesis."""
+        least = self._simulator.steps + self._configuration.change_after
+        changes = self._machine.log
+        return self._until(lambda: self._simulator.steps >= least
+                           and changes.noticed == changes.relearnt)
+
+    def _right(self) -> bool:
+        """Whether the hypothesis is right and MNM is not at odds with it, seen now and then."""
+        return (self._simulator.steps % 100 == 0 and not self._machine.log.open
+                and self._judged().ok)
+
+    def _judged(self) -> Verdict:
+        return judge(self._simulator.cmp, self._machine.hypothesis, self._problem.radius,
+                     self._problem.epsilon)
+
+    def _change(self) -> None:
+        self._simulator.change()
+        self._tell(f'setting {self._simulator.setting} takes over')
+
+    def _until(self, done: Callable[[], bool]) -> bool:
+        """Go on and return whether it was done before the budget was used up."""
+        limit = self._simulator.steps + self._configuration.budget
+        while not done() and self._simulator.steps < limit:
+            self._player.step(self._machine)
         return done()
-
-    if not step_until(lambda: machine.hypothesis is not None):
-        return
-    _take_first(outcome, simulator, problem, machine.hypothesis)
-    for change in range(1, len(simulator.scenario.settings)):
-        least = simulator.steps + configuration.change_after
-        if not step_until(lambda least=least: (
-                simulator.steps >= least and changes.noticed == changes.relearnt)):
-            outcome.end = 'never settled'
-            break
-        outcome.alarms += changes.noticed if change == 1 else 0
-        noticed, relearnt = changes.noticed, changes.relearnt
-        simulator.change()
-        outcome.log.append(f'{simulator.steps:>9} setting {simulator.setting} takes over')
-        if not step_until(lambda relearnt=relearnt: changes.relearnt != relearnt):
-            outcome.end = 'unnoticed' if changes.noticed == noticed else 'not relearnt'
-            break
-        outcome.end = 'relearnt'
-    if len(simulator.scenario.settings) > 1:
-        outcome.last = judge(
-            simulator.cmp, machine.hypothesis, problem.radius, problem.epsilon)
-        outcome.hypothesis = machine.hypothesis
-        outcome.known_last = len(machine.hypothesis.targets)
-    outcome.rounds = machine.round
 
 
 def row(family: str, seed: int, configuration: Configuration, outcome: Outcome,
@@ -231,7 +294,8 @@ def row(family: str, seed: int, configuration: Configuration, outcome: Outcome,
         'alone': int(configuration.alone), 'radius': outcome.radius,
         'reachable': _joined(outcome.reachable), 'end': outcome.end,
         'steps_first': outcome.steps_first, 'steps': outcome.steps, 'rounds': outcome.rounds,
-        'alarms': outcome.alarms, 'known_first': outcome.known_first,
+        'alarms': outcome.alarms, 'interruptions': outcome.interruptions,
+        'known_first': outcome.known_first,
         'known_last': outcome.known_last}
     for name, verdict in (('first', outcome.first), ('last', outcome.last)):
         columns[f'missing_{name}'] = _joined(verdict.missing) if verdict else ''

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+import math
 from typing import Protocol
 
 import numpy as np
@@ -52,7 +53,21 @@ class BaseAlgorithm(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Forget where the robot is; what was learnt stays."""
+        """Forget where the robot is, and take what was under way as broken off.
+
+        What was learnt stays. An attempt that was under way must be counted with care, not left
+        out: what takes long is broken off more often. If ``next_action`` was asked since the
+        last ``observe``, the same holds for that step, as it may have been made, and nobody will
+        say where it led. Nothing is broken off while ``between_attempts`` and no step is open.
+        """
+
+    @property
+    def between_attempts(self) -> bool:
+        """Whether another run may have the robot now without breaking anything off.
+
+        Within ``quantum`` steps it has to become true, as others wait for it.
+        """
+        return True
 
     @property
     @abstractmethod
@@ -70,7 +85,36 @@ class BaseAlgorithm(ABC):
         return {}
 
     def witness(self, state: int, action: int, next_state: int) -> None:
-        """Learn from a step, no RESET, that another run made in the same CMP; optional."""
+        """Learn from a step, no RESET, that somebody else made in the same CMP; optional.
+
+        It never finishes the run.
+        """
+
+    def forget(self, state: int, action: int) -> None:
+        """Forget all transitions of the pair, as it leads elsewhere than before; optional.
+
+        All else that was learnt stays. It never finishes the run.
+        """
+
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        """Take ``policies``, home first, as what is known from now on; return whether it can.
+
+        Some were deleted, as pairs that the run was told to ``forget`` explain. All that was
+        learnt stays. A run that cannot do that is replaced by a fresh one. It never finishes
+        the run. Optional.
+        """
+        return False
+
+    def want(self, state: int, action: int) -> None:
+        """Execute the pair as soon as possible, once, to see where it leads now; optional."""
+
+    def lower_bound(self, policy: Policy) -> float:
+        """Return steps that ``policy`` takes at least on average, by what this run has learnt.
+
+        The bounds belong to the promise of the run: with its delta, all that it ever returns
+        are right at once, as well as its policies. Optional.
+        """
+        return -math.inf
 
 
 class BaseFactory(Protocol):

@@ -6,14 +6,18 @@ from collections.abc import Callable
 
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.problem import RESET
-from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.streams import Schedule
+
+_MOST_QUANTA = 4
+"""So long a quantum may last at most: only a base that does not keep its word is broken off."""
 
 
 class BuildingPhase:
     """Runs quanta of streams.
 
     A quantum is one episode for a stream in policy evaluation, else ``quantum`` steps; it ends
-    early where a stream leaves state discovery.
+    early where a stream leaves state discovery. It lasts until the stream is between two
+    attempts, so that taking turns never breaks anything off.
 
     Args:
         new_stream: makes a fresh run of the base algorithm.
@@ -30,7 +34,7 @@ class BuildingPhase:
     Source: Gajane et al. 2019, section 4.
     """
 
-    def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: StreamSchedule,
+    def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: Schedule,
                  shared: bool) -> None:
         self.schedule = schedule
         self.streams: list[BaseAlgorithm] = []
@@ -70,15 +74,21 @@ class BuildingPhase:
             self._activate()
 
     def interrupt(self) -> None:
-        """Let the active stream start from home, as the robot may be anywhere."""
+        """Let the active stream start from home, as the robot may be anywhere.
+
+        The other streams are between two attempts.
+        """
         self._here = None
         self.active.interrupt()
 
     def _quantum_over(self) -> bool:
+        stream = self.active
+        if not stream.between_attempts:
+            return self._steps >= _MOST_QUANTA * stream.quantum
         if self._evaluating:
-            # An episode may wait for the robot to come home, but not without limit.
-            return self.active.episode_over or self._steps > 2 * self.active.quantum
-        return self._steps >= self.active.quantum or self.active.evaluating
+            # Where planning has ended the evaluation, there is no end of an episode to wait for.
+            return stream.episode_over or self._steps > 2 * stream.quantum
+        return self._steps >= stream.quantum or stream.evaluating
 
     def _activate(self) -> None:
         """Begin the next quantum; a stream that was interrupted begins with a RESET."""

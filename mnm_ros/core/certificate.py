@@ -35,15 +35,15 @@ that RESET is a step of the attempt; the maximum covers both, for each state sep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
 import numpy as np
 
-from mnm_ros.core.arrays import Bools, Floats, Indices
+from mnm_ros.core.arrays import Floats
 from mnm_ros.core.counts import Counts, Pair
-from mnm_ros.core.kl_optimism import favourable
+from mnm_ros.core.kl_ball import least_mean
+from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 
 
@@ -59,33 +59,54 @@ class ConfidenceSets:
         self._delta = delta
         self._counts = counts
         self._price: dict[Pair, float] = {}
+        self._lost: dict[Pair, int] = {}
+        self._begun = 0
 
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition, and add it to the counts."""
-        pair = (state, action)
-        visits = self._counts.visits(state, action)
-        if visits == 0:
-            pairs = len(self._price) + 1
-            self._price[pair] = math.log(pairs * (pairs + 1) / self._delta)
-        else:
-            # The prediction of what came, made before it came.
-            new = 1 / (visits + 1) ** 2
-            count = self._counts.next_states(state, action).get(next_state, 0)
-            self._price[pair] -= math.log((1 - new) * count / visits if count else new)
+        count = self._counts.next_states(state, action).get(next_state, 0)
+        self._predict((state, action), count)
         self._counts.add(state, action, next_state)
 
+    def lose(self, state: int, action: int) -> None:
+        """Take note of a step that was broken off: it led to a reserved place."""
+        pair = (state, action)
+        self._predict(pair, self._lost.get(pair, 0))
+        self._lost[pair] = self._lost.get(pair, 0) + 1
+
+    def forget(self, state: int, action: int) -> None:
+        """Begin anew with a pair whose counts were emptied."""
+        self._price.pop((state, action), None)
+        self._lost.pop((state, action), None)
+
+    def lost(self, pair: Pair) -> int:
+        """Return how many steps of the pair were broken off."""
+        return self._lost.get(pair, 0)
+
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
-        """Return ``f`` in the order of the counts, and the radius.
+        """Return ``f`` in the order of the counts, the reserved place last, and the radius.
 
         While nothing is known, ``f`` is all zero and the radius infinite.
         """
-        weights = [count - 1 for count in self._counts.next_states(state, action).values()]
+        pair = (state, action)
+        counts = [*self._counts.next_states(*pair).values(), self._lost.get(pair, 0)]
+        weights = [max(0, count - 1) for count in counts]
         total = sum(weights)
         if not total:
             return [0.0] * len(weights), math.inf
         fractions = [weight / total for weight in weights]
         entropy = -math.fsum(f * math.log(f) for f in fractions if f)
-        return fractions, max(0.0, self._price[state, action] / total - entropy)
+        return fractions, max(0.0, self._price[pair] / total - entropy)
+
+    def _predict(self, pair: Pair, count: int) -> None:
+        """Pay for the prediction of what came, made before it came, ``count`` times seen."""
+        visits = self._counts.visits(*pair) + self._lost.get(pair, 0)
+        if visits == 0:
+            self._begun += 1
+            self._price[pair] = math.log(self._begun * (self._begun + 1) / self._delta)
+            return
+        new = 1 / (visits + 1) ** 2
+        self._price[pair] -= math.log((1 - new) * count / visits if count else new)
 
 
 @dataclass(frozen=True)
@@ -106,122 +127,100 @@ class Certificate:
     weights: dict[Pair, float]
 
 
-class PessimisticModel:
-    """The worst plausible CMP, for policies on the known states.
+class PolicyModel:
+    """One stationary policy under the sets: what is certain about it, and what is not.
 
     Args:
         counts: of the run.
         sets: over these counts.
-        known: home first.
-        actions: number of actions without RESET.
-        horizon: of an attempt, in steps.
+        policy: its states are the known ones, home first.
         limit: ``m``, the steps to certify.
     """
 
-    def __init__(self, counts: Counts, sets: ConfidenceSets, known: Sequence[int], actions: int,
-                 horizon: int, limit: float) -> None:
-        self._known = tuple(known)
-        self._actions = actions
-        self._horizon = horizon
+    def __init__(self, counts: Counts, sets: ConfidenceSets, policy: Policy,
+                 limit: float) -> None:
+        self._policy = policy
         self._limit = limit
+        known, moves = policy.states, policy.actions[0]
+        self._resets = np.array(moves) == RESET
         column = {state: index for index, state in enumerate(known)}
-        pairs = [(state, action) for state in known for action in range(actions)]
-        rows = [counts.next_states(*pair) for pair in pairs]
-        shape = (len(rows), max(1, max(map(len, rows))))
-        self._others = len(known)
-        self._next = np.full(shape, self._others)
-        self._ids = np.full(shape, -1, dtype=object)
+        column[policy.target] = len(known) + 1
+        rows = [counts.next_states(state, action) for state, action in zip(known, moves)]
+        shape = (len(known), 1 + max(map(len, rows)))
+        self._following = np.full(shape, len(known))
         self._frequencies = np.zeros(shape)
         self._fractions = np.zeros(shape)
-        self._radius = np.zeros(len(rows))
-        for row, (pair, nexts) in enumerate(zip(pairs, rows)):
-            size = len(nexts)
-            self._next[row, :size] = [column.get(state, self._others) for state in nexts]
-            self._ids[row, :size] = list(nexts)
-            self._frequencies[row, :size] = np.array(list(nexts.values())) / max(
-                1, counts.visits(*pair))
-            self._fractions[row, :size], self._radius[row] = sets.ball(*pair)
+        self._radius = np.zeros(len(known))
+        for row, (state, action, nexts) in enumerate(zip(known, moves, rows)):
+            if action == RESET:
+                continue
+            # The last slot is the reserved place, which counts as a state outside.
+            size, lost = len(nexts), sets.lost((state, action))
+            self._following[row, :size] = [column.get(after, len(known)) for after in nexts]
+            self._frequencies[row, :size + 1] = np.array([*nexts.values(), lost]) / max(
+                1, counts.visits(state, action) + lost)
+            self._fractions[row, :size + 1], self._radius[row] = sets.ball(state, action)
 
-    def plan(self, target: int) -> tuple[int, ...]:
-        """Return the actions with the least ``V_0`` when each step may choose anew."""
-        following = self._following(target)
-        values = self._failed()
-        shape = (len(self._known), self._actions)
-        for _ in range(self._horizon):
-            steps = self._worst(values, values[following], slice(None)).reshape(shape)
-            best, reached = steps.argmin(axis=1), steps.min(axis=1)
-            resets = 1 + values[0] < reached
-            resets[0] = False
-            values = self._step_back(values, np.where(resets, 1 + values[0], reached))
-        return tuple(RESET if reset else int(a) for reset, a in zip(resets, best))
-
-    def certify(self, target: int, actions: Sequence[int]) -> Certificate:
-        """Return the certificate of the policy with these actions in the known states."""
-        resets = np.array(actions) == RESET
-        # A RESET has no row of its own: any row will do, as it is never looked at.
-        chosen = np.arange(len(actions)) * self._actions + np.where(resets, 0, actions)
-        following = self._following(target)[chosen]
-        frequencies = np.where(resets[:, None], 0.0, self._frequencies[chosen])
-        values = self._failed()
+    def certify(self) -> Certificate:
+        """Return the certificate: what the policy takes at most."""
+        known = len(self._policy.states)
+        values = np.full(known + 2, 1 + self._limit)
+        values[-1] = 0.0
+        tilts = np.full(known, np.nan)
         excess = []
-        for _ in range(self._horizon):
-            ahead = values[following]
-            steps = self._worst(values, ahead, chosen)
+        for _ in range(self._policy.horizon):
+            ahead, top = values[self._following], values.max()
+            _, gain = least_mean(self._fractions, top - ahead, self._radius, tilts)
+            steps = 1 + top - gain
             # How far the worst distribution is above the counts, by step from the last to first.
-            excess.append(np.where(resets, 0.0, steps - 1 - (frequencies * ahead).sum(axis=1)))
-            values = self._step_back(values, np.where(resets, 1 + values[0], steps))
-        _, least = favourable(self._fractions[chosen], ahead, self._radius[chosen])
-        visits = self._visits(following, frequencies, resets)
-        weights = visits.sum(axis=0) * np.where(resets, 0.0, steps - 1 - least)
+            excess.append(np.where(
+                self._resets, 0.0, steps - 1 - (self._frequencies * ahead).sum(axis=1)))
+            values = self._step_back(values, steps, max(1 + self._limit, 1 + values[0]))
+        _, least = least_mean(self._fractions, ahead, self._radius, np.full(known, np.nan))
+        visits = self._visits()
+        weights = visits.sum(axis=0) * np.where(self._resets, 0.0, steps - 1 - least)
+        pairs = zip(self._policy.states, self._policy.actions[0])
         return Certificate(
             bound=float(values[0]),
             empirical=float(values[0] - (visits * np.array(excess[::-1])).sum()),
-            steps=self._steps(visits, (frequencies * (following > self._others)).sum(axis=1)),
-            weights={(state, action): float(weight) for state, action, weight
-                     in zip(self._known, actions, weights) if weight > 0})
+            steps=self._steps(visits),
+            weights={pair: float(weight) for pair, weight in zip(pairs, weights) if weight > 0})
 
-    def _following(self, target: int) -> Indices:
-        """Return the column of each next state: the known ones, all others, the target."""
-        return np.where(self._ids == target, self._others + 1, self._next)
-
-    def _failed(self) -> Floats:
-        """Return ``V_G`` by column."""
-        values = np.full(len(self._known) + 2, 1 + self._limit)
+    def lower_bound(self) -> float:
+        """Return what ``E[X]`` of an attempt is at least: mass never seen is on the target."""
+        known = len(self._policy.states)
+        values = np.full(known + 2, 1 + self._limit)
         values[-1] = 0.0
-        return values
+        tilts = np.full(known, np.nan)
+        for _ in range(self._policy.horizon):
+            # A step that was broken off may have led anywhere, to the target as well.
+            ahead = values[self._following]
+            ahead[:, -1] = 0.0
+            _, least = least_mean(self._fractions, ahead, self._radius, tilts)
+            values = self._step_back(values, 1 + least, min(1 + self._limit, 1 + values[0]))
+        return float(values[0])
 
-    def _worst(self, values: Floats, ahead: Floats, rows: slice | Indices) -> Floats:
-        """Return one plus the largest plausible ``Q V``.
-
-        It is the largest value of all less the least plausible ``Q (top - V)``. The optimistic
-        planner finds that, with mass on states never seen at ``top - V = 0``.
-        """
-        top = values.max()
-        _, gain = favourable(self._fractions[rows], top - ahead, self._radius[rows])
-        result: Floats = 1 + top - gain
+    def _step_back(self, values: Floats, steps: Floats, outside: float) -> Floats:
+        """Return ``V_h`` by column from ``V_{h+1}`` and what the known states take."""
+        steps = np.where(self._resets, 1 + values[0], steps)
+        result = np.concatenate([steps, [outside, 0.0]])
         return result
 
-    def _step_back(self, values: Floats, steps: Floats) -> Floats:
-        """Return ``V_h`` by column from ``V_{h+1}`` and what the known states take."""
-        outside = max(1 + self._limit, 1 + values[0])
-        return np.concatenate([steps, [outside, 0.0]])
-
-    def _visits(self, following: Indices, frequencies: Floats, resets: Bools
-                ) -> Floats:
+    def _visits(self) -> Floats:
         """Return how likely the known states are at each step, if the counts are the truth."""
-        known = len(self._known)
-        visits = np.zeros((self._horizon, known))
+        known = len(self._policy.states)
+        visits = np.zeros((self._policy.horizon, known))
         visits[0, 0] = 1.0
-        for step in range(1, self._horizon):
+        for step in range(1, self._policy.horizon):
             before = visits[step - 1]
-            there = np.zeros(known + 2)
-            np.add.at(there, following, before[:, None] * frequencies)
-            there[0] += before[resets].sum()
+            there = np.bincount(
+                self._following.ravel(), (before[:, None] * self._frequencies).ravel(), known + 2)
+            there[0] += before[self._resets].sum()
             visits[step] = there[:known]
         return visits
 
-    @staticmethod
-    def _steps(visits: Floats, arriving: Floats) -> float:
+    def _steps(self, visits: Floats) -> float:
         """Return ``tau`` from the visits of an attempt and the chances to arrive."""
+        arriving = (self._frequencies * (self._following > len(self._policy.states))).sum(axis=1)
         arrived = float((visits @ arriving).sum())
         return (float(visits.sum()) + 1 - arrived) / arrived if arrived else math.inf

@@ -19,7 +19,7 @@ class ChangeLog:
         tell: called with one sentence whenever something is decided.
 
     Attributes:
-        noticed: changes that led to a revision so far.
+        noticed: changes so far; while one is open, what else is noticed belongs to it.
         relearnt: those after which nothing was left to revise.
     """
 
@@ -57,7 +57,7 @@ class Round:
 
     Attributes:
         number: of the round, ``r``.
-        problem: with the delta ``delta_r`` of the round.
+        problem: with the delta ``delta_r`` of the checking phase of the round.
         new_base: makes a fresh base run from a problem and the policies that it may take as
             known.
         check_steps: replaces ``W_r`` if positive.
@@ -92,6 +92,11 @@ class CheckingPhase(ABC):
     check_steps: int
 
     @property
+    def cut_offs(self) -> int:
+        """How many rediscoveries took more than ``check_steps`` so far."""
+        return 0
+
+    @property
     def resumable(self) -> bool:
         """Whether ``to_state`` says all there is to say at this moment."""
         return False
@@ -110,7 +115,7 @@ class CheckingPhase(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Start from home, as the robot may be anywhere; an episode under way is dropped."""
+        """Start from home, as the robot may be anywhere; an episode under way is broken off."""
 
     @abstractmethod
     def figures(self) -> Mapping[str, Union[str, int, float]]:

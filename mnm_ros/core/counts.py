@@ -36,6 +36,11 @@ class Counts:
             part = dealt[number % self.sets]
             part[next_state] = part.get(next_state, 0) + 1
 
+    def forget(self, state: int, action: int) -> None:
+        """Forget all transitions of a pair."""
+        for counted in (self._visits, self._next, self._dealt):
+            counted.pop((state, action), None)
+
     def visits(self, state: int, action: int) -> int:
         """Return ``N(s, a)``."""
         return self._visits.get((state, action), 0)

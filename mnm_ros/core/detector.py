@@ -16,13 +16,16 @@ class Detector:
     """Notices at any time that the ``tau`` of a policy has risen above ``limit``.
 
     For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the
-    sum over start times ``n`` of ``1/(n (n + 1))`` times that of a bet on ``E[X] > m`` begun at
-    ``n``. With the weights not spent yet it is a nonnegative supermartingale while ``tau <= m``
-    and starts at 1, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville).
-    A long good past costs the bets begun late nothing: a policy that stops working is noticed
-    after about ``(log(1/delta) + 2 log(n)) / 0.93`` failures.
+    sum of bets on ``E[X] > m`` begun at different times: with episode ``n``, with the weight
+    ``1/(2 n (n + 1))``, and at notice ``k`` of a change, with the weight ``1/(2 k (k + 1))``. With
+    the weights not spent yet it is a nonnegative supermartingale while ``tau <= m`` and starts
+    at 1, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville). A long good
+    past costs the bets begun late nothing: a policy that stops working is noticed after about
+    ``(log(1/delta) + 2 log(n)) / 0.93`` failures, sooner if something else has told of the change.
 
-    It also bets the other way, to prove that the policy has worked since the detector was made.
+    It also bets the other way, to prove that the policy has worked since the proof was begun.
+    An episode that was broken off counts as the best that it could have become for the alarm, and
+    as the worst for the proof, see ``evaluation``.
 
     Args:
         limit: ``m``, in steps.
@@ -32,46 +35,96 @@ class Detector:
     Attributes:
         threshold: ``log(1 / delta)``, in nats.
         evidence: the logarithm of the capital, in nats.
-        proven: whether the bet the other way has made a hundred of one.
+        proving: whether a proof was begun, and not withdrawn since.
+        proven: whether the proof is complete.
+        credible: whether the policy was never doubted, or the bets of the proofs have made a
+            hundred of one since then, withdrawn or not: enough to turn to other things first.
     """
 
     _AGAINST = np.array([0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.95])
     _FOR = np.array([0.1, 0.3, 0.6, 0.95])
-    _PROOF = math.log(100.0)
+    _CREDIBLE = math.log(100.0)
 
     def __init__(self, limit: float, horizon: int, delta: float) -> None:
         self._limit = limit
+        self._horizon = horizon
         self._against = self._AGAINST / limit
         self._for = self._FOR / (horizon + 1)
         self._against_logs: Floats = np.full(len(self._AGAINST), -math.inf)
-        self._for_logs = np.zeros(len(self._FOR))
         self._episodes = 0
+        self._notices = 0
         self.threshold = -math.log(delta)
         self.evidence = 0.0
-        self.proven = False
+        self._credit = self._shown = 0.0
+        self.credible = True
+        self.withdraw_proof()
 
     @property
     def alarm(self) -> bool:
         """Whether the policy can hardly be within the limit any more."""
         return self.evidence >= self.threshold
 
+    def suspect(self) -> None:
+        """Begin a bet with a large weight, as something has told of a change."""
+        self._notices += 1
+        self._begin_bet(self._notices)
+
+    def doubt(self) -> None:
+        """Start from nothing: no proof, and nothing that speaks for the policy."""
+        self.withdraw_proof()
+        self._credit = 0.0
+        self.credible = False
+
+    def withdraw_proof(self) -> None:
+        """Take back what the policy has proven, as its episodes may be older than a change."""
+        self._credit += self._shown
+        self._shown = 0.0
+        self._for_logs = np.zeros(len(self._FOR))
+        self._proof = math.inf
+        self.proving = False
+        self.proven = False
+
+    def begin_proof(self, delta: float) -> None:
+        """Prove from now on that the policy works; the proof is wrong with probability ``delta``.
+
+        While ``E[X] >= m``, the capital of the bets on ``E[X] < m`` is a supermartingale, too.
+        """
+        self._proof = -math.log(delta)
+        self.proving = True
+
     def record(self, length: int, failed: bool) -> None:
         """Bet on one more episode of ``length`` steps."""
-        self._episodes += 1
         loss = length + failed * (1 + self._limit) - self._limit
+        self._bet(loss, loss)
+
+    def break_off(self, length: int) -> None:
+        """Bet on an episode that was broken off after ``length`` steps."""
+        self._bet(length - self._limit, self._horizon + 1)
+
+    def _bet(self, least: float, most: float) -> None:
+        """Bet on an episode whose ``X`` exceeds the limit by ``least`` to ``most``."""
+        self._episodes += 1
         # The bet begun with this episode joins in with its weight before the outcome counts.
-        begun = -math.log(self._episodes * (self._episodes + 1))
-        self._against_logs = np.logaddexp(self._against_logs, begun)
-        self._against_logs += np.log1p(self._against * loss)
-        self._for_logs += np.log1p(-self._for * loss)
+        self._begin_bet(self._episodes)
+        self._against_logs += np.log1p(self._against * least)
         self.evidence = log_mean_exp(self._against_logs)
-        self.proven = self.proven or log_mean_exp(self._for_logs) >= self._PROOF
+        if self.proving:
+            self._for_logs += np.log1p(-self._for * most)
+            self._shown = log_mean_exp(self._for_logs)
+            self.proven = self.proven or self._shown >= self._proof
+            self.credible = self.credible or self._credit + self._shown >= self._CREDIBLE
+
+    def _begin_bet(self, number: int) -> None:
+        self._against_logs = np.logaddexp(
+            self._against_logs, -math.log(2 * number * (number + 1)))
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it but the limits as plain data."""
-        return {'threshold': self.threshold, 'evidence': self.evidence, 'proven': self.proven,
-                'episodes': self._episodes, 'against': self._against_logs.tolist(),
-                'for': self._for_logs.tolist()}
+        return {'threshold': self.threshold, 'evidence': self.evidence,
+                'episodes': self._episodes, 'notices': self._notices,
+                'against': self._against_logs.tolist(), 'for': self._for_logs.tolist(),
+                'proof': self._proof if self.proving else None, 'proven': self.proven,
+                'credible': self.credible, 'credit': self._credit, 'shown': self._shown}
 
     @classmethod
     def from_state(cls, limit: float, horizon: int, state: Mapping[str, Any]) -> Detector:
@@ -79,8 +132,12 @@ class Detector:
         detector = cls(limit, horizon, delta=1.0)
         detector.threshold = state['threshold']
         detector.evidence = state['evidence']
-        detector.proven = state['proven']
         detector._episodes = state['episodes']
+        detector._notices = state['notices']
         detector._against_logs = np.array(state['against'])
         detector._for_logs = np.array(state['for'])
+        detector.proven, detector.credible = state['proven'], state['credible']
+        detector._credit, detector._shown = state['credit'], state['shown']
+        if state['proof'] is not None:
+            detector._proof, detector.proving = state['proof'], True
         return detector

@@ -1,40 +1,46 @@
 """Sample, then plan: autonomous exploration by a model, in the manner of DisCo.
 
 After J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric, *Improved sample complexity for incremental
-autonomous exploration in MDPs*, NeurIPS 2020: every action of every known state is sampled to
-a target accuracy, then a candidate becomes known if the model certifies a policy for it. No
-policy is tried out. What differs from the paper, and why the promise holds, is in
-``docs/disco.md``.
+autonomous exploration in MDPs*, NeurIPS 2020. States that seem to be within reach are sampled
+until optimistic planning rules out all others, and become known by a certificate: of the model,
+or of attempts with one policy, whichever is cheaper. What differs from the paper, and why the
+promise holds, is in ``docs/disco.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 import math
 
-from mnm_ros.core.certificate import ConfidenceSets, PessimisticModel
-from mnm_ros.core.counts import Counts, Pair
-from mnm_ros.core.discovery import OnTheWayDiscovery
-from mnm_ros.core.incremental import BaseParts, IncrementalBase
-from mnm_ros.core.optimism import Plan
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.certificate import Certificate, ConfidenceSets, PolicyModel
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.episode import Attempts
+from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.machine import Phased
+from mnm_ros.core.model import Model
+from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import Problem
-
-GROWTH = 1.25
-"""By how much the samples of a pair grow when a candidate is neither accepted nor ruled out."""
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.requirement import Requirement
+from mnm_ros.core.sampling import Sampling, most_relevant
+from mnm_ros.core.transition_rows import TransitionRows
 
 ALLOWANCE = 3
-"""How much longer than the step bound of a preset a run may take; the longest seen took 1.7."""
+"""How much longer than the step bound of a preset a run may take."""
 
-RELEVANT = 0.5
-"""Pairs with at least this fraction of the largest weight get more samples."""
+PROMISING = (1.1, 1.0)
+"""A state is worth a certificate up to so many times the radius, or so many steps beyond it.
 
-RULE_OUT_TRIES = 25
-"""How often a candidate that could be accepted but seems beyond the radius is given more samples,
-to rule it out: this often if it seems to be at the limit, proportionally less often nearer to
-the radius."""
+Ruling a state out that is hardly beyond the radius takes far more steps than certifying it.
+"""
+
+GROWTH = 1.5
+"""By how much the samples of a pair grow at most before a certificate is looked at again."""
+
+_TENTH = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
 
 class DiscoPhase(Enum):
@@ -42,108 +48,356 @@ class DiscoPhase(Enum):
 
     SAMPLING = 'sampling'
     PLANNING = 'planning'
+    EVALUATION = 'evaluation'
     FINISHED = 'finished'
 
 
 DISCO_TRANSITIONS = (
     ('sampled', DiscoPhase.SAMPLING, DiscoPhase.PLANNING),
-    ('accepted', DiscoPhase.PLANNING, DiscoPhase.SAMPLING),
-    ('undecided', DiscoPhase.PLANNING, DiscoPhase.SAMPLING),
     ('undersampled', DiscoPhase.PLANNING, DiscoPhase.SAMPLING),
+    ('target_chosen', DiscoPhase.PLANNING, DiscoPhase.EVALUATION),
+    ('attempted', DiscoPhase.EVALUATION, DiscoPhase.PLANNING),
     ('nothing_left', DiscoPhase.PLANNING, DiscoPhase.FINISHED),
 )
 
 
-class Sampling(OnTheWayDiscovery):
-    """State discovery on the way in which some pairs get more samples than the quota."""
-
-    def __init__(self, problem: Problem, delta: float, counts: Counts) -> None:
-        super().__init__(problem, delta, counts)
-        self._targets: dict[Pair, int] = {}
-
-    def want_more(self, pairs: Iterable[Pair]) -> None:
-        """Raise the number of executions wanted of these pairs above what they have."""
-        for pair in pairs:
-            visits = self._counts.visits(*pair)
-            self._targets[pair] = max(visits + 1, math.ceil(visits * GROWTH))
-
-    def _lacking(self, state: int) -> int | None:
-        """Return the action of ``state`` that lacks most executions, if any does."""
-        lack = [max(self._quota, self._targets.get((state, action), 0)) - visits for action, visits
-                in enumerate(self._counts.visits_of_all(state, self._problem.actions))]
-        most = max(lack)
-        return lack.index(most) if most > 0 else None
-
-
 @dataclass(frozen=True)
-class DiscoParts(BaseParts):
-    """The parts of Disco for one problem; ``sets`` are over the same counts."""
+class DiscoParts:
+    """The parts of a run for one problem.
 
-    discovery: Sampling
+    Attributes:
+        horizon: of every policy, in steps.
+        counts: transitions without RESET.
+        sets: over the counts, for certificates.
+        planner: rules out.
+        evaluate: makes test number 1, 2, ... of a policy.
+        evidence: log of one over the error probability of a test, by its number.
+        step_bound: ``W`` from ``|K|``.
+    """
+
+    horizon: int
+    counts: Counts
     sets: ConfidenceSets
+    planner: OptimisticPlanner
+    evaluate: Callable[[int], Evaluation]
+    evidence: Callable[[int], float]
+    step_bound: Callable[[int], int]
 
 
-class Disco(IncrementalBase):
-    """One run of Disco, driven step by step; the arguments are those of its base class."""
+class Disco(Phased, BaseAlgorithm):
+    """One run of Disco, driven step by step.
+
+    Args:
+        problem: with the delta of this run.
+        home: the start state ``s0``.
+        parts: made for this run alone.
+        policies: known from the start, home first; empty for home alone. With them, a state that
+            is new is certified at once, as somebody waits for it; without, all is certified in
+            the end, when most of what certificates need is there.
+    """
 
     state: DiscoPhase
-    evaluating = False
-    _parts: DiscoParts
 
     def __init__(self, problem: Problem, home: int, parts: DiscoParts,
                  policies: tuple[Policy, ...] = ()) -> None:
-        super().__init__(problem, home, parts, policies)
-        self._tries: dict[int, int] = {}
+        self.quantum = parts.horizon
+        self._problem = problem
+        self._parts = parts
+        self._at_once = bool(policies)
+        self._reach = max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1])
+        self._rows = TransitionRows(parts.counts, problem.actions)
+        self._sampling = Sampling(parts.counts, self._rows, parts.horizon)
+        self._requirement = Requirement(problem, parts.planner, self._rows)
+        self._known: dict[int, Policy] = {}
+        self._estimates: dict[int, float] = {}
+        self._seen: dict[int, None] = {}
+        self._distance: dict[int, float] = {home: 0.0}
+        self._here: int | None = None
+        self._asked: int | None = None
+        self._attempts: Attempts | None = None
+        self._tests: dict[int, tuple[Policy, Evaluation]] = {}
+        self._tests_made = 0
+        self._news = False
+        self._certifying = False
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
+        for policy in policies or (Policy(home, parts.horizon, (home,), ((RESET,),)),):
+            self._known[policy.target] = policy
+            self._sampling.enter(policy.target, policy)
 
     @property
     def finished(self) -> bool:
         """Whether the output is final."""
         return self.state is DiscoPhase.FINISHED
 
+    @property
+    def evaluating(self) -> bool:
+        """Whether a quantum is one episode."""
+        return self.state is DiscoPhase.EVALUATION
+
+    @property
+    def between_attempts(self) -> bool:
+        """Whether another run may have the robot now without breaking anything off."""
+        return self._attempts is None or not self._attempts.under_way
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """One policy per known state, in the order in which they became known."""
+        return tuple(self._known.values())
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """States met that are not known yet, in the order of discovery."""
+        return tuple(state for state in self._seen if state not in self._known)
+
+    @property
+    def estimates(self) -> Mapping[int, float]:
+        """Expected steps as estimated when the policies were certified."""
+        return self._estimates
+
     def step_bound(self, known: int) -> int:
         """Return ``W`` for ``|K| = known``."""
-        return ALLOWANCE * super().step_bound(known)
+        return ALLOWANCE * self._parts.step_bound(known)
+
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+        if self._asked is None:
+            self._asked = self._choose()
+        return self._asked
+
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action`` ended in ``state``, and plan where that is due."""
+        here, self._here, self._asked = self._here, state, None
+        self.episode_over = False
+        if here is not None and action != RESET:
+            self._learn(here, action, state)
+        if self.evaluating:
+            self._evaluate(here, action, state)
+        else:
+            if here is not None:
+                self._sampling.observe(here, action, state)
+            if not self._sampling.open or self._at_once and (
+                    self._news or self._certifying and not self._sampling.preferring):
+                self.trigger('sampled')
+                self._plan()
+
+    def interrupt(self) -> None:
+        """Start again from home; what is under way is counted as broken off."""
+        if self._here is not None and self._asked not in (None, RESET):
+            assert self._asked is not None
+            self._parts.sets.lose(self._here, self._asked)
+        self._here = self._asked = None
+        broken = self._attempts.interrupt() if self._attempts else None
+        if broken is not None and broken.policy.target in self._tests:
+            _, test = self._tests[broken.policy.target]
+            test.break_off(broken.length, broken.policy.horizon)
+
+    def witness(self, state: int, action: int, next_state: int) -> None:
+        """Learn from somebody else's step in the same CMP."""
+        self._learn(state, action, next_state)
+        if self._rows.number(state) is not None:
+            self._sampling.reopen(state)
+
+    def forget(self, state: int, action: int) -> None:
+        """Forget all transitions of the pair, and sample it anew."""
+        self._parts.counts.forget(state, action)
+        self._parts.sets.forget(state, action)
+        self._rows.forget(state, action)
+        self._tests.clear()
+        if self._rows.number(state) is not None:
+            self._sampling.reopen(state)
+
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        """Take other policies as what is known; a target that was deleted may be found again."""
+        kept = {policy.target: policy for policy in policies}
+        # Nobody watches over the transitions of states that were deleted, so they may be stale.
+        for target in self._known:
+            if target not in kept:
+                self._seen[target] = None
+                for action in range(self._problem.actions):
+                    self.forget(target, action)
+        self._known = kept
+        self._tests.clear()
+        for target, policy in kept.items():
+            if target not in self._sampling.sampled:
+                self._sampling.enter(target, policy)
+        for state in tuple(self._sampling.sampled):
+            if state not in kept:
+                self._sampling.leave(state)
+        return True
+
+    def want(self, state: int, action: int) -> None:
+        """Execute the pair once more before all else."""
+        if self._rows.number(state) is not None and not self.finished:
+            self._sampling.urge((state, action))
+
+    def lower_bound(self, policy: Policy) -> float:
+        """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
+        return PolicyModel(
+            self._parts.counts, self._parts.sets, policy, self._problem.limit).lower_bound()
+
+    def _choose(self) -> int:
+        if self._here is None:
+            return RESET
+        if self._attempts is None:
+            return self._sampling.action(self._here)
+        if not self._attempts.under_way and self._here in self._sampling.open:
+            # The way back home can wait for what is to be sampled here.
+            action = self._sampling.lacking(self._here)
+            if action is not None and self._here != self._home:
+                return action
+        return self._attempts.action(self._here)
+
+    @property
+    def _home(self) -> int:
+        return self._rows.states[0]
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
         self._parts.sets.add(state, action, next_state)
-        self._meet(state, next_state)
+        self._rows.add(state, action, next_state)
+        if self._rows.number(state) is None or next_state in self._known:
+            return
+        times = self._parts.counts.next_states(state, action)[next_state]
+        if next_state not in self._seen:
+            self._seen[next_state] = None
+        # One sight may be chance, and counts nothing in the sets of certificates.
+        if self._at_once and times <= 2:
+            self._news = self._news or times == 2
+            self.want(state, action)
 
-    def _pursue(self, plan: Plan) -> None:
-        wanted = self._judge(plan)
-        if wanted:
-            self._parts.discovery.want_more(wanted)
-        self._sample([state for state, _ in wanted] or [plan.target])
-        self.trigger('undecided' if wanted else 'accepted')
+    def _evaluate(self, here: int | None, action: int, state: int) -> None:
+        """Make a step of an attempt, or of what is sampled between two attempts."""
+        assert self._attempts is not None
+        if not self._attempts.under_way:
+            if here is not None and action != RESET:
+                self._sampling.observe(here, action, state)
+            else:
+                self._attempts.observe(state)
+            return
+        episode = self._attempts.observe(state)
+        if episode is None:
+            return
+        self.episode_over = True
+        # A test that began before something was forgotten is there no more.
+        if episode.policy.target in self._tests:
+            policy, test = self._tests[episode.policy.target]
+            decision = test.record(episode.length, episode.failed)
+            if decision is Decision.UNDECIDED and test.played % self._look_again:
+                return
+            if decision is not Decision.UNDECIDED:
+                del self._tests[policy.target]
+            if decision is Decision.GOOD:
+                self._make_known(policy, test.mean_steps)
+        self._attempts = None
+        self.trigger('attempted')
+        self._plan()
 
-    def _judge(self, plan: Plan) -> tuple[Pair, ...]:
-        """Accept the candidate, or return the pairs on which the decision depends.
+    def _plan(self) -> None:
+        """Find out what is left to do: to sample, to certify, or nothing."""
+        self._news = self._certifying = False
+        while True:
+            self._expand()
+            near = self._promising()
+            if self._at_once and self._certify(near):
+                return
+            if self._sampling.open or self._require((*self._known, *near)):
+                self.trigger('undersampled')
+                return
+            before = len(self._known)
+            if self._certify(near):
+                return
+            if len(self._known) == before and (not near or not self._require(
+                    tuple(self._known))):
+                self.trigger('nothing_left')
+                return
 
-        The policy that is best in the worst case comes first. If it would hardly pass even if
-        the counts were the truth, a better way may look bad by chance, so that the optimistic
-        policy is judged instead. That is also done to rule out a candidate that could be
-        accepted but seems beyond the radius.
-        """
-        problem, target, known = self._problem, plan.target, tuple(self._known)
-        model = PessimisticModel(self._parts.counts, self._parts.sets, known, problem.actions,
-                                 self._parts.horizon, problem.limit)
-        optimistic = plan.policy.actions[0]
-        hopeless = problem.limit - (problem.limit - problem.radius) / 4
-        for actions in (model.plan(target), optimistic):
-            certificate = model.certify(target, actions)
-            if certificate.bound <= problem.limit:
-                beyond = (certificate.steps - problem.radius) / (problem.limit - problem.radius)
-                if self._tries.get(target, 0) >= RULE_OUT_TRIES * min(1.0, beyond):
-                    policy = Policy(target, self._parts.horizon, known, (actions,))
-                    self._make_known(policy, certificate.steps)
-                    return ()
-                self._tries[target] = self._tries.get(target, 0) + 1
-                certificate = model.certify(target, optimistic)
-                break
-            if certificate.empirical <= hopeless:
-                break
-        weights = certificate.weights
-        least = RELEVANT * max(weights.values(), default=0.0)
-        # A planner that plays RESET at home leaves nothing to weigh.
-        return tuple(pair for pair, weight in weights.items() if weight >= least) or tuple(
-            (state, action) for state in known for action in range(problem.actions))
+    def _expand(self) -> None:
+        """Sample whatever seems to be near; what follows it may be near, too."""
+        found: list[int] | None = None
+        while found is None or found:
+            self._distance = self._sampling.distances()
+            found = [state for state, steps in self._distance.items()
+                     if steps <= self._reach and state not in self._sampling.sampled]
+            for state in found:
+                self._sampling.enter(state)
+                if self._at_once:
+                    self._sampling.prefer(state)
+        for state in tuple(self._sampling.sampled):
+            if state not in self._known and self._distance[state] > self._reach:
+                self._sampling.leave(state)
+
+    def _promising(self) -> tuple[int, ...]:
+        """Return the states sampled that are worth a certificate, near ones first."""
+        return tuple(sorted(
+            (state for state in self._sampling.sampled if state not in self._known),
+            key=lambda state: self._distance[state]))
+
+    def _require(self, states: Sequence[int]) -> bool:
+        """Want what ruling out all other states takes; False if they are ruled out."""
+        inside = set(states)
+        others = [state for state in self._rows.places if state not in inside]
+        wanted = self._requirement.samples(states, others)
+        for pair, executions in wanted.items():
+            self._sampling.want(pair, executions)
+        return bool(wanted)
+
+    def _certify(self, near: Sequence[int]) -> bool:
+        """Make known what can be; return whether there is something to do for another."""
+        chosen: tuple[Policy, Certificate, float] | None = None
+        for target in near:
+            if target in self._known:
+                continue
+            known = tuple(self._known)
+            model = Model.of(self._rows, known)
+            if not model.hits(target).any():
+                continue
+            moves, steps = model.smoothed_plan(target, self._problem.limit)
+            if steps > self._problem.limit:
+                continue
+            policy = Policy(target, self._parts.horizon, known,
+                            (tuple(int(move) for move in moves),))
+            certificate = PolicyModel(
+                self._parts.counts, self._parts.sets, policy, self._problem.limit).certify()
+            if certificate.bound <= self._problem.limit:
+                self._make_known(policy, certificate.steps)
+            elif chosen is None and certificate.steps <= self._reach:
+                chosen = policy, certificate, steps
+        if chosen is not None:
+            self._pursue(*chosen)
+        return chosen is not None
+
+    def _pursue(self, policy: Policy, certificate: Certificate, steps: float) -> None:
+        """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
+        target, limit = policy.target, self._problem.limit
+        before = self._tests.get(target)
+        if before is not None and before[0].same_as(policy):
+            test = before[1]
+        else:
+            test = self._parts.evaluate(self._tests_made + 1)
+        gain = math.log1p(max(0.1, limit - steps) / (self._parts.horizon + 1))
+        episodes = self._parts.evidence(self._tests_made + 1) / gain
+        short = certificate.bound - certificate.empirical
+        factor = short / max(1e-9, limit - certificate.empirical)
+        pairs = {pair: self._parts.counts.visits(*pair)
+                 for pair in most_relevant(certificate.weights, _TENTH)}
+        samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
+        if pairs and samples * self._sampling.price < episodes * (steps + 1):
+            for pair, visits in pairs.items():
+                self._sampling.want(pair, math.ceil(visits * min(factor, GROWTH)) + 1)
+                if self._at_once:
+                    self._sampling.prefer(pair[0])
+            self._certifying = True
+            self.trigger('undersampled')
+            return
+        if before is None or test is not before[1]:
+            self._tests_made += 1
+            self._tests[target] = policy, test
+        else:
+            policy = before[0]
+        self._attempts = Attempts(policy, ends_outside=True)
+        self._look_again = max(5, int(episodes / 4))
+        self.trigger('target_chosen')
+
+    def _make_known(self, policy: Policy, steps: float) -> None:
+        self._known[policy.target] = policy
+        self._estimates[policy.target] = steps
+        self._parts.planner.forget(policy.target)

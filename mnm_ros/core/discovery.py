@@ -80,6 +80,7 @@ class OnTheWayDiscovery(Discovery):
         self._open: dict[int, None] = {}
         self._way: dict[int, int] = {}
         self._since_sample = 0
+        self._astray = 0
 
     def quota(self, known: int) -> int:
         """Return how often each action has to be executed in each of ``known`` states."""
@@ -108,16 +109,26 @@ class OnTheWayDiscovery(Discovery):
         return not self._open
 
     def action(self, here: int) -> int:
-        """Return an action that lacks samples here, else one on the way to the nearest."""
+        """Return an action that lacks samples here, else one on the way to the nearest.
+
+        Where no way is known, it is the least executed one: the way may lead through an outcome
+        that was not met within the quota. What is tried so long without coming to a sample
+        ends with a RESET, as there may be states that nothing else leads out of.
+        """
         if here in self._open:
             action = self._lacking(here)
             assert action is not None
             return action
-        return self._way.get(here, RESET)
+        if here in self._way or here not in self._known or self._astray >= self._horizon:
+            return self._way.get(here, RESET)
+        visits = self._counts.visits_of_all(here, self._problem.actions)
+        return visits.index(min(visits))
 
     def observe(self, here: int, action: int, state: int) -> None:
         """Look for new ways when a state is done, or when the present ones lead nowhere."""
         self._since_sample = 0 if here in self._open else self._since_sample + 1
+        lost = action != RESET and here not in self._way and here not in self._open
+        self._astray = self._astray + 1 if lost else 0
         self.witness(here)
         # The counts behind the ways may be wrong by chance; more of them mend that.
         if self._since_sample > self._horizon:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 
@@ -14,18 +16,32 @@ class Episode:
         ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
             states, as a published policy is executed. If not, the RESET played there is one
             of its steps, as in the printed UcbExplore.
+        certify: ``m``, the expected steps to certify for a stationary policy that may be published
+            over more states than it has now; 0 for one that is attempted as it is published.
+        most: steps that may count for an attempt that has failed, at least the horizon.
+
+    In a state learnt later, a published policy plays a RESET that is one of the steps of the
+    attempt, while the attempt is over where the state is not learnt. To certify it either way, an
+    attempt that leaves the states of the policy after ``l`` steps goes on with a RESET, only to
+    see whether it arrives within the horizon ``G``. It has failed after ``l`` steps if so, after
+    ``l + m`` if not, and after ``most`` at once if ``l + m`` is above that. ``docs/algorithm.md``
+    (Evaluation) proves that this is enough.
 
     Attributes:
-        length: steps so far.
+        length: steps so far; at the end, those that count.
         over: whether it has ended; failed: whether it has ended without arriving.
     """
 
-    def __init__(self, policy: Policy, ends_outside: bool) -> None:
+    def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
+                 most: int = 0) -> None:
         self.policy = policy
+        self.most = max(policy.horizon, most)
         self.length = 0
         self.over = False
         self.failed = False
         self._ends_outside = ends_outside
+        self._certify = certify
+        self._left = 0    # after so many steps; 0 as long as it has not
 
     def action(self, here: int) -> int:
         """Return what the policy plays next in ``here``."""
@@ -35,10 +51,22 @@ class Episode:
         """Take note of the state after the action: one more step."""
         self.length += 1
         if state == self.policy.target:
-            self.over = True
-        elif (self.length >= self.policy.horizon
-              or self._ends_outside and not self.policy.covers(state)):
-            self.over = self.failed = True
+            self._end(self._left or self.length, failed=self._left > 0)
+        elif self.length >= self.policy.horizon:
+            self._end(math.ceil(self._left + self._certify) if self._left else self.length)
+        elif self._ends_outside and not self._left and not self.policy.covers(state):
+            self._leave()
+
+    def _leave(self) -> None:
+        if not self._certify:
+            self._end(self.length)
+        elif self.length + self._certify > self.most:
+            self._end(self.most)
+        else:
+            self._left = self.length
+
+    def _end(self, length: int, failed: bool = True) -> None:
+        self.over, self.failed, self.length = True, failed, length
 
 
 class Attempts:
@@ -49,12 +77,15 @@ class Attempts:
 
     Args:
         policy: what is attempted.
-        ends_outside: as for ``Episode``.
+        ends_outside, certify, most: as for ``Episode``.
     """
 
-    def __init__(self, policy: Policy, ends_outside: bool) -> None:
+    def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
+                 most: int = 0) -> None:
         self.policy = policy
         self._ends_outside = ends_outside
+        self._certify = certify
+        self._most = most
         self._episode: Episode | None = None
 
     @property
@@ -70,7 +101,8 @@ class Attempts:
         """Take note of the state after the action; return the attempt that it has ended."""
         episode = self._episode
         if episode is None:
-            self._episode = Episode(self.policy, self._ends_outside)
+            self._episode = Episode(self.policy, self._ends_outside, self._certify,
+                                    self._most)
             return None
         episode.observe(state)
         if not episode.over:
@@ -78,6 +110,11 @@ class Attempts:
         self._episode = None
         return episode
 
-    def interrupt(self) -> None:
-        """Drop the attempt under way: the robot may be anywhere."""
-        self._episode = None
+    def interrupt(self) -> Episode | None:
+        """Break the attempt under way off, as the robot may be anywhere, and return it.
+
+        Whoever judges the policy has to count it: what is broken off is more often what takes
+        long, so that the other attempts alone would flatter the policy.
+        """
+        broken, self._episode = self._episode, None
+        return broken

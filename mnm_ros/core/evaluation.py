@@ -3,6 +3,11 @@
 With ``m`` the limit on expected steps and an episode of length ``len``, put
 ``X = len + 1{failed} (1 + m)``. A policy that is restarted with a RESET after each failure has
 ``tau = E[len] + P(failed) (1 + tau)``, hence ``tau <= m`` exactly when ``E[X] <= m``.
+
+An episode that was broken off would have had some ``X`` if it had gone on. It counts as the
+largest possible one where a policy is accepted, and as the least possible one where a policy is
+found wanting. Capital that is a supermartingale with the true ``X`` has then gained no more than
+with it, whatever made somebody break the episode off.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import math
 import numpy as np
 
 from mnm_ros.core.arrays import Floats
+from mnm_ros.core.problem import Problem
 
 
 class Decision(Enum):
@@ -31,7 +37,7 @@ class Evaluation(ABC):
         ends_outside: whether an episode is over when it leaves the policy's states.
         continues: whether it may go on if a new round chooses the same policy for the same
             target.
-        played: episodes so far.
+        played: episodes so far, those that were broken off included.
     """
 
     ends_outside: bool
@@ -41,19 +47,30 @@ class Evaluation(ABC):
         self.played = 0
         self._lengths = 0
         self._failures = 0
+        self._arrived = 0
 
     def record(self, length: int, failed: bool) -> Decision:
         """Take note of an episode of ``length`` steps and return the decision so far."""
         self.played += 1
         self._lengths += length
         self._failures += failed
+        self._arrived += not failed
         return self._judge(length, failed)
+
+    def break_off(self, length: int, horizon: int) -> None:
+        """Take note of an episode that was broken off after ``length`` steps.
+
+        ``horizon`` is the most that it could have come to count, failed. What follows from it is
+        told with the next one that is recorded. Unless overridden, it counts as the worst that
+        it could have become.
+        """
+        self.record(horizon, True)
 
     @property
     def mean_steps(self) -> float:
-        """The plain estimate of ``tau`` from the episodes so far."""
-        succeeded = self.played - self._failures
-        return (self._lengths + self._failures) / succeeded if succeeded else math.inf
+        """The plain estimate of ``tau`` from the episodes that were recorded."""
+        failed, arrived = self._failures, self._arrived
+        return (self._lengths + failed) / arrived if arrived else math.inf
 
     @abstractmethod
     def _judge(self, length: int, failed: bool) -> Decision:
@@ -69,7 +86,7 @@ class BettingEvaluation(Evaluation):
     ``1 / delta`` with probability at most ``delta`` if ``tau <= reject``.
 
     Args:
-        horizon: the longest episode, in steps.
+        horizon: the longest episode, in steps that count.
         accept, reject: the limits on expected steps of the two tests.
         delta: error probability of each of the two tests.
         most: episodes after which an evaluation still undecided ends as good, as nothing speaks
@@ -96,17 +113,39 @@ class BettingEvaluation(Evaluation):
         self._reject_log = np.zeros(len(self._FRACTIONS))
         self._most = most
 
+    def break_off(self, length: int, horizon: int) -> None:
+        """Count it as the worst in the bet for the policy, as the best in the one against it."""
+        self.played += 1
+        self._bet_for(horizon, True)
+        self._bet_against(length, False)
+
+    def _bet_for(self, length: int, failed: bool) -> None:
+        gain = self._accept - (length + failed * (1 + self._accept))
+        self._accept_log += np.log1p(self._accept_bets * gain)
+
+    def _bet_against(self, length: int, failed: bool) -> None:
+        loss = length + failed * (1 + self._reject) - self._reject
+        self._reject_log += np.log1p(self._reject_bets * loss)
+
     def _judge(self, length: int, failed: bool) -> Decision:
         """Bet on one more episode, for and against the policy."""
-        gain = self._accept - (length + failed * (1 + self._accept))
-        loss = length + failed * (1 + self._reject) - self._reject
-        self._accept_log += np.log1p(self._accept_bets * gain)
-        self._reject_log += np.log1p(self._reject_bets * loss)
+        self._bet_for(length, failed)
+        self._bet_against(length, failed)
         if log_mean_exp(self._accept_log) >= self._threshold:
             return Decision.GOOD
         if log_mean_exp(self._reject_log) >= self._threshold:
             return Decision.BAD
-        return Decision.GOOD if self.played == self._most else Decision.UNDECIDED
+        return Decision.GOOD if 0 < self._most <= self.played else Decision.UNDECIDED
+
+
+def longest(horizon: int, problem: Problem) -> int:
+    """Return the most steps that may count for an attempt that certifies a new policy.
+
+    A failed attempt counts up to ``m`` steps more if it has left the policy's states; with room
+    for those that leave within ``L`` steps, policies that often do so can pass. For ``epsilon <=
+    1`` it is the horizon of the presets.
+    """
+    return max(horizon, math.ceil(problem.limit + problem.radius))
 
 
 def log_mean_exp(logs: Floats) -> float:

@@ -28,13 +28,13 @@ import numpy as np
 
 from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.counts import Counts
+from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET, Problem
 
 _TOLERANCE = 1e-9
 _SWEEPS = 200
-_NEWTON_STEPS = 60
 
 
 class KlOptimism(Optimism):
@@ -102,12 +102,13 @@ class _Model:
         # Where all values are equal the favourable distributions all lead to the target a
         # little, so that the first policy, and hence every later one, arrives.
         values = np.ones(len(self._column))
+        tilts = np.full(len(self._radius), np.nan)
         goal = self._column.get(target)
         for _ in range(_SWEEPS):
             if goal is not None:
                 values[goal] = 0.0
-            plausible, expected = favourable(
-                self._fractions, values[self._next], self._radius)
+            plausible, expected = least_mean(
+                self._fractions, values[self._next], self._radius, tilts)
             steps = 1 + expected.reshape(known, self._actions)
             best = steps.argmin(axis=1)
             # A RESET costs one step and leads home; at home it would only lose that step.
@@ -142,71 +143,3 @@ class _Model:
         inner = matrix[:, :known]
         inner[:, 0] += away
         return np.linalg.solve(np.eye(known) - inner, 1 + away)
-
-
-def favourable(fractions: Floats, values: Floats,
-                radius: Floats) -> tuple[Floats, Floats]:
-    """Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
-
-    ``Q`` may also put mass on the target, where ``v`` is 0. The minimiser is
-    ``Q = eta P^ / (v + xi)``: with ``xi = 0`` while some mass is left over for the target, else
-    with the ``xi`` at which the divergence is met.
-
-    Args:
-        fractions: ``P^``, as [row, next state].
-        values: ``v``, as [row, next state].
-        radius: as [row], infinite for rows without samples.
-
-    Returns:
-        ``Q`` on the observed next states, as [row, next state], and ``Q v``, as [row].
-
-    Source: Honda & Takemura 2010.
-    """
-    with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
-        logs = np.where(fractions > 0, fractions * np.log(values), 0.0).sum(axis=1)
-        eta = np.exp(logs - radius)
-        plausible = np.where(fractions > 0, eta[:, None] * fractions / values, 0.0)
-        mass = plausible.sum(axis=1)
-    # Without samples all mass may be on the target.
-    unsampled = ~np.isfinite(radius)
-    plausible[unsampled] = 0.0
-    # Where only the target was observed nothing can be gained, and the formula divides by 0.
-    sure = (fractions * values).sum(axis=1) == 0
-    plausible[sure] = fractions[sure]
-    tight = ~(mass <= 1) & ~sure & ~unsampled
-    if tight.any():
-        plausible[tight] = _tilted(fractions[tight], values[tight], radius[tight])
-    return plausible, (plausible * values).sum(axis=1)
-
-
-def _tilted(fractions: Floats, values: Floats, radius: Floats) -> Floats:
-    """Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
-
-    The divergence falls as ``xi`` grows, and its logarithm is nearly linear in ``log xi``, so
-    Newton steps are taken for ``log divergence = log radius``; one that would leave the bracket
-    is replaced by a bisection.
-    """
-    mean = (fractions * values).sum(axis=1)
-    variance = np.maximum((fractions * values ** 2).sum(axis=1) - mean ** 2, 1e-300)
-    # For a large xi the divergence is about variance / (2 xi^2).
-    guess = 0.5 * np.log(variance / (2 * radius))
-    low, high = guess - 60, guess + 20
-    for _ in range(_NEWTON_STEPS):
-        shifted = values + np.exp(guess)[:, None]
-        inverse = (fractions / shifted).sum(axis=1)
-        divergence = (fractions * np.log(shifted)).sum(axis=1) + np.log(inverse)
-        low = np.where(divergence > radius, guess, low)
-        high = np.where(divergence > radius, high, guess)
-        # The derivative of the divergence with respect to log xi.
-        slope = np.exp(guess) * (inverse - (fractions / shifted ** 2).sum(axis=1) / inverse)
-        with np.errstate(divide='ignore', invalid='ignore'):
-            step = divergence * np.log(divergence / radius) / slope
-        newton = guess - step
-        outside = ~((newton > low) & (newton < high))
-        following = np.where(outside, (low + high) / 2, newton)
-        if np.abs(following - guess).max() < 1e-10:
-            break
-        guess = following
-    weights = fractions / (values + np.exp(guess)[:, None])
-    normalised: Floats = weights / weights.sum(axis=1, keepdims=True)
-    return normalised

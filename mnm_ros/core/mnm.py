@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import Enum
+from itertools import count
 import math
 from typing import Any
 
@@ -17,7 +18,7 @@ from mnm_ros.core.machine import Phased
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET, Problem
-from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.streams import Schedule
 
 
 class MnmPhase(Enum):
@@ -42,9 +43,23 @@ MNM_TRANSITIONS = (
 def round_delta(delta: float, round_number: int) -> float:
     """Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``.
 
+    The checking phase of a round has it, and each stream of the round as printed.
+
     Source: Gajane et al. 2019.
     """
     return 3 * delta / (4 * math.pi ** 2 * round_number ** 2)
+
+
+def stream_delta(budget: str, delta: float, round_number: int, stream: int) -> float:
+    """Return the delta of stream number ``stream`` (1, 2, ...) of a round.
+
+    Any stream may finish first, and be wrong. ``summed`` gives stream ``p`` of round ``r`` the
+    part ``1 / (r (r + 1) p (p + 1))``: all streams of all rounds together use ``delta``, however
+    many there are. As ``printed`` each of them has ``delta_r``.
+    """
+    if budget == 'printed':
+        return round_delta(delta, round_number)
+    return delta / (round_number * (round_number + 1) * stream * (stream + 1))
 
 
 class Mnm(Phased):
@@ -71,7 +86,7 @@ class Mnm(Phased):
     state: MnmPhase
 
     def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
-                 new_schedule: Callable[[], StreamSchedule], new_checking: CheckingPhaseFactory, *,
+                 new_schedule: Callable[[], Schedule], new_checking: CheckingPhaseFactory, *,
                  on_event: Callable[[str], None] = lambda sentence: None,
                  resume: Mapping[str, Any] | None = None) -> None:
         self._settings = settings
@@ -169,13 +184,20 @@ class Mnm(Phased):
 
     def _build(self) -> None:
         self._round_problem = self._problem_of_round()
+        numbers = count(1)
         self.building = BuildingPhase(
-            lambda: self._base(self._round_problem), self._new_schedule(),
+            lambda: self._base(self._problem_of_stream(next(numbers))), self._new_schedule(),
             shared=self._settings.stream_data == 'shared')
 
     def _problem_of_round(self) -> Problem:
+        """Return the problem of the checking phase."""
         problem = self._settings.problem
         return replace(problem, delta=round_delta(problem.delta, self.round))
+
+    def _problem_of_stream(self, number: int) -> Problem:
+        problem = self._settings.problem
+        return replace(problem, delta=stream_delta(
+            self._settings.budget, problem.delta, self.round, number))
 
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None

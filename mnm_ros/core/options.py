@@ -48,7 +48,7 @@ class Settings:
     preset: str
     base: str = option(
         'base algorithm, or the module:factory of one', importable=True,
-        onboard='ucb_explore', paper='ucb_explore')
+        onboard='disco', paper='ucb_explore')
     evaluation: str = option(
         'how a policy is evaluated', onboard='betting', paper='monte_carlo')
     optimism: str = option('bonus and planner', onboard='kl', paper='split_samples')
@@ -58,11 +58,18 @@ class Settings:
     addition_test: str = option(
         'reading of the addition test of the hoeffding checks', choices=('sound', 'printed'),
         onboard='sound', paper='sound')
+    budget: str = option(
+        "deltas of the streams: weights that sum up to delta, or the round's for each",
+        choices=('summed', 'printed'), onboard='summed', paper='printed')
     stream_data: str = option(
         'what a stream learns from: its own steps, or those of all streams since its start',
         choices=('own', 'shared'), onboard='shared', paper='own')
+    streams: str = option(
+        'when streams start: at 1000 quanta and whenever they have doubled, or by stream_exponent',
+        choices=('doubling', 'printed'), onboard='doubling', paper='printed')
     stream_exponent: float = option(
-        'stream p starts at quantum (p-1)^exponent + 1, > 1', minimum=1, maximum=64,
+        'stream p of printed streams starts at quantum (p-1)^exponent + 1, > 1',
+        minimum=1, maximum=64,
         onboard=6.0, paper=2.0)
     accuracy_divisor: float = option(
         'inner accuracy e = min(epsilon, 1) / divisor', minimum=1, maximum=1000,

@@ -25,11 +25,12 @@ from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.certificate import ConfidenceSets
 from mnm_ros.core.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.counts import Counts
-from mnm_ros.core.disco import Disco, DiscoParts, Sampling
+from mnm_ros.core.disco import Disco, DiscoParts
 from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
-from mnm_ros.core.evaluation import BettingEvaluation, Evaluation
+from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, longest
 from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.optimism import Optimism
+from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.ucb_explore import UcbExplore, UcbParts
@@ -46,12 +47,12 @@ def _betting(settings: Settings, known: int, delta: float, checking: bool) -> Ev
         return BettingEvaluation(
             horizon, problem.limit, problem.limit, delta,
             most=math.ceil(CHECK_EPISODES * horizon / min(problem.epsilon, 1.0)))
-    return BettingEvaluation(horizon, problem.limit, problem.radius, delta)
+    return BettingEvaluation(longest(horizon, problem), problem.limit, problem.radius, delta)
 
 
 def _monte_carlo(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
     """As printed, with the whole delta of the run."""
-    return MonteCarloEvaluation(settings.problem, settings.accuracy, known)
+    return MonteCarloEvaluation(settings.problem, settings.accuracy, known, checking)
 
 
 EVALUATIONS: Mapping[str, Callable[[Settings, int, float, bool], Evaluation]] = {
@@ -121,16 +122,23 @@ def _ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
 
 def _disco(settings: Settings, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-    third = settings.problem.delta / 3
-    optimism = OPTIMISMS[settings.optimism](settings, third, rng)
-    counts = Counts(optimism.sets)
-    return Disco(settings.problem, home, DiscoParts(
-        horizon=settings.steps_horizon,
+    problem, horizon = settings.problem, settings.steps_horizon
+    # Two thirds for ruling out, the other one for certificates, half of it for each kind.
+    sixth = problem.delta / 6
+    counts = Counts()
+
+    def evidence(number: int) -> float:
+        return math.log(number * (number + 1) / sixth)
+
+    return Disco(problem, home, DiscoParts(
+        horizon=horizon,
         counts=counts,
-        optimism=optimism,
-        discovery=Sampling(settings.problem, third, counts),
+        sets=ConfidenceSets(sixth, counts),
+        planner=OptimisticPlanner(2 * problem.delta / 3),
+        evaluate=lambda number: BettingEvaluation(
+            horizon, problem.limit, problem.limit, math.exp(-evidence(number))),
+        evidence=evidence,
         step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
-        sets=ConfidenceSets(third, counts),
     ), policies)
 
 

@@ -16,7 +16,7 @@ from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.parts import BASES, CHECKS, PARTS
 from mnm_ros.core.problem import Problem
-from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.streams import new_schedule
 
 
 @dataclass(frozen=True)
@@ -153,5 +153,5 @@ def new_mnm(resolved: Settings, seed: int = 0,
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
     return Mnm(
         resolved, seed, base_factory(resolved.base),
-        new_schedule=lambda: StreamSchedule(resolved.stream_exponent),
+        new_schedule=lambda: new_schedule(resolved.streams, resolved.stream_exponent),
         new_checking=CHECKS[resolved.checks](resolved), on_event=on_event, resume=resume)

@@ -8,7 +8,7 @@ from enum import Enum
 
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.incremental import BaseParts, IncrementalBase
 from mnm_ros.core.optimism import Plan
 from mnm_ros.core.policy import Policy
@@ -77,11 +77,18 @@ class UcbExplore(IncrementalBase):
         assert self._attempts is not None
         return self._attempts.action(self._here)
 
+    @property
+    def between_attempts(self) -> bool:
+        """Whether no attempt is under way that counts in an evaluation."""
+        return (self._evaluation is None or self._attempts is None
+                or not self._attempts.under_way)
+
     def interrupt(self) -> None:
-        """Start again from home; an episode under way is dropped."""
+        """Start again from home; an episode under way is broken off, and counts as such."""
         super().interrupt()
-        if self._attempts is not None:
-            self._attempts.interrupt()
+        broken = self._attempts.interrupt() if self._attempts is not None else None
+        if broken is not None and self._evaluation is not None:
+            self._evaluation.break_off(broken.length, broken.most)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
         self._parts.counts.add(state, action, next_state)
@@ -111,7 +118,12 @@ class UcbExplore(IncrementalBase):
             return
         self._rounds += 1
         self._evaluation = self._parts.evaluate(len(self._known), self._rounds)
-        self._attempts = Attempts(plan.policy, self._evaluation.ends_outside)
+        # The policy will be published over states that become known later, too. What is known
+        # about that holds for policies that play the same at every step.
+        stationary = len(plan.policy.actions) == 1
+        self._attempts = Attempts(plan.policy, self._evaluation.ends_outside,
+                                  certify=self._problem.limit if stationary else 0.0,
+                                  most=longest(plan.policy.horizon, self._problem))
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
         """Make a step of the round.

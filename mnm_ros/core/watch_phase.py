@@ -1,38 +1,48 @@
-"""A checking phase that is valid at every moment: policies are watched all the time.
+"""A checking phase that is valid at every moment: policies and transitions are watched.
 
 Rediscovery and watching take turns, some quanta of the one and an attempt of the other. Over any
 length of time without a change, the chance of any wrong decision is at most the round's
-delta ``delta_r``, a third of it for each kind of decision:
+delta ``delta_r``. The parts of it, in ``SHARES``, are for
 
 - *Deletion.* A policy's ``Detector`` raises the alarm. The delta of number ``i`` of the round is
-  ``1/(i (i + 1))`` of the third.
-- *Addition.* Rediscovery number ``j`` is a base run with delta ``1/(j (j + 1))`` of the
-  third: what it certifies is added at once.
-- *Restart.* A rediscovery takes more than ``W_r`` steps with probability at most ``delta_r / 3``,
-  whatever came before, so ``k`` in a row do with the ``k``-th power of that. The number ``k`` that
-  refutes grows with the number of rediscoveries, so that the sum over all of them is the third.
+  ``1/(i (i + 1))`` of the part.
+- *Addition.* Rediscovery number ``j`` is a base run with delta ``1/(j (j + 1))`` of the part: what
+  it certifies is added at once. What its ``lower_bound`` says is over the limit is deleted, by
+  the same delta.
+- *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,
+  whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
+  that refutes grows with the number of rediscoveries, so that the sum over all is the part.
+- *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
+  change is noticed, and the run under way forgets that pair alone.
+- *Proofs.* After a change, each policy has to prove that it works before the change counts as
+  relearnt. Proof number ``i`` of the round is wrong with ``1/(i (i + 1))`` of the part. Whenever
+  something is noticed, all proofs are withdrawn.
 
-A rediscovery takes the watched policies as known and learns from its own steps only: it samples
-every known state anew, and so finds new states and ways. It begins anew when a policy is
-deleted, as its samples may be older than the change.
+A rediscovery takes the watched policies as known, and samples every known state anew, and so finds
+new states and ways. It learns from its own steps and from those of the attempts made meanwhile.
+It begins anew when a policy is deleted, as its samples may be older than the change; unless that
+is explained by a pair on the way that has changed, and the base can go on (``revise``).
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-import math
 from typing import Any, Union
 
 from mnm_ros.core.checking_phase import CheckingPhase, Round
-from mnm_ros.core.detector import Detector
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import Policy, over_own_targets
+from mnm_ros.core.policy_watch import PolicyWatch
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.relearning import Relearning
+from mnm_ros.core.step_limit import StepLimit
+from mnm_ros.core.transition_watch import TransitionWatch
+from mnm_ros.core.turns import Turns
 
-_MARGIN = 4
-"""A rediscovery may take so many times the steps that led to the hypothesis."""
+SHARES: Mapping[str, float] = {
+    'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 6, 'transitions': 1 / 6, 'proofs': 1 / 6}
+"""The parts of a round's delta by kind of decision; their sum is 1."""
 
 
 class WatchPhase(CheckingPhase):
@@ -43,6 +53,9 @@ class WatchPhase(CheckingPhase):
         policies: of the hypothesis.
         state: of a phase with these policies, from ``to_state``; None for a new one.
         quanta: of rediscovery for one attempt of a policy under watch.
+
+    Attributes:
+        transitions: the detectors of the pairs.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
@@ -51,53 +64,57 @@ class WatchPhase(CheckingPhase):
         self.rediscovering = True
         self._round = round_
         self._quanta = quanta
-        # Of each kind of decision; round_.problem.delta is that of the round.
-        self._delta = round_.problem.delta / 3
+        # round_.problem.delta is that of the round.
+        self._delta = {kind: share * round_.problem.delta for kind, share in SHARES.items()}
         self.policies = over_own_targets(policies)
-        self._detectors_made = 0
-        self._detectors = {policy.target: self._new_detector() for policy in self.policies[1:]}
-        self._rediscoveries = 0
-        self._cut_off = 0
-        self._doublings = 0
         self._here: int | None = None
-        self._turns = deque(self.policies[1:])
         self._attempts = Attempts(self.policies[0], ends_outside=True)
-        if state is not None:
-            self._load(state)
+        self._load(state)
+        if state is None and round_.log.open:
+            self._doubt_all()
         self._rediscover_again()
         if state is not None and not state['rediscovering']:
-            self._begin_watch()
+            self._attempt(state['watched'])
+
+    @property
+    def cut_offs(self) -> int:
+        """How many rediscoveries were cut off so far."""
+        return self._limit.cut_offs
 
     @property
     def resumable(self) -> bool:
-        """Whether a rediscovery has not begun yet, so that ``to_state`` says all there is."""
-        return self._steps == 0 and self._here is None and not self._attempts.under_way
+        """Whether a rediscovery has learnt nothing yet, so that ``to_state`` says all there is."""
+        return self._fresh and self._here is None and not self._attempts.under_way
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data; only while ``resumable``."""
         return {
             'rediscovering': self.rediscovering,
+            'watched': self._attempts.policy.target,
             'rediscoveries': self._rediscoveries,
-            'cut_off': self._cut_off,
-            'doublings': self._doublings,
-            'detectors_made': self._detectors_made,
-            'detectors': {str(target): detector.to_state()
-                          for target, detector in self._detectors.items()},
-            'turns': [policy.target for policy in self._turns],
+            'relearning': self._relearning.to_state(),
+            'limit': self._limit.to_state(),
+            'policies': self._watched.to_state(),
+            'turns': self._turns.to_state(),
+            'transitions': self.transitions.to_state(),
         }
 
-    def _load(self, state: Mapping[str, Any]) -> None:
-        by_target = {policy.target: policy for policy in self.policies}
-        self._detectors_made = state['detectors_made']
-        self._detectors = {
-            int(target): Detector.from_state(
-                self._round.problem.limit, self.policies[0].horizon, detector)
-            for target, detector in state['detectors'].items()}
-        self._turns = deque(by_target[target] for target in state['turns'])
+    def _load(self, state: Mapping[str, Any] | None) -> None:
+        delta, problem = self._delta, self._round.problem
+        targets = [policy.target for policy in self.policies[1:]]
+        given: Mapping[str, Any] = state or {
+            'policies': None, 'transitions': None, 'turns': None, 'limit': None,
+            'relearning': None, 'rediscoveries': 1}
+        self._watched = PolicyWatch(
+            problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
+            given['policies'])
+        self.transitions = TransitionWatch(delta['transitions'], given['transitions'])
+        self._turns = Turns(targets, given['turns'])
+        self._relearning = Relearning(given['relearning'])
         # The rediscovery under way is begun anew, and counted then.
-        self._rediscoveries = state['rediscoveries'] - 1
-        self._cut_off = state['cut_off']
-        self._doublings = state['doublings']
+        self._rediscoveries = given['rediscoveries'] - 1
+        self._limit = StepLimit(
+            delta['restart'], self._round.steps_taken, self._round.check_steps, given['limit'])
 
     def next_action(self) -> int:
         """Return what the rediscovery, or the policy under watch, does next."""
@@ -107,111 +124,142 @@ class WatchPhase(CheckingPhase):
 
     def observe(self, action: int, state: int) -> None:
         """Make a step of the rediscovery or of the attempt under way."""
+        here, self._here = self._here, state
+        seen = (here, action, state) if here is not None and action != RESET else None
         if self.rediscovering:
-            self._rediscover(action, state)
+            self._fresh = False
+            self.base.observe(action, state)
+            if seen:
+                self._watch_transition(*seen)
+            self._rediscover()
         else:
+            if seen:
+                self._fresh = False
+                self.base.witness(*seen)
+                self._watch_transition(*seen)
             self._watch(state)
 
     def interrupt(self) -> None:
         """Go on from home."""
         self.base.interrupt()
         self._here = None
-        self._attempts.interrupt()
+        broken = self._attempts.interrupt()
+        if broken is not None:
+            self._watched.detectors[broken.policy.target].break_off(broken.length)
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Return the evidence against the policy that has most of it, in nats."""
-        evidence, threshold, target = max(
-            ((detector.evidence, detector.threshold, target)
-             for target, detector in self._detectors.items()), default=(0.0, 0.0, 0))
+        evidence, threshold, target = self._watched.most_evidence
         return {'check_window': 0,
                 'failures': f'{evidence:.1f} nats against the policy for state {target}',
                 'failure_threshold': round(threshold, 1)}
 
     def _adopt(self, policies: tuple[Policy, ...]) -> None:
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
-        before = {policy.target: policy for policy in self.policies}
+        before = self.policies
         self.policies = over_own_targets(policies)
-        now = {policy.target: policy for policy in self.policies[1:]}
-        self._detectors = {
-            target: (self._detectors[target]
-                     if target in before and policy.same_as(before[target])
-                     else self._new_detector())
-            for target, policy in now.items()}
-        # What was never tried is tried first.
-        waiting = [policy.target for policy in self._turns if policy.target in now]
-        new = [target for target in now if target not in waiting]
-        self._turns = deque(now[target] for target in (*new, *waiting))
-
-    def _new_detector(self) -> Detector:
-        self._detectors_made += 1
-        number = self._detectors_made
-        return Detector(self._round.problem.limit, self.policies[0].horizon,
-                        self._delta / (number * (number + 1)))
+        self._watched.change(before, self.policies[1:], doubted=self._round.log.open)
+        now = self._watched.detectors
+        self._relearning.keep(now)
+        self._turns.change(now)
 
     def _rediscover_again(self) -> None:
         self._rediscoveries += 1
         number = self._rediscoveries
-        problem = replace(self._round.problem, delta=self._delta / (number * (number + 1)))
+        problem = replace(
+            self._round.problem, delta=self._delta['addition'] / (number * (number + 1)))
         self.base = self._round.new_base(problem, self.policies)
         self._allow_steps()
         self._steps = 0
-        self._here = None
-        self._quiet = True
+        self._fresh = True
+        self._relearning.begin_rediscovery()
+        self._following_up = False
         self._begin_quantum()
 
     def _allow_steps(self) -> None:
-        """Set ``W_r``; each cut off run doubles it, so that a run that is merely slow ends."""
-        bound = max(self.base.step_bound(len(self.policies)), _MARGIN * self._round.steps_taken)
-        self.check_steps = self._round.check_steps or bound * 2 ** self._doublings
+        self._limit.set(self.base.step_bound(len(self.policies)))
+        self.check_steps = self._limit.steps
 
     def _begin_quantum(self) -> None:
+        """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering = True
-        # While policies lack their proof after a change, watching gets as many turns.
-        quanta = 1 if self._round.log.open and self._unproven() else self._quanta
+        # Watching gets as many turns while policies may have failed with a change, when nothing
+        # but proofs is left to do, and to find out whether a pair has changed.
+        watching = bool(self.transitions.suspected) or self._round.log.open and (
+            self._watched.doubtful or self._relearning.swept)
+        quanta = 1 if watching else self._quanta
         self._left = quanta * self.base.quantum
+        self._here = None
         self.base.interrupt()
+        raised = tuple(self.transitions.raised)
+        self._following_up = bool(raised) and not self._following_up
+        if self._following_up:
+            for pair in raised:
+                self.base.want(*pair)
 
-    def _rediscover(self, action: int, state: int) -> None:
-        """Make a step of the rediscovery; what it has certified is added after each quantum.
+    def _watch_transition(self, state: int, action: int, next_state: int) -> None:
+        """Take note of where a pair has led, and of a change if it is the pair's alarm."""
+        pair = (state, action)
+        was_raised = pair in self.transitions.raised
+        if self.transitions.record(state, action, next_state):
+            self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '
+                                 'leads elsewhere than before')
+            concerned = self.transitions.concerned(pair, self.policies)
+            self._notice()
+            self._watched.doubt(concerned)
+            self._turns.prefer(concerned)
+            self._relearning.concern(concerned)
+            self.base.forget(state, action)
+            return
+        if pair in self.transitions.raised and (self._following_up or not was_raised):
+            self.base.want(state, action)
+        # Policies through a suspicious pair make attempts, as they execute it, too.
+        self.transitions.suspect(pair, self.policies)
+
+    def _rediscover(self) -> None:
+        """Judge the rediscovery after a step; what it has found out counts after each quantum.
 
         A quantum that is over waits for the end of an episode of policy evaluation: an
-        interruption would drop the episode.
+        interruption would drop the episode. What is followed up does not count for ``W_r``.
         """
         base = self.base
-        base.observe(action, state)
-        self._steps += 1
+        self._steps += not self._following_up
         self._left -= 1
         cut_off = self._steps >= self.check_steps
         if not (base.finished or cut_off or self._left <= 0 and (
                 base.episode_over or not base.evaluating)):
             return
         self._add_new_states()
+        if self._delete_refuted():
+            return
         if base.finished:
-            self._cut_off = 0    # only those in a row refute the round
-            # It has sampled all known states without finding a new one, nor was one deleted.
-            if self._quiet and not self._unproven():
-                self._round.log.settle()
-            self._rediscover_again()
+            self._finish_rediscovery()
         elif cut_off:
-            self._cut_off += 1
-            self._doublings += 1
-            if self._cut_off >= self._cut_offs_to_refute():
+            if self._limit.cut_off(self._rediscoveries):
                 self._refute()
                 return
             self._rediscover_again()
         self._begin_watch()
 
-    def _cut_offs_to_refute(self) -> int:
-        """Return the least ``k`` with ``d^k <= d / (j (j + 1))``, where ``d`` is the third."""
-        number = self._rediscoveries
-        return 1 + math.ceil(math.log(number * (number + 1)) / -math.log(self._delta))
+    def _finish_rediscovery(self) -> None:
+        self._limit.finished(self._steps)
+        # It has sampled all known states without finding a new one, and nothing was noticed.
+        self._relearning.end_rediscovery()
+        self._settle()
+        self._rediscover_again()
+
+    def _settle(self) -> None:
+        """Close the change if all has been sampled and all policies are proven since."""
+        if self._relearning.swept and not self._watched.unproven:
+            self._round.log.settle()
+            self._relearning.settle()
 
     def _refute(self) -> None:
         self.refuted = True
         self._round.log.notice()
         self._round.log.tell(
             f'round {self._round.number}: rediscovery took more than {self.check_steps} steps '
-            f'{self._cut_off} times in a row, round {self._round.number + 1} begins')
+            f'{self._limit.in_a_row} times in a row, round {self._round.number + 1} begins')
 
     def _add_new_states(self) -> None:
         """Add what the rediscovery has certified.
@@ -224,62 +272,87 @@ class WatchPhase(CheckingPhase):
             return
         self._adopt((*self.policies, *found))
         self._allow_steps()
-        self._quiet = False
+        self._relearning.notice()
         targets = [policy.target for policy in found]
         if any(self.base.estimates.get(target, 0.0) <= self._round.problem.radius
                for target in targets):
             self._notice()
+            self._doubt_all()
         self._round.log.tell_states(
             self._round.number, targets, 'found, added', 'found, added')
+
+    def _delete_refuted(self) -> bool:
+        """Delete the policies through changed pairs that are too slow by the run's model."""
+        refuted = [policy for policy in self.policies
+                   if policy.target in self._relearning.concerned
+                   and self.base.lower_bound(policy) > self._round.problem.limit]
+        if refuted:
+            self._delete(refuted)
+        return bool(refuted)
 
     def _notice(self) -> None:
         """Take note of a change.
 
-        The detectors have seen the policies before the change: no policy may profit from its
-        past, so all of them begin anew. While the change is not relearnt, they go on.
+        No policy may profit from its past: it has to prove anew that it works, also if another
+        change is being relearnt, and a whole rediscovery has to follow.
         """
-        if not self._round.log.open:
-            self._detectors = {target: self._new_detector() for target in self._detectors}
+        self._relearning.notice()
+        self._watched.notice()
         self._round.log.notice()
 
-    def _unproven(self) -> bool:
-        """Whether some policy has not shown since the last change that it works."""
-        return not all(detector.proven for detector in self._detectors.values())
+    def _doubt_all(self) -> None:
+        """Doubt all policies, once for a change, as it is one of them that has told of it."""
+        if not self._relearning.all_doubted:
+            self._watched.doubt(self._watched.detectors)
+            self._relearning.all_doubted = True
 
     def _begin_watch(self) -> None:
-        """Let the policy whose turn it is make an attempt; after a change, one without a proof."""
-        self._here = None
-        if self._turns:
-            if self._round.log.open and self._unproven():
-                while self._detectors[self._turns[0].target].proven:
-                    self._turns.rotate(-1)
-            self.rediscovering = False
-            self._attempts = Attempts(self._turns[0], ends_outside=True)
-        else:
+        """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""
+        suspected = self.transitions.suspected
+        chosen = self._turns.next(
+            lambda target: target in suspected
+            or self._round.log.open and not self._watched.detectors[target].proven)
+        if chosen is None:
             self._begin_quantum()
+        else:
+            self._attempt(chosen)
+
+    def _attempt(self, target: int) -> None:
+        self._here = None
+        self.rediscovering = False
+        policy = next(policy for policy in self.policies if policy.target == target)
+        self._attempts = Attempts(policy, ends_outside=True)
 
     def _watch(self, state: int) -> None:
         """Make a step of the attempt, and judge the policy at its end."""
-        self._here = state
         episode = self._attempts.observe(state)
         if episode is None:
             return
         policy = self._attempts.policy
-        detector = self._detectors[policy.target]
-        detector.record(episode.length, episode.failed)
-        if detector.alarm:
-            self._delete(policy)
+        if self._watched.record(policy.target, episode.length, episode.failed,
+                                proving=self._round.log.open):
+            self._delete([policy])
+        elif self._delete_refuted():
+            return    # the run has learnt from this attempt, too
         elif episode.failed:
             # Only more attempts tell bad luck from a change, the sooner the better.
-            self._begin_watch()
+            self._attempt(policy.target)
         else:
-            self._turns.rotate(-1)
+            self._settle()
             self._begin_quantum()
 
-    def _delete(self, failing: Policy) -> None:
-        self._adopt(tuple(policy for policy in self.policies if policy is not failing))
+    def _delete(self, failing: Sequence[Policy]) -> None:
+        """Delete policies; the rediscovery goes on only if it is known what has changed."""
+        targets = [policy.target for policy in failing]
+        explained = all(target in self._relearning.concerned for target in targets)
+        self._adopt(tuple(policy for policy in self.policies if policy.target not in targets))
+        self.transitions.leave(targets)
         self._notice()
+        self._doubt_all()
         self._round.log.tell_states(
-            self._round.number, [failing.target],
-            'no longer reached by its policy, deleted', '')
-        self._rediscover_again()
+            self._round.number, targets, 'no longer reached by its policy, deleted',
+            'no longer reached by their policies, deleted')
+        if explained and not self.base.finished and self.base.revise(self.policies):
+            self._begin_quantum()
+        else:
+            self._rediscover_again()

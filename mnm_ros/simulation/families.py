@@ -31,11 +31,15 @@ Table = dict[Pair, Outcomes]
 
 @dataclass(frozen=True)
 class Draw:
-    """What a family has drawn: settings that share the start state and the actions."""
+    """What a family has drawn: settings that share the start state and the actions.
+
+    benign: whether a change is meant to leave a hypothesis right that was right before.
+    """
 
     start: int
     actions: tuple[str, ...]
     settings: tuple[Table, ...]
+    benign: bool = False
 
     def cmps(self) -> tuple[Cmp, ...]:
         """Return the CMP of each setting."""
@@ -204,6 +208,36 @@ def confusing_chain(rng: np.random.Generator, changes: int = 0) -> Draw:
     return Draw(0, tuple(f'a{action}' for action in range(actions)), tuple(settings))
 
 
+def random_star(rng: np.random.Generator, changes: int = 0, gap: bool = False) -> Draw:
+    """Return a home with 3 to 8 targets, each hit by an action of its own.
+
+    The action hits after 1.1 to 12 tries on average and else stays put; every action leads back
+    from a target. A change draws the probability of one or two of them anew, and is benign.
+
+    gap: whether each takes either at most 2 tries or at least 6.5. With interruptions after some
+        steps without movement, what lies between can hardly be proven, nor ruled out.
+    """
+    count = int(rng.integers(3, 9))
+    chances = [1 / float(tries) for tries in rng.uniform(1.1, 12, size=count)]
+    if gap:
+        easy = [target < 2 or rng.random() < 0.3 for target in range(count)]
+        chances = [1 / float(rng.uniform(1.1, 2) if each else rng.uniform(6.5, 12))
+                   for each in easy]
+
+    def table() -> Table:
+        hits: Table = {(0, action): ((action + 1, chance), (0, 1 - chance))
+                       for action, chance in enumerate(chances)}
+        return hits | {(target, action): ((0, 1.0),)
+                       for target in range(1, count + 1) for action in range(count)}
+
+    settings = [table()]
+    for _ in range(changes):
+        for target in rng.choice(count, size=int(rng.integers(1, 3)), replace=False):
+            chances[int(target)] = 1 / float(rng.uniform(1.1, 12))
+        settings.append(table())
+    return Draw(0, tuple(f'a{action}' for action in range(count)), tuple(settings), benign=True)
+
+
 Family = Callable[[np.random.Generator], Draw]
 
 FAMILIES: Mapping[str, Family] = {
@@ -215,7 +249,20 @@ FAMILIES: Mapping[str, Family] = {
     'changing_grid': partial(random_grid, changes=1),
     'changing_tree': partial(random_tree, changes=1),
     'changing_chain': partial(confusing_chain, changes=1),
+    'interrupted_graph': random_graph,
+    'interrupted_tree': random_tree,
+    'helped_star': partial(random_star, gap=True),
+    'helped_grid': random_grid,
+    'lost_graph': random_graph,
+    'lost_star': partial(random_star, gap=True),
+    'twice_grid': partial(random_grid, changes=2),
+    'twice_tree': partial(random_tree, changes=2),
+    'benign_star': partial(random_star, changes=1),
+    'early_graph': partial(random_graph, changes=1),
+    'early_grid': partial(random_grid, changes=1),
 }
+"""In a family ``twice``, the second change is for a time at which the first is open; in one that
+is ``early``, the change is for the building phase. ``INCIDENTS`` says what happens in others."""
 
 
 def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:
@@ -224,7 +271,8 @@ def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> S
     In every setting, ``SMALLEST`` to ``LARGEST`` states are reachable within ``radius``. At every
     change a state within ``radius`` leaves even ``(1 + epsilon) * radius``, or one from outside of
     the latter comes within ``radius``, so that a hypothesis that was right becomes wrong. The
-    settings come in either order, so that states are gained as often as they are lost.
+    settings come in either order, so that states are gained as often as they are lost. A benign
+    change moves no state across the radius, nor across the limit or close to it.
 
     Raises:
         ValueError: if there is no such family, the seed is negative or no draw fits.
@@ -254,11 +302,20 @@ def worth_a_trial(drawn: Draw, radius: float, epsilon: float) -> bool:
         if not SMALLEST <= len(within[-1]) <= LARGEST:
             return False
     changes = range(len(within) - 1)
+    if drawn.benign and changes:
+        return _keeps_right(drawn, radius, (1 + epsilon) * radius)
     if any(within[i] == within[i + 1] for i in changes):    # spares the larger sets
         return False
     limits = [set(reachable_states(cmp, (1 + epsilon) * radius))
               for cmp in (drawn.cmps() if changes else ())]
     return all(within[i] - limits[i + 1] or within[i + 1] - limits[i] for i in changes)
+
+
+def _keeps_right(drawn: Draw, radius: float, limit: float) -> bool:
+    """Return whether all settings have the same states within the radius and within the limit."""
+    sets = {tuple(frozenset(reachable_states(cmp, steps))
+                  for steps in (radius, 0.9 * limit, 1.1 * limit)) for cmp in drawn.cmps()}
+    return len(sets) == 1 and all(near == far for _, near, far in sets)
 
 
 def _mixture(parts: list[tuple[int, float]]) -> Outcomes:

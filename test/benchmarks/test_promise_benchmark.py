@@ -52,6 +52,41 @@ def test_the_base_alone_in_the_first_setting() -> None:
     assert outcome.first is not None and outcome.last is None
 
 
+@pytest.mark.parametrize('family', ['helped_star', 'lost_graph', 'interrupted_tree'])
+def test_a_robot_that_is_interrupted(family: str) -> None:
+    configuration = replace(QUICK, radius=4.0)
+    outcome = trials.run(family, 1, configuration)
+    assert outcome.end == 'found' and outcome.interruptions > 0
+    alone = trials.run(family, 1, replace(configuration, alone=True))
+    assert alone.end == 'found' and alone.interruptions > 0
+    assert trials.run('random_graph', 1, QUICK).interruptions == 0
+
+
+def told(outcome: Outcome, what: str) -> list[int]:
+    """Return at which lines of the log there is something."""
+    return [number for number, line in enumerate(outcome.log) if what in line]
+
+
+def test_a_second_change_is_made_while_the_first_one_is_open() -> None:
+    outcome = trials.run('twice_grid', 0, QUICK)
+    assert outcome.end == 'relearnt' and outcome.setting == 2 and outcome.last is not None
+    first, second = told(outcome, 'takes over')
+    # What was noticed stands right before the second change.
+    assert second > first + 1 and len(outcome.reachable) == 3
+
+
+def test_a_change_in_the_building_phase_comes_before_the_first_hypothesis() -> None:
+    outcome = trials.run('early_graph', 2, replace(QUICK, radius=0.0))
+    assert told(outcome, 'takes over')[0] < told(outcome, ' first hypothesis, ')[0]
+    assert outcome.first is None and outcome.last is not None and outcome.end == 'relearnt'
+
+
+def test_a_benign_change_need_not_be_noticed() -> None:
+    outcome = trials.run('benign_star', 0, QUICK)
+    assert outcome.end == 'relearnt' and outcome.setting == 1
+    assert outcome.last is not None and outcome.last.ok
+
+
 def test_a_budget_that_is_used_up() -> None:
     outcome = trials.run('corridor', 0, replace(QUICK, budget=10))
     assert (outcome.end, outcome.steps) == ('no hypothesis', 10)

@@ -8,10 +8,12 @@ from binomial import binomial_tail
 import numpy as np
 import pytest
 
-from mnm_ros.core.certificate import ConfidenceSets, PessimisticModel
+from mnm_ros.core.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.counts import Counts
+from mnm_ros.core.model import Model
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.transition_rows import TransitionRows
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 
@@ -44,6 +46,15 @@ def sample(cmp: TableCmp, rng: np.random.Generator, known: range, delta: float, 
             for number in rng.choice(len(after), size=rng.integers(1, most), p=chances):
                 sets.add(state, action, after[number])
     return counts, sets
+
+
+def planned(counts: Counts, known: range, target: int) -> tuple[int, ...]:
+    """Return the actions of a policy that the counts suggest."""
+    rows = TransitionRows(counts, ACTIONS)
+    for state in known:
+        rows.enter(state)
+    moves, _ = Model.of(rows, known).smoothed_plan(target, LIMIT)
+    return tuple(int(move) for move in moves)
 
 
 def attempt_cost(cmp: TableCmp, policy: Policy) -> float:
@@ -89,9 +100,9 @@ def test_the_jth_pair_gets_its_part_of_the_delta() -> None:
         sets.add(state, 0, 7)
         sets.add(state, 0, 7)
         # Two of a kind: W = 1, and "not new" was predicted with 1 - 1/4.
-        assert sets.ball(state, 0) == ([1.0], pytest.approx(
+        assert sets.ball(state, 0) == ([1.0, 0.0], pytest.approx(
             math.log((state + 1) * (state + 2) / 0.1) - math.log(3 / 4)))
-    assert sets.ball(9, 0) == ([], math.inf)
+    assert sets.ball(9, 0) == ([0.0], math.inf)
 
 
 @pytest.mark.parametrize('most', [6, 60, 600])
@@ -103,13 +114,14 @@ def test_a_bound_is_below_the_truth_with_no_more_than_its_probability(most: int)
         rng = np.random.default_rng([most, seed])
         cmp = random_cmp(rng, states)
         counts, sets = sample(cmp, rng, known, delta, most)
-        model = PessimisticModel(counts, sets, known, ACTIONS, HORIZON, LIMIT)
         wrong = False
         for target in (4, 5):
             other = tuple(int(a) for a in rng.integers(RESET, ACTIONS, size=len(known)))
-            for actions in (model.plan(target), other):
-                bound = model.certify(target, actions).bound * (1 + 1e-9)
+            for actions in (planned(counts, known, target), other):
                 policy = Policy(target, HORIZON, tuple(known), (actions,))
+                model = PolicyModel(counts, sets, policy, LIMIT)
+                bound = model.certify().bound * (1 + 1e-9)
+                wrong |= model.lower_bound() > attempt_cost(cmp, policy) * (1 + 1e-9)
                 for published in (policy, policy.on(range(5)), policy.on(range(states))):
                     wrong |= bound < attempt_cost(cmp, published)
                     wrong |= bound <= LIMIT * (1 - 1e-9) < expected_steps(cmp, published) / (
@@ -129,10 +141,11 @@ def test_with_many_samples_the_bound_comes_close_to_the_truth() -> None:
             after, chances = zip(*cmp.transitions(state, action))
             for number in rng.choice(len(after), size=30_000, p=chances):
                 sets.add(state, action, after[number])
-    model = PessimisticModel(counts, sets, range(3), ACTIONS, HORIZON, LIMIT)
-    actions = model.plan(4)
+    actions = planned(counts, range(3), 4)
     policy = Policy(4, HORIZON, (0, 1, 2), (actions,))
-    certificate = model.certify(4, actions)
+    model = PolicyModel(counts, sets, policy, LIMIT)
+    certificate = model.certify()
+    assert attempt_cost(cmp, policy) - 0.15 < model.lower_bound() < attempt_cost(cmp, policy)
     assert actions[:2] == (0, 0)
     assert attempt_cost(cmp, policy) < certificate.bound < attempt_cost(cmp, policy) + 0.15
     assert certificate.empirical == pytest.approx(attempt_cost(cmp, policy), abs=0.05)
@@ -149,8 +162,7 @@ def test_the_bound_of_one_sure_step_written_out() -> None:
     home = outside = 1 + LIMIT
     for _ in range(HORIZON):
         home, outside = 1 + (1 - arrives) * max(home, outside), max(1 + LIMIT, 1 + home)
-    model = PessimisticModel(counts, sets, (0,), 1, HORIZON, LIMIT)
-    certificate = model.certify(1, (0,))
+    certificate = PolicyModel(counts, sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
     assert certificate.bound == pytest.approx(home, rel=1e-9)
     assert certificate.empirical == pytest.approx(1.0)
     assert certificate.steps == 1.0
@@ -161,6 +173,5 @@ def test_nothing_is_certified_without_samples() -> None:
     counts = Counts()
     sets = ConfidenceSets(0.1, counts)
     sets.add(0, 0, 1)
-    model = PessimisticModel(counts, sets, (0,), 1, HORIZON, LIMIT)
-    certificate = model.certify(1, model.plan(1))
+    certificate = PolicyModel(counts, sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
     assert certificate.bound > 1 + LIMIT and certificate.weights

@@ -115,3 +115,49 @@ def test_on_the_way_ends_from_anywhere(seed: int) -> None:
     discovery.begin((0, 1, 2), (0, 1, 2), TO_TWO)
     explore(discovery, counts, seed % 3, np.random.default_rng(seed))
     assert all(counts.visits(s, a) >= discovery.quota(3) for s in range(3) for a in range(2))
+
+
+def test_on_the_way_no_way_known_is_no_reason_to_stay_at_home() -> None:
+    """State 1 follows home once in 60 executions: it may not have been met within the quota."""
+    for seed in range(20):
+        rng, counts = np.random.default_rng(seed), Counts()
+        discovery = OnTheWayDiscovery(PROBLEM, 0.03, counts)
+        for _ in range(discovery.quota(2)):
+            counts.add(0, 0, 0)
+            counts.add(0, 1, 0)
+        discovery.begin((0, 1), (0, 1), Policy(1, 5, (0, 1), ((0, 0),)))
+        here, resets, steps = 0, 0, 0
+        while not discovery.done():
+            action = discovery.action(here)
+            resets += action == RESET
+            state = 0 if action == RESET or here or rng.random() > 1 / 60 else 1
+            if action != RESET:
+                counts.add(here, action, state)
+            discovery.observe(here, action, state)
+            here, steps = state, steps + 1
+            assert steps < 20_000, f'seed {seed}'
+        assert resets < steps / 4, f'seed {seed}'
+
+
+def test_on_the_way_a_trap_is_left_where_no_way_is_known() -> None:
+    """From home, action 0 leads into the trap 1, and action 1 after a while to 2."""
+    counts = Counts()
+    discovery = OnTheWayDiscovery(PROBLEM, 0.03, counts)
+    for _ in range(discovery.quota(3)):
+        for state, action, following in ((0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 1)):
+            counts.add(state, action, following)
+    discovery.begin((0, 1, 2), (2,), Policy(2, 5, (0, 1, 2), ((1, RESET, 0),)))
+    here, rng = 0, np.random.default_rng(0)
+    for _ in range(2000):
+        if discovery.done():
+            break
+        action = discovery.action(here)
+        if action == RESET:
+            state = 0
+        else:
+            state = 1 if here == 1 or (here, action) == (0, 0) else 0
+            state = 2 if here == 2 or (here, action) == (0, 1) and rng.random() < 0.05 else state
+            counts.add(here, action, state)
+        discovery.observe(here, action, state)
+        here = state
+    assert discovery.done()

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
+import random
+
 import pytest
 
 from mnm_ros.core.episode import Episode
+from mnm_ros.core.evaluation import longest
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.simulation.cmp import Cmp, TableCmp
+from mnm_ros.simulation.ground_truth import expected_steps
 
 POLICY = Policy(7, 3, (0, 1, 2), ((4, 5, RESET),))
 
@@ -39,3 +47,110 @@ def test_an_attempt_ends_at_the_target_the_horizon_or_outside(
 def test_it_plays_its_policy() -> None:
     episode = play([1], ends_outside=False)
     assert [episode.action(state) for state in (0, 1, 2, 9)] == [4, 5, RESET, RESET]
+
+
+@pytest.mark.parametrize(('states', 'length', 'failed'), [
+    ([1, 7], 2, False),
+    ([1, 1, 1, 1, 1, 1, 1, 1], 8, True),
+    ([9, 0, 7], 1, True),                     # it has left, and arrives: failed where it left
+    ([9, 0, 1, 9, 0, 7], 1, True),            # only the first time counts
+    ([9, 0, 1, 1, 1, 1, 1, 1], 1 + 5, True),  # it does not arrive: m = 4.5 steps more
+    ([1, 1, 1, 9], 8, True),                  # so late that it counts as failed at the horizon
+])
+def test_what_counts_if_a_policy_is_published_over_more_states(
+        states: list[int], length: int, failed: bool) -> None:
+    episode = Episode(Policy(7, 8, (0, 1, 2), ((4, 5, RESET),)), True, certify=4.5)
+    here = 0
+    for state in states:
+        assert not episode.over
+        assert episode.action(here) == (RESET if here == 9 else {0: 4, 1: 5}[here])
+        episode.observe(state)
+        here = state
+    assert (episode.over, episode.failed, episode.length) == (True, failed, length)
+
+
+def test_more_steps_than_the_horizon_may_count() -> None:
+    policy = Policy(7, 8, (0,), ((4,),))
+    for most, length in ((0, 8), (9, 9), (10, 1 + 9)):
+        episode = Episode(policy, True, certify=9.0, most=most)
+        episode.observe(9)
+        while not episode.over:
+            episode.observe(0)
+        assert episode.failed and episode.length == length
+        assert episode.most == max(8, most)
+
+
+def outcomes(cmp: Cmp, policy: Policy, certify: float,
+             most: int = 0) -> list[tuple[float, Episode]]:
+    """Return how attempts end, with their probabilities."""
+    under_way = {(cmp.start, 0): (1.0, Episode(policy, True, certify, most))}
+    ended = []
+    while under_way:
+        following: dict[tuple[int, int], tuple[float, Episode]] = {}
+        for (here, _), (weight, episode) in under_way.items():
+            for state, chance in cmp.transitions(here, episode.action(here)):
+                after = copy(episode)
+                after.observe(state)
+                if after.over:
+                    ended.append((weight * chance, after))
+                    continue
+                key = state, after._left
+                before = following[key][0] if key in following else 0.0
+                following[key] = before + weight * chance, after
+        under_way = following
+    return ended
+
+
+def certified(cmp: Cmp, policy: Policy, published: bool) -> float:
+    """Return the least ``m`` that attempts can certify, up to 100,000."""
+    low, high = 1.0, 1e5
+    for _ in range(60):
+        m = (low + high) / 2
+        mean = sum(weight * (episode.length + episode.failed * (1 + m))
+                   for weight, episode in outcomes(cmp, policy, m if published else 0.0))
+        low, high = (low, m) if mean <= m else (m, high)
+    return high
+
+
+def leaving(seed: int) -> tuple[Cmp, Policy]:
+    """Return a CMP, and a policy on three of its states that often leaves them for two others."""
+    draw, states, target = random.Random(seed), (0, 1, 2), 9
+    boost = draw.choice((1, 3))
+    table = {}
+    for state in states:
+        weights = [draw.random() ** 3 for _ in range(5)] + [boost * draw.random() ** 3]
+        table[state, 0] = tuple((after, weight / sum(weights)) for after, weight in zip(
+            (*states, 3, 4, target), weights))
+    return TableCmp(0, 1, table), Policy(target, 6, states, ((0, 0, 0),))
+
+
+def test_what_is_certified_holds_over_whichever_states_the_policy_is_published() -> None:
+    """With attempts that are over outside, as if nothing more were learnt, it does not."""
+    broken = 0
+    for seed in range(40):
+        cmp, policy = leaving(seed)
+        taken = max(expected_steps(cmp, policy.on((*policy.states, *more)))
+                    for more in ((), (3,), (4,), (3, 4)))
+        assert taken <= certified(cmp, policy, published=True) + 1e-6, seed
+        broken += taken > certified(cmp, policy, published=False) + 1e-6
+    assert broken > 5
+
+
+@pytest.mark.parametrize('epsilon', [0.15, 1.0, 4.0])
+def test_policies_that_take_the_radius_can_be_certified(epsilon: float) -> None:
+    tried, left = 0, 0.0
+    for seed in range(120):
+        cmp, policy = leaving(seed)
+        radius = expected_steps(cmp, replace(policy.on((0, 1, 2, 3, 4)), horizon=1000))
+        if not 1.5 <= radius <= 8:
+            continue
+        problem = Problem(1, radius, epsilon, 0.1)
+        policy = replace(policy, horizon=settings(problem).steps_horizon)
+        most = longest(policy.horizon, problem)
+        ended = outcomes(cmp, policy, problem.limit, most)
+        mean = sum(weight * (episode.length + episode.failed * (1 + problem.limit))
+                   for weight, episode in ended)
+        assert mean <= problem.limit, seed
+        tried += 1
+        left += sum(weight for weight, episode in ended if episode._left)
+    assert tried > 40 and left > 0.3 * tried

@@ -14,12 +14,12 @@ from transitions import MachineError
 from mnm_ros.core.as_printed.window_phase import WindowPhase
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
+from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import RESET, Problem
-from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.streams import DoublingSchedule, Schedule, StreamSchedule
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
 SEED = 5
@@ -57,12 +57,12 @@ class Script:
 
 
 def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool = False,
-        **options: Value) -> Mnm:
+        schedule: Callable[[], Schedule] | None = None, **options: Value) -> Mnm:
     checking = partial(
         WindowPhase, new_tests=lambda p, known: HoeffdingTests(p, known, window, printed),
         new_evaluation=lambda p, known: ScriptedEvaluation())
     return Mnm(settings(PROBLEM, 'paper', options), SEED, script,
-               lambda: StreamSchedule(exponent), checking)
+               schedule or (lambda: StreamSchedule(exponent)), checking)
 
 
 def checking_of(machine: Mnm) -> WindowPhase:
@@ -181,6 +181,39 @@ def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> Non
     assert machine.hypothesis.targets == (HOME, 3, 5) and machine.hypothesis.stamp == (1, 0)
     assert machine.state is MnmPhase.REDISCOVERY and machine.building is None
     assert script.problems[0].delta == round_delta(0.1, 1)
+
+
+def test_the_weights_of_streams_and_rounds_sum_up_to_delta_whatever_happens() -> None:
+    assert stream_delta('summed', 0.1, 1, 1) == pytest.approx(0.025)
+    for many in (1, 10, 300):
+        total = sum(stream_delta('summed', 0.1, r, p)
+                    for r in range(1, many + 1) for p in range(1, many + 1))
+        assert total == pytest.approx(0.1 * (many / (many + 1)) ** 2)
+    assert {stream_delta('printed', 0.1, 3, p) for p in (1, 2, 9)} == {round_delta(0.1, 3)}
+
+
+@pytest.mark.parametrize('budget', ['summed', 'printed'])
+def test_each_stream_has_the_delta_of_its_number_and_the_checks_have_their_own(
+        budget: str) -> None:
+    script = Script(ScriptedBase(0), ScriptedBase(0), ScriptedBase(5 * QUANTUM, (HOME, 3)),
+                    rest=lambda: ScriptedBase(0))
+    machine = mnm(script, budget=budget)
+    run(machine, World(), lambda: machine.hypothesis is not None)
+    assert [problem.delta for problem in script.problems[:3]] == [
+        stream_delta(budget, 0.1, 1, p) for p in (1, 2, 3)]
+    assert checking_of(machine)._round.problem.delta == round_delta(0.1, 1)
+
+
+def test_a_change_while_building_leaves_a_clean_stream_that_finishes() -> None:
+    """Streams that began before it never end; those that start later need 400 quanta."""
+    change, needed = 1500, 400
+    script = Script(ScriptedBase(0), ScriptedBase(0),
+                    rest=lambda: ScriptedBase(needed * QUANTUM, (HOME, 3)))
+    machine = mnm(script, schedule=DoublingSchedule)
+    steps = run(machine, World(), lambda: machine.hypothesis is not None)
+    start, streams = 2000, 3
+    assert start <= 2 * change and len(script.runs) - 1 == streams    # one more run checks
+    assert QUANTUM * (start + needed) < steps <= QUANTUM * (start + needed * streams)
 
 
 def hypothesis_of(targets: tuple[int, ...], rest: Callable[[], ScriptedBase],
@@ -311,7 +344,8 @@ def test_a_robot_that_was_moved_starts_again_from_home_and_nothing_is_lost() -> 
     assert machine.next_action() == RESET
     check_runs(machine, world, 1)
     check_run = checking_of(machine).window[0]
-    assert check_run.failed == set() and check_run.mean_steps == {3: 1, 5: 1}
+    # The attempt to reach 3 that was broken off counts as one that failed at the horizon.
+    assert check_run.failed == set() and check_run.mean_steps == {3: QUANTUM + 2, 5: 1}
 
 
 def test_a_trigger_that_the_table_does_not_have_changes_nothing() -> None:

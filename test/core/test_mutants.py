@@ -46,19 +46,27 @@ def test_the_steps_of_a_stream_are_those_since_its_start() -> None:
     assert phase.steps_of(second) == 3
 
 
-def test_watching_has_as_many_turns_as_rediscovery_until_all_policies_are_proven() -> None:
+def test_watching_has_as_many_turns_as_rediscovery_while_policies_are_doubted() -> None:
+    """And again when nothing but proofs is left to do."""
     log = ChangeLog(lambda sentence: None)
     phase = WatchPhase(
         Round(1, PROBLEM, lambda problem, policies: ScriptedBase(0), 0, 10, log),
         (policy(HOME), policy(1), policy(2)), quanta=4)
     quantum = phase.base.quantum
-    log.notice()
-    phase._begin_quantum()
-    assert phase._left == quantum
-    for detector in phase._detectors.values():
-        detector.proven = True
+    assert phase._left == 4 * quantum
+    phase._notice()
     phase._begin_quantum()
     assert phase._left == 4 * quantum
+    phase._doubt_all()
+    phase._begin_quantum()
+    assert phase._left == quantum
+    for detector in phase._watched.detectors.values():
+        detector.credible = True
+    phase._begin_quantum()
+    assert phase._left == 4 * quantum
+    phase._relearning.swept = True
+    phase._begin_quantum()
+    assert phase._left == quantum
 
 
 def test_a_printed_evaluation_goes_on_after_the_policy_has_been_left() -> None:
@@ -103,6 +111,7 @@ def test_new_ways_are_looked_for_when_the_horizon_has_passed_without_a_sample() 
 def test_no_bet_of_a_detector_goes_bankrupt(failed: bool) -> None:
     limit, horizon = 40.0, 60
     detector = Detector(limit, horizon, 1e-4)
+    detector.begin_proof(1e-9)
     for _ in range(500):
         detector.record(horizon if failed else 1, failed)
         logs = [*detector._against_logs, *detector._for_logs]

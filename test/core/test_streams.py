@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.streams import FIRST, DoublingSchedule, StreamSchedule, new_schedule
 
 QUANTA = 12_000
 
@@ -55,3 +55,47 @@ def test_the_first_quanta_written_out() -> None:
 def test_an_exponent_that_would_starve_the_streams_is_refused(exponent: float) -> None:
     with pytest.raises(ValueError, match='stream_exponent'):
         StreamSchedule(exponent)
+
+
+def doubling(quanta: int) -> tuple[list[int], list[int]]:
+    """Return which stream had each quantum, and how many streams there were."""
+    schedule, chosen, streams = DoublingSchedule(), [], []
+    for _ in range(quanta):
+        chosen.append(schedule.next())
+        streams.append(len(schedule.activations))
+    return chosen, streams
+
+
+def test_a_stream_starts_whenever_the_quanta_have_doubled() -> None:
+    chosen, streams = doubling(20 * FIRST)
+    starts = [chosen.index(p) + 1 for p in range(max(chosen) + 1)]
+    assert starts == [1] + [FIRST * 2 ** k for k in range(5)]
+    assert all(count == 2 + int(math.log2(q / FIRST))
+               for q, count in enumerate(streams, 1) if q >= FIRST)
+
+
+def test_there_is_no_catching_up_streams_share_what_comes_after_their_start() -> None:
+    chosen, streams = doubling(20 * FIRST)
+    for q, count in enumerate(streams):
+        window = chosen[q:q + count]
+        if len(window) == count == streams[min(q + count, len(streams)) - 1]:
+            assert sorted(window) == list(range(count))
+
+
+@pytest.mark.parametrize('change', [1, 300, 999, 1000, 1001, 1999, 5000, 15_999])
+@pytest.mark.parametrize('needed', [1, 100, 3000])
+def test_after_a_change_a_clean_stream_has_its_quanta_in_a_bounded_multiple(
+        change: int, needed: int) -> None:
+    chosen, streams = doubling(100 * FIRST)
+    clean = streams[change - 1]    # the index of the first one that starts later
+    start = chosen.index(clean) + 1
+    assert change < start <= max(FIRST, 2 * change)
+    turns = [q for q, stream in enumerate(chosen, 1) if stream == clean]
+    end = turns[needed - 1]
+    assert end < start + needed * streams[end - 1]
+    assert streams[end - 1] == 2 + int(math.log2(end / FIRST))
+
+
+def test_the_schedules_by_name() -> None:
+    assert isinstance(new_schedule('printed', 2.0), StreamSchedule)
+    assert isinstance(new_schedule('doubling', 2.0), DoublingSchedule)

@@ -17,6 +17,8 @@ from mnm_ros.simulation.simulator import Simulator
 
 CORRIDOR, GRID = load('corridor'), load('grid_3x3')
 
+UCB = {'base': 'ucb_explore'}
+
 
 def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
     """Run to the end and return the steps."""
@@ -47,7 +49,7 @@ def test_onboard_knows_all_states_within_few_steps(scenario: Scenario, radius: f
                                                        most: int) -> None:
     problem = Problem(len(scenario.actions), radius, 1.0, 0.1)
     for seed in range(10):
-        base = new_base(settings(problem), home=0, seed=seed)
+        base = new_base(settings(problem, overrides=UCB), home=0, seed=seed)
         simulator = Simulator(scenario, seed)
         finish(base, simulator, most)
         verdict = judge(simulator.cmp, hypothesis(base), radius, 1.0)
@@ -58,7 +60,7 @@ def test_onboard_knows_all_states_within_few_steps(scenario: Scenario, radius: f
 @pytest.mark.parametrize('radius', [1.0, 1.7, 6.0])
 def test_other_radii(radius: float) -> None:
     problem = Problem(4, radius, 0.5, 0.1)
-    base = new_base(settings(problem), home=0)
+    base = new_base(settings(problem, overrides=UCB), home=0)
     simulator = Simulator(GRID, seed=3)
     finish(base, simulator, 100_000)
     assert judge(simulator.cmp, hypothesis(base), radius, 0.5).ok
@@ -66,7 +68,7 @@ def test_other_radii(radius: float) -> None:
 
 def trace(seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
     """Return actions and states of a run; the robot is carried home before some steps."""
-    base = new_base(settings(Problem(4, 4.0, 1.0, 0.1)), home=0, seed=seed)
+    base = new_base(settings(Problem(4, 4.0, 1.0, 0.1), overrides=UCB), home=0, seed=seed)
     simulator = Simulator(GRID, seed)
     steps = []
     for number in range(20_000):
@@ -90,7 +92,7 @@ def test_the_same_seed_gives_the_same_run_bit_for_bit() -> None:
 
 def test_a_robot_moved_at_any_time_spoils_nothing() -> None:
     moves = tuple(range(0, 4000, 37))
-    base = new_base(settings(Problem(4, 4.0, 1.0, 0.1)), home=0)
+    base = new_base(settings(Problem(4, 4.0, 1.0, 0.1), overrides=UCB), home=0)
     simulator = Simulator(GRID, 1)
     here = None
     observed: dict[tuple[int, int], dict[int, int]] = {}
@@ -114,7 +116,7 @@ def test_a_robot_moved_at_any_time_spoils_nothing() -> None:
 
 
 def test_the_phases_follow_their_table() -> None:
-    base = new_base(settings(Problem(2, 3.0, 1.0, 0.1)), home=0)
+    base = new_base(settings(Problem(2, 3.0, 1.0, 0.1), overrides=UCB), home=0)
     assert isinstance(base, UcbExplore)
     simulator = Simulator(CORRIDOR, 0)
     phases = [base.state]
@@ -135,7 +137,7 @@ def test_a_hopeless_candidate_is_evaluated_and_rejected_without_harm() -> None:
     """State 2 follows from 1 with 0.05 only: out of reach for L = 3, but always in sight."""
     problem = Problem(1, 3.0, 1.0, 0.1)
     for seed in range(5):
-        base = new_base(settings(problem), home=0, seed=seed)
+        base = new_base(settings(problem, overrides=UCB), home=0, seed=seed)
         rng = np.random.default_rng(seed)
         here = 0
         for _ in range(20_000):

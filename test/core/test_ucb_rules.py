@@ -9,7 +9,7 @@ import pytest
 
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
-from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.homing import Homing
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.parts import EVALUATIONS
@@ -173,14 +173,15 @@ def test_nothing_of_an_evaluation_is_left_over_when_the_run_goes_back_to_discove
     assert actions[2] == RESET and evaluations[1].episodes == [(1, False)]
 
 
-def test_an_interrupted_episode_does_not_count_and_discovery_begins_its_way_anew() -> None:
+def test_an_interrupted_episode_counts_as_failed_and_discovery_begins_its_way_anew() -> None:
     discovery = NoDiscovery()
     evaluation = Recorder(99, Decision.GOOD)
     base, _ = start(Plans(to(7)), [evaluation], discovery)
     walk(base, [0, 0, 0])
     base.interrupt()
+    base.interrupt()    # again: there is nothing under way any more
     assert walk(base, [0, 7]) == [RESET, 0]
-    assert evaluation.episodes == [(1, False)]
+    assert evaluation.episodes == [(longest(HORIZON, PROBLEM), True), (1, False)]
     assert discovery.restarts == 1
 
 
@@ -205,7 +206,7 @@ def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None
 
 
 def test_the_delta_is_shared_out_as_documented() -> None:
-    base = new_base(settings(PROBLEM), home=0)
+    base = new_base(settings(PROBLEM, overrides={'base': 'ucb_explore'}), home=0)
     assert isinstance(base, UcbExplore)
     third = PROBLEM.delta / 3
     for number in (1, 2, 7):

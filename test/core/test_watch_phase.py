@@ -63,6 +63,8 @@ def test_a_long_good_past_hardly_delays_the_alarm(past: int) -> None:
 
 def test_a_policy_is_proven_by_attempts_that_go_well_and_never_by_bad_ones() -> None:
     good, bad = Detector(LIMIT, HORIZON, 1e-4), Detector(LIMIT, HORIZON, 1e-9)
+    for detector in (good, bad):
+        detector.begin_proof(0.01)
     record(good, 0.4, 60, np.random.default_rng(0))
     record(bad, 0.12, 2000, np.random.default_rng(0))
     assert tau(0.12) > LIMIT
@@ -183,16 +185,16 @@ def test_a_new_state_beyond_the_radius_tells_of_no_change() -> None:
 def test_a_policy_keeps_its_detector_when_others_come_and_go() -> None:
     script = Script((HOME, 3, 5))
     checking, _, _ = watching(script, (HOME, 3, 5))
-    before = checking._detectors[3]
+    before = checking._watched.detectors[3]
     checking._adopt((*checking.policies, policy(7)))
-    assert checking._detectors[3] is before
+    assert checking._watched.detectors[3] is before
     checking._adopt(checking.policies[:2])
-    assert checking._detectors[3] is before
+    assert checking._watched.detectors[3] is before
     via_three = Policy(5, 4, (HOME, 3), ((3, 5),))
     checking._adopt((*checking.policies, via_three))
-    before = checking._detectors[5]
+    before = checking._watched.detectors[5]
     checking._adopt((checking.policies[0], checking.policies[2]))
-    assert checking._detectors[5] is not before
+    assert checking._watched.detectors[5] is not before
 
 
 def test_rediscoveries_that_never_end_refute_the_round() -> None:
@@ -202,6 +204,7 @@ def test_rediscoveries_that_never_end_refute_the_round() -> None:
     # k cut-offs have probability at most (delta / 3)^k: two are enough so early. The first may
     # take 4 times the 30 steps of the building phase, the second twice that.
     assert [base.steps for base in script.runs] == [120, 240]
+    assert checking.cut_offs == 2
     assert log.noticed == 1 and 'took more than 240 steps 2 times in a row' in sentences[0]
 
 

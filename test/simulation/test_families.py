@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 import math
 
 import pytest
@@ -13,7 +14,9 @@ from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.simulator import Simulator
 
 SEEDS = range(12)
-CHANGING = [name for name in FAMILIES if name.startswith('changing')]
+CHANGING = [name for name in FAMILIES if name.startswith(('changing', 'twice', 'early'))]
+SETTINGS = {'changing': 2, 'early': 2, 'benign': 2, 'twice': 3}
+"""By the first word of the name; all others have one."""
 
 
 def tables(scenario: Scenario, radius: float = 4.0) -> list[dict]:
@@ -66,20 +69,35 @@ def test_sizes(family: str, radius: float) -> None:
 
 @pytest.mark.parametrize('family', FAMILIES)
 def test_only_changing_families_change(family: str) -> None:
-    assert len(draw(family, 0).settings) == (2 if family in CHANGING else 1)
+    assert len(draw(family, 0).settings) == SETTINGS.get(family.split('_')[0], 1)
 
 
 @pytest.mark.parametrize('family', CHANGING)
 def test_a_change_has_to_be_noticed(family: str) -> None:
     lost = gained = 0
     for seed in SEEDS:
-        before, after = (setting.cmp for setting in draw(family, seed, 4.0, 1.0).settings)
-        leaves = set(reachable_states(before, 4)) - set(reachable_states(after, 8))
-        joins = set(reachable_states(after, 4)) - set(reachable_states(before, 8))
-        assert leaves or joins
-        lost += bool(leaves)
-        gained += bool(joins)
+        cmps = [setting.cmp for setting in draw(family, seed, 4.0, 1.0).settings]
+        for before, after in pairwise(cmps):
+            leaves = set(reachable_states(before, 4)) - set(reachable_states(after, 8))
+            joins = set(reachable_states(after, 4)) - set(reachable_states(before, 8))
+            assert leaves or joins
+            lost += bool(leaves)
+            gained += bool(joins)
     assert lost >= 3 and gained >= 3
+
+
+def test_a_benign_change_leaves_a_right_hypothesis_right() -> None:
+    """What each target's action does stays on its side of the radius and of the limit."""
+    changed = between = 0
+    for seed in SEEDS:
+        before, after = (setting.cmp for setting in draw('benign_star', seed, 4.0, 1.0).settings)
+        for action in range(before.actions):
+            times = [1 / cmp.transitions(0, action)[0][1] for cmp in (before, after)]
+            assert (times[0] <= 4) == (times[1] <= 4)
+            assert max(times) <= 0.9 * 8 or min(times) > 1.1 * 8
+            changed += times[0] != times[1]
+            between += 4 < times[0] != times[1] <= 8
+    assert changed >= len(SEEDS) and between >= 3
 
 
 def test_simulated_on_demand() -> None:

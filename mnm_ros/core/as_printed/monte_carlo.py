@@ -15,6 +15,8 @@ class MonteCarloEvaluation(Evaluation):
         problem: with the delta of the run.
         accuracy: the inner accuracy ``e``.
         known: ``|K|``.
+        checking: whether a policy that was accepted before is checked. An episode that is broken
+            off counts against a new policy and for one that is checked.
 
     Source: Lim & Auer 2012, section 3.3.
     """
@@ -22,12 +24,21 @@ class MonteCarloEvaluation(Evaluation):
     ends_outside = False
     continues = False
 
-    def __init__(self, problem: Problem, accuracy: float, known: int) -> None:
+    def __init__(self, problem: Problem, accuracy: float, known: int,
+                 checking: bool = False) -> None:
         super().__init__()
         e = accuracy
         self.episodes = math.ceil(6 / e ** 3 * math.log(16 * known ** 2 / problem.delta))
         self._radius = problem.radius
         self._accuracy = e
+        self._checking = checking
+
+    def break_off(self, length: int, horizon: int) -> None:
+        """Count an episode that was broken off as the paper, which knows none, would have to."""
+        if self._checking:
+            self.record(length, False)
+        else:
+            super().break_off(length, horizon)
 
     def _judge(self, length: int, failed: bool) -> Decision:
         """Both means are divided by ``lambda``, not by the episodes so far, as printed."""

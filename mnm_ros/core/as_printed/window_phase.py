@@ -79,11 +79,12 @@ class CheckRunner:
             self._evaluate(state)
 
     def interrupt(self) -> None:
-        """Start from home, as the robot may be anywhere; an episode under way is dropped."""
+        """Start from home, as the robot may be anywhere; an episode under way is broken off."""
         self.base.interrupt()
         self._here = None
-        if self._queue:
-            self._attempts.interrupt()
+        broken = self._attempts.interrupt() if self._queue else None
+        if broken is not None:
+            self._evaluation.break_off(broken.length, broken.policy.horizon)
 
     def _begin_evaluation(self) -> None:
         self._evaluation = self._new_evaluation()

@@ -1,0 +1,135 @@
+"""What the counts say about the known states at one moment, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+import math
+
+import numpy as np
+
+from mnm_ros.core.arrays import Bools, Floats, Indices
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.shortest_path import Equations
+from mnm_ros.core.transition_rows import TransitionRows
+
+_SMOOTHING = 0.5
+_SWEEPS = 60
+
+
+@dataclass(frozen=True)
+class Model:
+    """The transitions observed in ``n`` known states.
+
+    Attributes:
+        states: the known states, home first.
+        numbers: theirs in ``TransitionRows``.
+        actions: number of actions without RESET; state ``i`` has the rows from ``i * actions`` on.
+        places: of what followed, as [row, slot].
+        columns: the same as indices of ``states``, -1 for any other state.
+        tally: how often, as [row, slot], 0 in empty slots.
+        place_of: the place of each state met.
+    """
+
+    states: tuple[int, ...]
+    numbers: Indices
+    actions: int
+    places: Indices
+    columns: Indices
+    tally: Floats
+    place_of: dict[int, int]
+
+    @classmethod
+    def of(cls, rows: TransitionRows, known: Sequence[int]) -> Model:
+        """Return the model of ``known``, home first, all of which were entered."""
+        numbers = np.array([rows.number(state) for state in known], dtype=np.intp)
+        chosen = (numbers[:, None] * rows.actions + np.arange(rows.actions)).ravel()
+        column = np.full(len(rows.places), -1, dtype=np.intp)
+        column[rows.entered[numbers]] = np.arange(len(known))
+        places = rows.next[chosen]
+        return cls(tuple(known), numbers, rows.actions, places, column[places],
+                   rows.tally[chosen], rows.places)
+
+    @cached_property
+    def visits(self) -> Floats:
+        """``N`` as [row]."""
+        total: Floats = self.tally.sum(axis=1)
+        return total
+
+    @cached_property
+    def fractions(self) -> Floats:
+        """``P^`` as [row, slot]; zero without samples."""
+        return self.tally / np.maximum(1.0, self.visits)[:, None]
+
+    def hits(self, target: int) -> Bools:
+        """Return where a state followed, as [row, slot]."""
+        return (self.places == self.place_of.get(target, -1)) & (self.tally > 0)
+
+    def rows_of(self, moves: Indices) -> Indices:
+        """Return the row of the action of each state; any row of it where that is RESET."""
+        return np.arange(len(moves)) * self.actions + np.maximum(moves, 0)
+
+    def smoothed_plan(self, target: int, limit: float) -> tuple[Indices, float]:
+        """Return a policy for ``target`` that also minds what has hardly been tried.
+
+        Each pair fails with the weight of half a sample. A failure, and a state that is not
+        known, ends an attempt and costs ``1 + limit``, so that the value is at most ``limit``
+        exactly when the expected steps with a RESET after each failure are.
+
+        Returns:
+            The action by known state, and the value at home.
+        """
+        hits = self.hits(target)
+        moves: Indices | None = None
+        values = np.full(len(self.states), 1 + limit)
+        for _ in range(_SWEEPS):
+            ahead = np.where(hits, 0.0, np.where(self.columns < 0, 1 + limit,
+                                                 values[self.columns]))
+            total = self.visits + _SMOOTHING
+            steps = (1 + ((self.tally * ahead).sum(axis=1) + _SMOOTHING * (1 + limit)) / total
+                     ).reshape(-1, self.actions)
+            best = steps.argmin(axis=1)
+            away = steps[np.arange(len(best)), best] > 1 + steps[0, best[0]] + 1e-9
+            away[0] = False
+            before, moves = moves, np.where(away, RESET, best)
+            if before is not None and np.array_equal(before, moves):
+                break
+            values = self._smoothed_values(moves, hits, limit)
+        assert moves is not None
+        return moves, float(values[0])
+
+    def smoothed_value(self, moves: Indices, target: int, limit: float) -> float:
+        """Return the value of a policy under the same model; inf if it never ends."""
+        try:
+            return float(self._smoothed_values(moves, self.hits(target), limit)[0])
+        except np.linalg.LinAlgError:
+            return math.inf
+
+    def _smoothed_values(self, moves: Indices, hits: Bools, limit: float) -> Floats:
+        rows, away = self.rows_of(moves), moves == RESET
+        masses = self.tally[rows] / (self.visits[rows] + _SMOOTHING)[:, None]
+        outside = self.columns[rows] < 0
+        failing = (_SMOOTHING / (self.visits[rows] + _SMOOTHING)
+                   + np.where(outside & ~hits[rows], masses, 0.0).sum(axis=1))
+        costs = 1 + np.where(away, 0.0, failing * (1 + limit))
+        masses = np.where(outside | hits[rows] | away[:, None], 0.0, masses)
+        return self.equations(masses, rows, away).values(costs)
+
+    def equations(self, masses: Floats, rows: Indices, away: Bools,
+                  more: tuple[Indices, Indices, Floats] | None = None) -> Equations:
+        """Return the equations of a policy.
+
+        Args:
+            masses: of moves to known states, as [state, slot].
+            rows: of the policy.
+            away: whether it plays RESET, as [state].
+            more: origins, ends and masses of further moves.
+        """
+        origins, slots = np.nonzero(masses)
+        resets = np.flatnonzero(away)
+        parts = [(origins, self.columns[rows][origins, slots], masses[origins, slots]),
+                 (resets, np.zeros_like(resets), np.ones(len(resets)))]
+        parts += [more] if more else []
+        return Equations(len(self.states), *(
+            np.concatenate(column) for column in zip(*parts)))

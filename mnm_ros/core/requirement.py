@@ -1,0 +1,109 @@
+"""How many more samples it takes to rule out what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+import math
+
+import numpy as np
+
+from mnm_ros.core.arrays import Floats, Indices
+from mnm_ros.core.counts import Pair
+from mnm_ros.core.model import Model
+from mnm_ros.core.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.problem import Problem
+from mnm_ros.core.transition_rows import TransitionRows
+
+GROWTH = 1.25
+"""By how much the samples of a pair grow before planning looks at it again."""
+
+AHEAD = 10
+"""So often planning goes on as if the samples had been made, before they are."""
+
+EVEN = 0.4
+"""This fraction of what it takes to see what follows with ``1/L`` is sampled everywhere first."""
+
+RELEVANT = 0.5
+"""Pairs with at least this fraction of the largest gain per sample get more samples."""
+
+_TOLERANCE = 1 + 1e-6
+
+
+class Requirement:
+    """Plans for all that might be within reach, until none of it is.
+
+    Args:
+        problem: with the radius.
+        planner: its delta says how sure the ruling out is.
+        rows: of all states sampled.
+    """
+
+    def __init__(self, problem: Problem, planner: OptimisticPlanner,
+                 rows: TransitionRows) -> None:
+        self._radius = problem.radius * _TOLERANCE
+        self._planner = planner
+        self._rows = rows
+        self._last: dict[int | None, float] = {}
+
+    def samples(self, states: Sequence[int], others: Sequence[int]) -> dict[Pair, int]:
+        """Return how often which pairs should have been executed before the next plan.
+
+        Args:
+            states: known or to become known, home first, all sampled.
+            others: states met that are to be ruled out, beside any that was never seen.
+
+        Returns:
+            Empty if all of them are ruled out.
+        """
+        model = Model.of(self._rows, states)
+        even = self._even(model)
+        if even:
+            return even
+        targets = [None, *(state for state in others if model.hits(state).any())]
+        wanted: dict[Pair, int] = {}
+        plans = 0
+        for target in sorted(targets, key=lambda state: self._last.get(state, 0.0)):
+            while plans < AHEAD:
+                outlook = self._planner.plan(model, target)
+                self._last[target] = outlook.steps
+                if outlook.steps > self._radius:
+                    break
+                plans += 1
+                rows = self._worth(model, outlook.moves, outlook.gains)
+                more = np.maximum(model.visits[rows] + 1, np.ceil(model.visits[rows] * GROWTH))
+                for row, executions in zip(rows.tolist(), more.tolist()):
+                    pair = model.states[row // model.actions], row % model.actions
+                    wanted[pair] = int(executions)
+                if not model.visits[rows].all():
+                    return wanted    # nobody knows what they lead to
+                model = _as_if(model, rows, more)
+            if plans == AHEAD:
+                break
+        return wanted
+
+    def _even(self, model: Model) -> dict[Pair, int]:
+        """Return what lacks to a number of samples that no pair can do without, or nearly so."""
+        if self._radius < 2:
+            return {}
+        executions = math.ceil(EVEN * self._planner.budget(len(model.states) + 1)
+                               / -math.log1p(-1 / self._radius))
+        return {(model.states[row // model.actions], row % model.actions): executions
+                for row in np.flatnonzero(model.visits < executions).tolist()}
+
+    def _worth(self, model: Model, moves: Indices, gains: Floats) -> Indices:
+        """Return the rows whose next sample takes most from the optimism."""
+        rows = model.rows_of(moves)
+        per_sample = gains / (1 + model.visits[rows])
+        best = per_sample.max()
+        if best <= 0:    # a planner that plays RESET at home leaves nothing to weigh
+            return np.arange(len(model.visits))
+        found: Indices = rows[per_sample >= RELEVANT * best]
+        return found
+
+
+def _as_if(model: Model, rows: Indices, visits: Floats) -> Model:
+    """Return the model with more samples in some rows that have led where they did so far."""
+    tally = model.tally.copy()
+    tally[rows] *= (visits / model.visits[rows])[:, None]
+    return replace(model, tally=tally)

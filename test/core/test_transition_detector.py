@@ -1,0 +1,185 @@
+"""Detectors of changes of transitions: their error, by theory and by trial, and their delay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+import json
+import math
+
+from binomial import binomial_tail
+import numpy as np
+import pytest
+
+from mnm_ros.core import transition_detector
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.transition_detector import TransitionDetector
+from mnm_ros.core.transition_watch import TransitionWatch
+
+Draw = Callable[[np.random.Generator, int], list[int]]
+
+
+def choice(*chances: float) -> Draw:
+    """Return what draws next states with these chances."""
+    return lambda rng, size: rng.choice(len(chances), size=size, p=chances).tolist()
+
+
+def endless(rng: np.random.Generator, size: int) -> list[int]:
+    """Draw from infinitely many next states."""
+    return (rng.zipf(1.7, size=size) % (1 << 40)).tolist()
+
+
+STATIONARY: dict[str, Draw] = {
+    'rarely_something_else': choice(0.99, 0.01), 'slippery': choice(0.8, 0.1, 0.1),
+    'even': choice(0.5, 0.5), 'many': choice(*[0.05] * 20), 'endless': endless}
+
+
+def delay(before: Draw, past: int, after: Draw, delta: float, seed: int,
+          limit: int = 5000) -> int:
+    """Return after how many executions a change is noticed; -1 if it was before."""
+    rng, detector = np.random.default_rng(seed), TransitionDetector(delta)
+    for state in before(rng, past):
+        detector.record(state)
+        if detector.alarm:
+            return -1
+    for number, state in enumerate(after(rng, limit), 1):
+        detector.record(state)
+        if detector.alarm:
+            return number
+    return limit + 1
+
+
+@pytest.mark.parametrize('name', STATIONARY)
+def test_without_a_change_the_alarm_is_as_rare_as_the_delta_says(name: str) -> None:
+    delta, trials, alarms = 0.2, 150, []
+    for seed in range(trials):
+        if delay(STATIONARY[name], 0, STATIONARY[name], delta, seed, limit=400) <= 400:
+            alarms.append(seed)
+    assert binomial_tail(trials, delta, len(alarms)) > 1e-3, f'alarms with seeds {alarms}'
+
+
+@pytest.mark.parametrize('chances', [(1.0, 0.0, 0.0), (0.6, 0.4, 0.0), (0.5, 0.3, 0.2),
+                                     (0.9, 0.05, 0.05)])
+def test_the_expected_evidence_is_at_most_one_at_every_time(chances: tuple[float, ...],
+                                                            monkeypatch: pytest.MonkeyPatch
+                                                            ) -> None:
+    """By summing over all sequences of outcomes, with every split still there."""
+    monkeypatch.setattr(transition_detector, '_LOOK', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    for length in (3, 5, 7):
+        total = 0.0
+        for outcomes in product(range(3), repeat=length):
+            probability = math.prod(chances[outcome] for outcome in outcomes)
+            if probability:
+                detector = TransitionDetector(1e-9)
+                for outcome in outcomes:
+                    detector.record(outcome)
+                total += probability * math.exp(detector.evidence)
+        assert total <= 1
+
+
+def test_what_is_left_out_between_looks_would_not_have_raised_the_alarm(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = [(choice(0.8, 0.1, 0.1), 300, choice(0.4, 0.5, 0.1)),
+               (choice(1.0), 40, choice(0.0, 1.0)),
+               (choice(0.3, 0.7), 500, choice(0.0, 1.0))]
+    lazily = [delay(*change, 1e-4, seed) for change in changes for seed in range(5)]
+    monkeypatch.setattr(transition_detector, '_LOOK', 0)
+    assert lazily == [delay(*change, 1e-4, seed) for change in changes for seed in range(5)]
+    assert all(0 < number <= 1000 for number in lazily)
+
+
+@pytest.mark.parametrize(('past', 'most'), [(100, 10), (1000, 7), (100_000, 6)])
+def test_a_pair_that_always_did_the_same_is_noticed_after_few_executions(past: int,
+                                                                         most: int) -> None:
+    # The delta of pair number 500 out of a sixth of delta_1.
+    assert 0 < delay(choice(1.0), past, choice(0.0, 1.0), 0.0076 / 6 / 500 / 501, 0) <= most
+
+
+@pytest.mark.parametrize(('before', 'after', 'most'), [
+    (choice(0.9, 0.1), choice(0.0, 1.0), 25), (choice(0.9, 0.1), choice(0.0, 0.1, 0.9), 10),
+    (choice(0.3, 0.7), choice(0.0, 1.0), 150),
+    # The likelihood ratio of the best split is 36 nats after about 1,500 executions: 19 for the
+    # delta, 7 for not knowing when, and 10 for the three chances that have to be estimated.
+    (choice(0.2, 0.8), choice(0.0975, 0.9025), 2000)])
+def test_a_slippery_pair_is_noticed_when_the_counts_tell(before: Draw, after: Draw,
+                                                         most: int) -> None:
+    delays = [delay(before, 3000, after, 0.0076 / 6 / 500 / 501, seed) for seed in range(8)]
+    assert min(delays) > 0 and np.mean(delays) <= most, delays
+
+
+def test_a_detector_goes_on_from_its_state_bit_for_bit() -> None:
+    for before in (choice(1.0), choice(0.7, 0.2, 0.1), choice(*[0.04] * 25)):
+        rng, first = np.random.default_rng(1), TransitionDetector(1e-6)
+        for state in before(rng, 300):
+            first.record(state)
+        kept = first.to_state()
+        text = json.dumps(kept)
+        second = TransitionDetector.from_state(json.loads(text))
+        for state in choice(0.1, 0.2, 0.7)(rng, 60):
+            first.record(state)
+            second.record(state)
+            assert (first.alarm, first.suspicion, first.surprised) == (
+                second.alarm, second.suspicion, second.surprised)
+        assert first.to_state() == second.to_state()
+        # It is written while the exploration goes on.
+        assert json.dumps(kept) == text
+
+
+def test_its_memory_is_bounded() -> None:
+    detector = TransitionDetector(1e-9)
+    for state in endless(np.random.default_rng(0), 50_000):
+        detector.record(state)
+    assert len(detector._splits) <= 2 * 16 + 16
+    assert max(len(counts) for _, _, counts in detector._splits) <= 17
+    assert len(detector.following) == 16
+
+
+def test_all_pairs_together_keep_the_delta() -> None:
+    delta, trials, alarmed = 0.2, 60, []
+    for seed in range(trials):
+        rng, watch = np.random.default_rng(seed), TransitionWatch(delta)
+        outcomes = np.where(rng.random((40, 200)) < 0.85, 0, rng.integers(1, 4, (40, 200)))
+        for step in range(200):
+            for state in range(40):
+                watch.record(state, 0, int(outcomes[state, step]))
+        if watch.alarms:
+            alarmed.append(seed)
+    assert binomial_tail(trials, delta, len(alarmed)) > 1e-3, f'alarms with seeds {alarmed}'
+
+
+def test_a_surprise_is_followed_up_until_it_is_explained() -> None:
+    watch = TransitionWatch(1e-6)
+    for _ in range(200):
+        watch.record(3, 1, 4)
+        watch.record(4, 1, 5)
+    assert not tuple(watch.raised)
+    watch.record(3, 1, 3)
+    assert tuple(watch.raised) == ((3, 1),)
+    following = 0
+    while tuple(watch.raised):
+        watch.record(3, 1, 4)
+        following += 1
+    assert 3 <= following < 30
+    alarms = [watch.record(4, 1, 4) for _ in range(8)]
+    assert sum(alarms) == 1 and watch.alarms == 1
+    # The detector has begun anew: what was a change is what is usual now.
+    assert not any(watch.record(4, 1, 4) for _ in range(100))
+    assert not tuple(watch.raised)
+
+
+def test_which_policies_lead_through_a_pair() -> None:
+    watch = TransitionWatch(1e-6)
+    for state, action, following in ((0, 0, 1), (0, 1, 2), (1, 0, 3), (2, 0, 3), (3, 0, 0)):
+        watch.record(state, action, following)
+    through_one = Policy(4, 9, (0, 1, 2, 3), ((0, 0, 0, 0),))
+    through_two = Policy(5, 9, (0, 1, 2, 3), ((1, 0, 0, RESET),))
+    ends_there = Policy(1, 9, (0, 1, 2, 3), ((0, 0, 0, 0),))
+    home = Policy(0, 9, (0, 1, 2, 3), ((RESET,) * 4,))
+    policies = (home, through_one, through_two, ends_there)
+    assert watch.concerned((1, 0), policies) == (4,)
+    assert watch.concerned((2, 0), policies) == (5,)
+    assert watch.concerned((3, 0), policies) == (4,)
+    assert watch.concerned((0, 0), policies) == (4, 1)
+    assert watch.concerned((2, 1), policies) == ()
