@@ -62,6 +62,11 @@ class Model:
         """``P^`` as [row, slot]; zero without samples."""
         return self.tally / np.maximum(1.0, self.visits)[:, None]
 
+    @cached_property
+    def all_rows(self) -> Indices:
+        """The number of each row in ``TransitionRows``."""
+        return (self.numbers[:, None] * self.actions + np.arange(self.actions)).ravel()
+
     def hits(self, target: int) -> Bools:
         """Return where a state followed, as [row, slot]."""
         return (self.places == self.place_of.get(target, -1)) & (self.tally > 0)

@@ -1,7 +1,35 @@
-"""Optimistic planning in which the state that was never seen is one more candidate."""
+"""Optimistic planning in which the state that was never seen is one more candidate.
+
+Why no reachable state is missed. Order the states of ``S_L->`` as they become reachable, home
+first. If exploration stopped with one missing, take the first missing state ``s``, of rank ``i``;
+all earlier ones are in ``K``, so ``i <= |K| + 1``. By definition some fixed policy ``pi`` on those
+reaches ``s`` within ``L`` expected steps. Let ``v`` be its expected steps to go, a fixed function
+of the state with ``v(s) = 0``, ``p`` the probability of ``s`` after a pair of ``pi``, and
+``r = -log(1 - p)``. Transitions of a pair are independent draws whenever they were made. Each of
+four events fails with probability at most ``d = delta / (4 i (i - 1))``, at all times at once; the
+sum over all ranks and events is ``delta``:
+
+1. While no pair of ``pi`` has been followed by ``s``, the product over all of them of
+   ``(1 - p)^-N`` is a martingale, so the sum of ``N r`` is at most ``B = log(1/d)``.
+2. The product over the pairs of ``1/2 + 1/2 (1 - p)^-N``, the second half 0 once ``s`` has
+   followed, is one, too. If ``s`` has followed ``m`` of them, ``N r <= B + (m + 1) log 2`` for any
+   other.
+3. For each of the ``i - 1`` pairs, with its share of ``d``: bets on ``v(next) - P v``, mixed as in
+   the universal portfolio of Cover & Ordentlich 1996, make ``N KL_inf(P^, P v) <= R`` with
+   ``R = B + log(i - 1) + log 2 + log(N + 1) / 2``.
+4. The same for bets on ``v(next) - P' v`` under ``P' = P(. | not s)``, times ``(1 - p)^-N``, while
+   ``s`` has not followed: ``N KL_inf(P^, P' v) + N r <= R``, where ``P'`` leads to nothing better
+   than the best known state.
+
+Outside of these events the plausible rows below contain one that is no worse than the truth for
+each pair of ``pi``. The planner minimises over them and is monotone in ``v``, so its value at home
+is at most ``v(home) <= L``, and it does not rule ``s`` out. Neither the number of candidates nor of
+actions enters, and samples may come from anywhere and any time since the CMP last changed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
@@ -15,6 +43,8 @@ from mnm_ros.core.shortest_path import Equations
 
 _PRECISION = 1e-7
 _SWEEPS = 100
+_ANY = 'any'
+_EVENTS = 4    # what has to hold for a missing state: see the module's text
 
 
 @dataclass(frozen=True)
@@ -41,13 +71,36 @@ class _Start:
     tilts: Floats
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Bounds:
-    """How far each row may be from its counts, for one target."""
+    """How far each row may be from its counts, for one target.
+
+    Attributes:
+        saw: whether the target followed.
+        radius: of the whole ball, mass on the target included.
+        mass: the most on a target that did not follow.
+        rest: the radius that is left then.
+    """
 
     saw: Bools
-    unseen: Floats
     radius: Floats
+    mass: Floats
+    rest: Floats
+
+
+@dataclass(frozen=True)
+class _Plausible:
+    """The most favourable distribution of each row.
+
+    Attributes:
+        masses: on what followed, as [row, slot].
+        left: on whichever state has the lowest value, as [row]; what lacks is on the target.
+        expected: steps to go after the step, as [row].
+    """
+
+    masses: Floats
+    left: Floats
+    expected: Floats
 
 
 class OptimisticPlanner:
@@ -59,7 +112,7 @@ class OptimisticPlanner:
 
     def __init__(self, delta: float) -> None:
         self._delta = delta
-        self._starts: dict[int | None, _Start] = {}
+        self._starts: dict[int | str | None, _Start] = {}
 
     def forget(self, target: int) -> None:
         """Let go of what is kept for a target."""
@@ -68,7 +121,23 @@ class OptimisticPlanner:
     def plan(self, model: Model, target: int | None) -> Outlook:
         """Return the outlook for a state met, or None for any state that was never seen."""
         hits = np.zeros(model.places.shape, dtype=bool) if target is None else model.hits(target)
-        bounds = self._bounds(model, hits)
+        return self._plan(model, target, hits, _seers(model, hits))
+
+    def plan_for_any(self, model: Model, targets: Sequence[int]) -> Outlook:
+        """Return an outlook that is no less favourable than that for any one of some states met.
+
+        Whoever arrives at any of them has arrived. If that is beyond reach, each of them is.
+        """
+        hits = np.zeros(model.places.shape, dtype=bool)
+        seers = 0
+        for target in targets:
+            there = model.hits(target)
+            seers = max(seers, _seers(model, there))
+            hits |= there
+        return self._plan(model, _ANY, hits, seers)
+
+    def _plan(self, model: Model, target: int | str | None, hits: Bools, seers: int) -> Outlook:
+        bounds = self._bounds(model, hits, seers)
         warm = self._starts.get(target)
         try:
             return self._iterate(model, target, hits, bounds, warm)
@@ -80,86 +149,110 @@ class OptimisticPlanner:
 
     def budget(self, rank: int) -> float:
         """Return ``B`` for a missing state of this rank that was never seen."""
-        return math.log(2 * rank * (rank - 1) / self._delta)
+        return math.log(_EVENTS * rank * (rank - 1) / self._delta)
 
-    def _bounds(self, model: Model, hits: Bools) -> _Bounds:
+    def _bounds(self, model: Model, hits: Bools, seers: int) -> _Bounds:
+        """Return the bounds for a target that followed in so many of the known states."""
         rank = len(model.states) + 1
-        saw: Bools = np.any(hits, axis=1)
-        by = int(saw.reshape(-1, model.actions).any(axis=1).sum())
-        budget = self.budget(rank) + (by and by + 1) * math.log(2)
+        budget = self.budget(rank) + (seers and seers + 1) * math.log(2)
         visits = model.visits
         with np.errstate(divide='ignore', invalid='ignore'):
             whole = (self.budget(rank) + math.log(rank - 1)
                      + math.log(2) + np.log1p(visits) / 2)
-            radius = np.where(saw, whole, np.maximum(0.0, whole - budget)) / visits
-            unseen = np.where(saw, 0.0, -np.expm1(-budget / visits))
-        return _Bounds(saw, unseen, radius)
+            return _Bounds(
+                saw=np.asarray(np.any(hits, axis=1)), radius=whole / visits,
+                mass=-np.expm1(-budget / visits), rest=np.maximum(0.0, whole - budget) / visits)
 
-    def _iterate(self, model: Model, target: int | None, hits: Bools, bounds: _Bounds,
+    def _iterate(self, model: Model, target: int | str | None, hits: Bools, bounds: _Bounds,
                  warm: _Start | None) -> Outlook:
-        known, fractions, numbers = len(model.states), model.fractions, model.numbers
-        rows_all = (numbers[:, None] * model.actions + np.arange(model.actions)).ravel()
-        values = np.ones(known)
-        tilts = np.full(len(fractions), np.nan)
+        """Iterate policies and plausible rows to the fixed point."""
+        known, rows = len(model.states), model.all_rows
+        values, tilts = np.ones(known), np.full((2, len(rows)), np.nan)
         if warm is not None:
-            had = numbers < len(warm.values)
-            values = np.where(had, warm.values[np.where(had, numbers, 0)], np.nan)
+            values = _taken(warm.values, model.numbers)
             values = np.where(np.isnan(values), np.nanmax(values), values)
-            had = rows_all < len(warm.tilts)
-            tilts = np.where(had, warm.tilts[np.where(had, rows_all, 0)], np.nan)
-        outside = model.columns < 0
+            tilts = np.stack([_taken(each, rows) for each in warm.tilts])
         for _ in range(_SWEEPS):
-            ahead = np.where(hits, 0.0, np.where(outside, 1 + values[0], values[model.columns]))
-            floor = np.where(bounds.saw, 0.0, values.min())
-            masses, means = least_mean(
-                fractions, np.maximum(ahead - floor[:, None], 0.0), bounds.radius, tilts)
-            expected = (1 - bounds.unseen) * (floor + means)
-            steps = (1 + expected).reshape(known, model.actions)
+            ahead = np.where(hits, 0.0, np.where(
+                model.columns < 0, 1 + values[0], values[model.columns]))
+            plausible = _most_favourable(model, bounds, ahead, float(values.min()), tilts)
+            steps = (1 + plausible.expected).reshape(known, model.actions)
             best = steps.argmin(axis=1)
             away = steps[np.arange(known), best] > 1 + steps[0, best[0]]
             away[0] = False
             moves = np.where(away, RESET, best)
-            before = values
-            equations, values = _evaluate(model, hits, bounds, masses, moves, int(values.argmin()))
+            before, lowest = values, int(values.argmin())
+            equations, values = _evaluate(model, hits, plausible, moves, lowest)
             if not (np.isfinite(values).all() and values.min() > 1 - 1e-9):
                 raise np.linalg.LinAlgError('no policy that arrives')
             if np.abs(values - before).max() <= _PRECISION * values.max():
                 break
-        self._keep(target, model, values, tilts, rows_all)
-        rows = model.rows_of(moves)
-        plain = np.where(model.visits[rows] > 0, (fractions[rows] * ahead[rows]).sum(axis=1),
-                         1 + values.max())
-        gains = np.where(away, 0.0, equations.visits(0) * (plain - expected[rows]))
+        self._keep(target, model, values, tilts)
+        chosen = model.rows_of(moves)
+        plain = np.where(model.visits[chosen] > 0,
+                         (model.fractions[chosen] * ahead[chosen]).sum(axis=1), 1 + values.max())
+        gains = np.where(away, 0.0, equations.visits(0) * (plain - plausible.expected[chosen]))
         return Outlook(float(values[0]), moves, gains)
 
-    def _keep(self, target: int | None, model: Model, values: Floats, tilts: Floats,
-              rows: Indices) -> None:
+    def _keep(self, target: int | str | None, model: Model, values: Floats,
+              tilts: Floats) -> None:
         size = int(model.numbers.max()) + 1
-        kept = _Start(np.full(size, np.nan), np.full(size * model.actions, np.nan))
+        kept = _Start(np.full(size, np.nan), np.full((2, size * model.actions), np.nan))
         kept.values[model.numbers] = values
-        kept.tilts[rows] = tilts
+        kept.tilts[:, model.all_rows] = tilts
         self._starts[target] = kept
 
 
-def _evaluate(model: Model, hits: Bools, bounds: _Bounds, masses: Floats, moves: Indices,
+def _taken(kept: Floats, where: Indices) -> Floats:
+    """Return what was kept, NaN beyond it."""
+    had = where < len(kept)
+    return np.where(had, kept[np.where(had, where, 0)], np.nan)
+
+
+def _seers(model: Model, hits: Bools) -> int:
+    """Return in how many known states a target followed some action."""
+    return int(hits.any(axis=1).reshape(-1, model.actions).any(axis=1).sum())
+
+
+def _most_favourable(model: Model, bounds: _Bounds, ahead: Floats, lowest: float,
+                     tilts: Floats) -> _Plausible:
+    """Return the least plausible steps to go of each row.
+
+    Over the mass on a target that did not follow, they first fall and then rise. They are least
+    where the whole ball, which counts that mass, has its minimum, unless this is beyond what the
+    mass may be at most.
+    """
+    fractions = model.fractions
+    masses, expected = least_mean(fractions, ahead, bounds.radius, tilts[0])
+    left = np.zeros(len(fractions))
+    over = np.flatnonzero(~bounds.saw & (1 - masses.sum(axis=1) > bounds.mass))
+    if len(over):
+        tilt, mass = tilts[1][over], bounds.mass[over]
+        inside, means = least_mean(
+            fractions[over], np.maximum(ahead[over] - lowest, 0.0), bounds.rest[over], tilt)
+        tilts[1][over] = tilt
+        masses[over] = (1 - mass)[:, None] * inside
+        left[over] = (1 - mass) * np.maximum(0.0, 1 - inside.sum(axis=1))
+        expected[over] = (1 - mass) * (lowest + means)
+    return _Plausible(masses, left, expected)
+
+
+def _evaluate(model: Model, hits: Bools, plausible: _Plausible, moves: Indices,
               lowest: int) -> tuple[Equations, Floats]:
     """Return the equations of the moves under the plausible rows, and their values.
 
     Mass on the target ends the attempt. Outside the known states a RESET is played: one step
-    more, and on from home. What a row that never saw the target lacks to 1 is where the value is
-    lowest.
+    more, and on from home.
     """
     rows, away = model.rows_of(moves), moves == RESET
-    seen = (1 - bounds.unseen[rows])[:, None] * masses[rows]
-    left = (1 - bounds.unseen[rows]) * (1 - masses[rows].sum(axis=1))
-    left = np.where(away | bounds.saw[rows], 0.0, np.maximum(0.0, left))
-    seen = np.where(hits[rows] | away[:, None], 0.0, seen)
-    lost = np.where(model.columns[rows] < 0, seen, 0.0).sum(axis=1)
-    inside = np.where(model.columns[rows] < 0, 0.0, seen)
+    masses = np.where(hits[rows] | away[:, None], 0.0, plausible.masses[rows])
+    outside = model.columns[rows] < 0
+    lost = np.where(outside, masses, 0.0).sum(axis=1)
     states = np.arange(len(moves))
     more = (np.concatenate([states, states]),
             np.concatenate([np.zeros_like(states), np.full_like(states, lowest)]),
-            np.concatenate([lost, left]))
+            np.concatenate([lost, np.where(away, 0.0, plausible.left[rows])]))
     some = more[2] > 0
-    equations = model.equations(inside, rows, away, (more[0][some], more[1][some], more[2][some]))
+    equations = model.equations(np.where(outside, 0.0, masses), rows, away, (
+        more[0][some], more[1][some], more[2][some]))
     return equations, equations.values(1 + lost)

@@ -60,7 +60,9 @@ class Requirement:
         even = self._even(model)
         if even:
             return even
-        targets = [None, *(state for state in others if model.hits(state).any())]
+        met = [state for state in others if model.hits(state).any()]
+        far = met and self._planner.plan_for_any(model, met).steps > self._radius
+        targets: list[int | None] = [None, *(() if far else met)]
         wanted: dict[Pair, int] = {}
         plans = 0
         for target in sorted(targets, key=lambda state: self._last.get(state, 0.0)):
