@@ -104,7 +104,11 @@ class Disco(Phased, BaseAlgorithm):
         self._problem = problem
         self._parts = parts
         self._at_once = bool(policies)
-        self._reach = max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1])
+        room = problem.limit - problem.radius
+        self._reach = min(max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1]),
+                          problem.radius + room / 2)
+        # A state within the radius has a policy that is a quarter of the room below the limit.
+        self._hopeless = problem.limit - room / 4
         self._rows = TransitionRows(parts.counts, problem.actions)
         self._sampling = Sampling(parts.counts, self._rows, parts.horizon)
         self._requirement = Requirement(problem, parts.planner, self._rows)
@@ -359,7 +363,8 @@ class Disco(Phased, BaseAlgorithm):
                 self._parts.counts, self._parts.sets, policy, self._problem.limit).certify()
             if certificate.bound <= self._problem.limit:
                 self._make_known(policy, certificate.steps)
-            elif chosen is None and certificate.steps <= self._reach:
+            elif (chosen is None and certificate.steps <= self._reach
+                    and certificate.empirical <= self._hopeless):
                 chosen = policy, certificate, steps
         if chosen is not None:
             self._pursue(*chosen)

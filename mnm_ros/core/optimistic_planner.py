@@ -22,9 +22,9 @@ sum over all ranks and events is ``delta``:
    than the best known state.
 
 Outside of these events the plausible rows below contain one that is no worse than the truth for
-each pair of ``pi``. The planner minimises over them and is monotone in ``v``, so its value at home
-is at most ``v(home) <= L``, and it does not rule ``s`` out. Neither the number of candidates nor of
-actions enters, and samples may come from anywhere and any time since the CMP last changed.
+each pair of ``pi``. The planner minimises over them and is monotone in ``v``, so its value at
+home is at most ``v(home) <= L``, and it does not rule ``s`` out. Neither the number of candidates
+nor of actions enters, and samples may come from anywhere and any time since the CMP last changed.
 """
 
 from __future__ import annotations

@@ -1,0 +1,153 @@
+"""Steps and seconds of one run of the base in open grids of growing size, and of one plan.
+
+In an open grid with slip 0.1 and home in the middle, one run of the base with delta_1. Then, for
+grids of known states, one plan against all that is not known: by the planner of ``disco``, with
+what is kept from the plan before and without, and by ``kl``, the planner of the base
+``ucb_explore``, in the same process.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+import sys
+import time
+
+import numpy as np
+from references import Configuration
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.kl_optimism import KlOptimism
+from mnm_ros.core.model import Model
+from mnm_ros.core.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.parts import BASES
+from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.presets import new_base
+from mnm_ros.core.problem import Problem
+from mnm_ros.core.transition_rows import TransitionRows
+from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, TableCmp
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import Scenario, Setting
+from mnm_ros.simulation.simulator import Simulator
+
+SIZES = {5: 4.0, 9: 6.0, 15: 9.0, 21: 13.0}
+"""The radius by the side of the grid."""
+
+SLIP = 0.1
+HOPS = (8, 12, 22)
+SAMPLES = 150
+
+
+def grid(side: int) -> Scenario:
+    """Return an open grid; a move slips and stays put, and one against the edge stays put."""
+    table: dict[tuple[int, int], Outcomes] = {}
+    for row in range(side):
+        for column in range(side):
+            here = row * side + column
+            for action, (down, right) in enumerate(GRID_MOVES.values()):
+                there = row + down, column + right
+                inside = all(0 <= place < side for place in there)
+                after = there[0] * side + there[1]
+                table[here, action] = ((after, 1 - SLIP), (here, SLIP)) if inside else (
+                    (here, 1.0),)
+    start = (side // 2) * (side + 1)
+    return Scenario(f'grid {side}', tuple(GRID_MOVES), start,
+                    (Setting(TableCmp(start, len(GRID_MOVES), table), None),), Path())
+
+
+def run(side: int, seed: int, configuration: Configuration, limit: int) -> tuple[int, int, bool,
+                                                                              float]:
+    """Return the steps, the states known, whether the promise was kept, and the CPU seconds."""
+    scenario = grid(side)
+    simulator = Simulator(scenario, seed)
+    base = new_base(configuration.alone(len(scenario.actions)), scenario.start, seed)
+    began = time.process_time()
+    while not base.finished and simulator.steps < limit:
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
+    seconds = time.process_time() - began
+    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
+    kept = base.finished and judge(
+        simulator.cmp, hypothesis, configuration.radius, configuration.epsilon).ok
+    return simulator.steps, len(base.policies), kept, seconds
+
+
+def sampled(hops: int, seed: int = 0) -> tuple[Counts, list[int], list[int]]:
+    """Return counts of all cells within so many moves, these cells, and those around them."""
+    rng, counts = np.random.default_rng(seed), Counts()
+    cells = sorted(((row, column) for row in range(-hops, hops + 1)
+                    for column in range(-hops, hops + 1) if abs(row) + abs(column) <= hops),
+                   key=lambda cell: abs(cell[0]) + abs(cell[1]))
+    numbers = {cell: number for number, cell in enumerate(cells)}
+    for row, column in cells:
+        for action, (down, right) in enumerate(GRID_MOVES.values()):
+            there = numbers.setdefault((row + down, column + right), len(numbers))
+            slips = int(rng.binomial(SAMPLES, SLIP))
+            for state, count in ((there, SAMPLES - slips), (numbers[row, column], slips)):
+                for _ in range(count):
+                    counts.add(numbers[row, column], action, state)
+    return counts, list(range(len(cells))), list(range(len(cells), len(numbers)))
+
+
+def plan(hops: int, configuration: Configuration, old_up_to: int) -> str:
+    """Return a line with the seconds of a plan that looks at everything not known."""
+    counts, known, others = sampled(hops)
+    rows = TransitionRows(counts, len(GRID_MOVES))
+    for state in known:
+        rows.enter(state)
+    planner = OptimisticPlanner(configuration.delta_1)
+
+    def ruling_out() -> float:
+        began = time.process_time()
+        model = Model.of(rows, known)
+        planner.plan(model, None)
+        planner.plan_for_any(model, others)
+        return time.process_time() - began
+
+    cold = ruling_out()
+    times = []
+    for state in known[:20]:
+        counts.add(state, 0, state)
+        rows.add(state, 0, state)
+        times.append(ruling_out())
+    line = f'{len(known):>6} {len(others):>7} {1000 * cold:>9.1f} {1000 * mean(times):>9.1f}'
+    if len(known) > old_up_to:
+        return f'{line} {"-":>11}'
+    # A radius that nothing is within, so that it looks at every candidate, too.
+    old = KlOptimism(Problem(len(GRID_MOVES), 1.0, 1.0, 0.1), configuration.delta_1, 100)
+    began = time.process_time()
+    old.plan(counts, known, others)
+    return f'{line} {1000 * (time.process_time() - began):>11.1f}'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print both tables; the exit status is 1 if a run broke the promise or did not end."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add('--sides', type=int, nargs='*', default=list(SIZES), choices=tuple(SIZES))
+    add('--seeds', type=int, default=3)
+    add('--base', default='', help=f'one of {", ".join(BASES)}, or module:factory')
+    add('--limit', type=int, default=3_000_000, help='steps after which a run is given up')
+    add('--old-up-to', type=int, default=350, help='known states up to which kl is tried, too')
+    parsed = parser.parse_args(arguments)
+    well = True
+    print(f'{"side":>6} {"L":>5} {"steps":>10} {"known":>6} {"wrong":>6} {"CPU s":>8}')
+    for side in parsed.sides:
+        configuration = Configuration(base=parsed.base, radius=SIZES[side])
+        found = [run(side, seed, configuration, parsed.limit) for seed in range(parsed.seeds)]
+        steps, known, kept, seconds = zip(*found)
+        wrong = kept.count(False)
+        well = well and not wrong
+        print(f'{side:>6} {SIZES[side]:>5g} {mean(steps):>10,.0f} {mean(known):>6.1f} {wrong:>6} '
+              f'{mean(seconds):>8.1f}', flush=True)
+    print(f'\n{"known":>6} {"others":>7} {"cold, ms":>9} {"warm, ms":>9} {"kl, ms":>11}')
+    for hops in HOPS:
+        print(plan(hops, Configuration(), parsed.old_up_to), flush=True)
+    return 0 if well else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
