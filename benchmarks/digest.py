@@ -68,7 +68,7 @@ def digest(name: str, steps: int, options: Mapping[str, object], seed: int) -> s
 
 def main() -> None:
     """Print a line for each exploration."""
-    argparse.ArgumentParser(description=(__doc__ or '').splitlines()[0]).parse_args()
+    argparse.ArgumentParser(description=(__doc__ or '').strip().splitlines()[0]).parse_args()
     for seed, (name, steps, options) in enumerate(RUNS):
         print(digest(name, steps, options, seed), name, f'{steps:,}',
               *(f'{key}={value}' for key, value in options.items()), flush=True)

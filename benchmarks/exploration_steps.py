@@ -145,7 +145,7 @@ def print_lost(results: Results, scenarios: Sequence[str]) -> None:
 
 def print_stationary(results: Results, scenarios: Sequence[str],
                      configuration: Configuration) -> bool:
-    """Print the base over the floor and building over the base; are the targets met?"""
+    """Print the base over the floor and building over the base; return whether all is met."""
     print(f'\n{"first setting":<17} {"seeds":>5} {"known":>5} {"floor":>7} {"base":>8} '
           f'{"x floor":>7} {"target":<12} {"x strict":>8} {"building":>9} {"x base":>6} target')
     met = True
@@ -213,7 +213,7 @@ def write_series(path: Path, results: Results) -> None:
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
     parser = argparse.ArgumentParser(
-        description=(__doc__ or '').format(scaled=OVERRIDES),
+        description=(__doc__ or '').strip().format(scaled=OVERRIDES),
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add, default = parser.add_argument, Configuration()
     add('--scenarios', nargs='+', default=list(shipped()), metavar='NAME',
@@ -275,7 +275,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
           f'limit {configuration.limit:,} steps\n'
           'x oracle: of the means; worst: of one seed; wrong: settings at whose end the '
           'hypothesis was not good enough')
-    met = all([print_exploration(results, name) for name in changing])
+    explored = [print_exploration(results, name) for name in changing]
+    met = all(explored)
     if changing:
         print_lost(results, changing)
     met &= print_stationary(results, parsed.scenarios, configuration)

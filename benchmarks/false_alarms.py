@@ -167,7 +167,7 @@ class Results:
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     add, default = parser.add_argument, Configuration()
     add('--runs', type=int, default=200, help='in all, in turn over the scenarios (default 200)')
     add('--steps', type=int, default=1_000_000, help='of each run (default 1000000)')

@@ -153,7 +153,7 @@ def by_method(rows: Sequence[Row]) -> pyplot.Figure:
 
 
 def one_setting(rows: Sequence[Row]) -> pyplot.Figure:
-    """Steps without a change: information floor, base, building phase of MNM."""
+    """Draw the steps without a change: information floor, base, building phase of MNM."""
     scenarios, bars, groups = _grouped(rows, ('base', 'building'))
     heights = {key: mean(int(row['total']) for row in found) for key, found in groups.items()}
     open_ended = {key for key, found in groups.items()
@@ -211,7 +211,7 @@ def _kind(row: Row) -> str:
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add('--exploration', nargs='+', type=Path, default=[], metavar='CSV',
         help='of exploration_steps --output')

@@ -54,7 +54,7 @@ def explore(scenario_name: str, preset: str, seed: int, steps: int) -> list[floa
 
 def main() -> int:
     """Explore and compare the last two figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--scenario', default='two_rooms', help='default two_rooms')
     parser.add_argument('--preset', default='onboard', choices=tuple(PRESETS))
     parser.add_argument('--seed', type=int, default=0)

@@ -120,7 +120,7 @@ def line(name: str, measured: Sequence[Goal], seeds: int, limit: float) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each scenario."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--scenarios', nargs='+', default=list(shipped()), choices=shipped(),
                         metavar='NAME', help=f'of {", ".join(shipped())} (default all)')
     parser.add_argument('--seeds', type=int, default=5, help='explorations (default 5)')

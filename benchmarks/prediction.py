@@ -135,7 +135,7 @@ def describe(name: str, law: PowerLaw) -> None:
 def main() -> int:
     """Run everything and print the fits and the spread."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add('--seeds', type=int, default=30,
         help='CMPs of each family; those of even seeds to fit, the others held out '

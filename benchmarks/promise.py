@@ -216,7 +216,7 @@ def _explain(name: str, verdict: Verdict, cmp: Cmp, radius: float, limit: float)
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add('--preset', nargs='+', default=['onboard'], choices=tuple(PRESETS), metavar='NAME',
         help=f'of {", ".join(PRESETS)} (default onboard, the one whose MNM can finish)')
@@ -268,8 +268,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parse(arguments)
     if parsed.replay:
         family, seed = parsed.replay
-        return 0 if all([replay(family, int(seed), configuration)
-                         for configuration in parsed.configurations]) else 1
+        kept = [replay(family, int(seed), configuration)
+                for configuration in parsed.configurations]
+        return 0 if all(kept) else 1
     seeds = range(parsed.first_seed, parsed.first_seed + parsed.trials)
     results, well = Results(parsed.output), True
     for configuration in parsed.configurations:

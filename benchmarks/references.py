@@ -219,7 +219,7 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
 
 
 REASONS = tuple(f'{what} {doing}' for what in ('policy fails', 'missing, old run',
-                                                'missing, new run')
+                                               'missing, new run')
                 for doing in ('watching', 'sampling', 'evaluating')) + ('building',)
 """What an exploration step after a change waits for, and what is done meanwhile.
 

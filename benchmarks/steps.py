@@ -35,7 +35,7 @@ def run(scenario_name: str, radius: float, preset: str, seed: int) -> tuple[int,
 
 def main() -> None:
     """Print one line per scenario and preset, and the ratio of the presets."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--seeds', type=int, default=10, help='runs of onboard (default 10)')
     parser.add_argument('--paper-seeds', type=int, default=1, help='runs of paper (default 1)')
     arguments = parser.parse_args()

@@ -86,7 +86,7 @@ def draw(lines: list[str], title: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog='benchmarks/terminal', description=(__doc__ or '').split('\n')[0],
+        prog='benchmarks/terminal', description=(__doc__ or '').strip().split('\n')[0],
         epilog='All other arguments go to scripts/explore (default: --changes 1).')
     parser.add_argument('--output', type=Path, metavar='FILE',
                         default=ROOT / 'docs' / 'figures' / 'terminal.svg',

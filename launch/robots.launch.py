@@ -1,4 +1,6 @@
-"""Several robots side by side, each in a namespace of its own. For example::
+"""Several robots side by side, each in a namespace of its own.
+
+For example::
 
     ros2 launch mnm_ros robots.launch.py robots:="robot_1 robot_2" each:=robot.launch.py
 """

@@ -38,7 +38,7 @@ class Topic(NamedTuple):
     """
 
     name: str
-    type: str
+    type: str    # noqa: A003
     qos: str
     publishers: str
     subscribers: str
@@ -56,7 +56,7 @@ class Service(NamedTuple):
     """
 
     name: str
-    type: str
+    type: str    # noqa: A003
     servers: str
     clients: str
     effect: str

@@ -66,7 +66,7 @@ class Goal:
 
     @property
     def result(self) -> GoalReport | None:
-        """What has become of it; None as long as it is not over."""
+        """Return what has become of it; None as long as it is not over."""
         return self.report if self.over else None
 
     def wait(self, timeout: float | None = None) -> GoalReport | None:
@@ -131,7 +131,7 @@ class NavigatorClient:
 
     @property
     def result(self) -> GoalReport | None:
-        """What has become of the goal sent last; None as long as it is not over."""
+        """Return what has become of the goal sent last; None as long as it is not over."""
         return self.goal.result if self.goal else None
 
     def wait(self, timeout: float | None = None) -> GoalReport | None:

@@ -55,7 +55,7 @@ def _check_messages() -> None:
 
 
 def _hear_sigint() -> None:
-    """A shell starts background jobs with SIGINT ignored, and children would inherit that."""
+    """Hear SIGINT, which a shell lets its background jobs and their children ignore."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """The files in ``config`` list every parameter with its default, and none that does not exist."""
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ import yaml
 
 rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from rclpy.context import Context
-from rclpy.node import Node
+from rclpy.context import Context    # noqa: E402
+from rclpy.node import Node    # noqa: E402
 
-from mnm_ros import parameters
+from mnm_ros import parameters    # noqa: E402, I100
 
 FILES = sorted((Path(__file__).resolve().parents[1] / 'config').glob('*.yaml'))
 # These have no default that a node could start with.

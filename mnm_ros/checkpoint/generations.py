@@ -49,7 +49,7 @@ class Generations:
 
     @property
     def path(self) -> Path | None:
-        """The file of the present generation."""
+        """Return the file of the present generation."""
         return self._newest.path if self._newest else None
 
     def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:

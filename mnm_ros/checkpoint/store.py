@@ -67,12 +67,12 @@ class Store:
 
     @property
     def path(self) -> Path | None:
-        """The file of the present generation."""
+        """Return the file of the present generation."""
         return self._files.path
 
     @property
     def refusals(self) -> list[str]:
-        """The files that the last ``load`` has set aside, and why."""
+        """Return the files that the last ``load`` has set aside, and why."""
         return self._files.refusals
 
     def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:

@@ -34,7 +34,7 @@ class Command(NamedTuple):
     """
 
     module: str
-    help: str
+    help: str    # noqa: A003
 
 
 COMMANDS = {

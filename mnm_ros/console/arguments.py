@@ -79,7 +79,7 @@ class Options:
 
     @property
     def title(self) -> str:
-        """What is explored."""
+        """Return what is explored."""
         return self.scenario.name if self.scenario is not None else 'your robot'
 
     @property

@@ -90,7 +90,7 @@ class Listener:
 
     @property
     def topic(self) -> str:
-        """The full name of the topic ``phase``."""
+        """Return the full name of the topic ``phase``."""
         return str(self._node.phases.topic_name)
 
     def change(self) -> None:

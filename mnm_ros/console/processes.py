@@ -53,12 +53,12 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The id of the process and of its group."""
+        """Return the id of the process and of its group."""
         return self._process.pid
 
     @property
     def status(self) -> int | None:
-        """The exit status, which is negative after a signal; None while the process runs."""
+        """Return the exit status, which is negative after a signal; None while it runs."""
         return self._process.poll()
 
     @property

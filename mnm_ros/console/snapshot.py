@@ -39,12 +39,12 @@ class Snapshot:
 
     @property
     def phase_name(self) -> str:
-        """The phase as published; '' before the first message."""
+        """Return the phase as published; '' before the first message."""
         return str(self.phase.value) if isinstance(self.phase, Phase) else self.phase or ''
 
     @property
     def phase_group(self) -> str:
-        """The phase without its detail: ``building`` for ``building/evaluation``."""
+        """Return the phase without its detail: ``building`` for ``building/evaluation``."""
         return self.phase_name.partition('/')[0]
 
     def number(self, key: str) -> float | None:

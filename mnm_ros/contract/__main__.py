@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None,
          program: str = 'python3 -m mnm_ros.contract') -> int:
     """Run the tests and return the exit status."""
     parser = argparse.ArgumentParser(
-        prog=program, description=__doc__,
+        prog=program, description=(__doc__ or '').strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add('--actions', type=int, required=True, help='how many, without RESET')

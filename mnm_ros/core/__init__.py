@@ -20,26 +20,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mnm_ros.core.base import BaseAlgorithm as BaseAlgorithm
-    from mnm_ros.core.exploration import Event as Event
-    from mnm_ros.core.exploration import Exploration as Exploration
-    from mnm_ros.core.exploration import Phase as Phase
-    from mnm_ros.core.policy import Hypothesis as Hypothesis
-    from mnm_ros.core.policy import Policy as Policy
-    from mnm_ros.core.presets import OPTIONS as OPTIONS
-    from mnm_ros.core.presets import PRESETS as PRESETS
-    from mnm_ros.core.presets import new_base as new_base
-    from mnm_ros.core.presets import settings as settings
-    from mnm_ros.core.problem import RESET as RESET
-    from mnm_ros.core.problem import Problem as Problem
-    from mnm_ros.core.step_task import play as play
+    from mnm_ros.core.base import BaseAlgorithm
+    from mnm_ros.core.exploration import Event, Exploration, Phase
+    from mnm_ros.core.policy import Hypothesis, Policy
+    from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
+    from mnm_ros.core.problem import Problem, RESET
+    from mnm_ros.core.step_task import play
 
+__all__ = [
+    'BaseAlgorithm', 'Event', 'Exploration', 'Hypothesis', 'OPTIONS', 'PRESETS', 'Phase', 'Policy',
+    'Problem', 'RESET', 'new_base', 'play', 'settings']
 _MODULES = {
     'BaseAlgorithm': 'base', 'Event': 'exploration', 'Exploration': 'exploration',
     'Phase': 'exploration', 'Hypothesis': 'policy', 'Policy': 'policy', 'OPTIONS': 'presets',
     'PRESETS': 'presets', 'new_base': 'presets', 'settings': 'presets', 'RESET': 'problem',
     'Problem': 'problem', 'play': 'step_task'}
-__all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -57,7 +57,7 @@ class BaseAlgorithm(ABC):
     @property
     @abstractmethod
     def policies(self) -> tuple[Policy, ...]:
-        """The output so far, one policy per known state, home first."""
+        """Return the output so far, one policy per known state, home first."""
 
     @property
     def candidates(self) -> tuple[int, ...]:

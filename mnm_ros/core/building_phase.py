@@ -44,7 +44,7 @@ class BuildingPhase:
 
     @property
     def result(self) -> BaseAlgorithm | None:
-        """The stream that finished, once there is one."""
+        """Return the stream that finished, once there is one."""
         return self.active if self.active.finished else None
 
     def steps_of(self, stream: BaseAlgorithm) -> int:

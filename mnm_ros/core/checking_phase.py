@@ -29,7 +29,7 @@ class ChangeLog:
         self.relearnt = 0
 
     @property
-    def open(self) -> bool:
+    def open(self) -> bool:    # noqa: A003
         """Whether a change was noticed that is not relearnt yet."""
         return self.noticed > self.relearnt
 

@@ -51,7 +51,7 @@ class Evaluation(ABC):
 
     @property
     def mean_steps(self) -> float:
-        """The plain estimate of ``tau`` from the episodes so far."""
+        """Return the plain estimate of ``tau`` from the episodes so far."""
         succeeded = self.played - self._failures
         return (self._lengths + self._failures) / succeeded if succeeded else math.inf
 

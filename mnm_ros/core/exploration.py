@@ -117,7 +117,7 @@ class Exploration(Phased, StepTask):
 
     @property
     def phase(self) -> Phase:
-        """What it is doing, as published."""
+        """Return what it is doing, as published."""
         if self.state is not RunState.RUNNING:
             return Phase(self.state.value)
         if self._mnm.state in (MnmPhase.HOMING, MnmPhase.BUILDING):
@@ -133,7 +133,7 @@ class Exploration(Phased, StepTask):
 
     @property
     def hypothesis(self) -> Hypothesis | None:
-        """What is known; None before the first hypothesis."""
+        """Return what is known; None before the first hypothesis."""
         return self._mnm.hypothesis
 
     @property
@@ -148,7 +148,7 @@ class Exploration(Phased, StepTask):
 
     @property
     def home(self) -> int | None:
-        """The state after the first RESET; None before."""
+        """Return the state after the first RESET; None before."""
         return self.homing.home
 
     @property
@@ -158,7 +158,7 @@ class Exploration(Phased, StepTask):
 
     @property
     def changes_noticed(self) -> int:
-        """Changes that led to a revision so far."""
+        """Return how many changes led to a revision so far."""
         return self._mnm.log.noticed
 
     @property
@@ -217,14 +217,14 @@ class Exploration(Phased, StepTask):
             self.lose_place()
 
     def robot_lost(self, reason: str) -> None:
-        """The robot does not answer: nothing is learnt until it does."""
+        """Hear that the robot does not answer: nothing is learnt until it does."""
         if self.state is RunState.RUNNING:
             self.trigger('robot_lost')
         if self.state is RunState.WAITING_FOR_ROBOT:
             self._reason = f'waiting for the robot: {reason}'
 
     def robot_answers(self) -> None:
-        """The robot answers (again)."""
+        """Hear that the robot answers (again)."""
         if self.state is RunState.WAITING_FOR_ROBOT:
             self._stop('robot_answered', '')
 

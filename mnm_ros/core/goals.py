@@ -43,7 +43,7 @@ class GoalReport:
         ended: when it was over; None before that.
     """
 
-    id: int
+    id: int    # noqa: A003
     target: int | None
     status: GoalStatus
     text: str

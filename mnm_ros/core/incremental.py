@@ -73,7 +73,7 @@ class IncrementalBase(Phased, BaseAlgorithm):
 
     @property
     def estimates(self) -> Mapping[int, float]:
-        """Expected steps as estimated when the policies were certified."""
+        """Return the expected steps as estimated when the policies were certified."""
         return self._estimates
 
     def step_bound(self, known: int) -> int:

@@ -145,7 +145,7 @@ class _Model:
 
 
 def favourable(fractions: Floats, values: Floats,
-                radius: Floats) -> tuple[Floats, Floats]:
+               radius: Floats) -> tuple[Floats, Floats]:
     """Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
 
     ``Q`` may also put mass on the target, where ``v`` is 0. The minimiser is

@@ -77,7 +77,7 @@ class Navigation(StepTask):
 
     @property
     def expected_steps_left(self) -> float | None:
-        """The mean of what earlier ways by this policy took from here; None without any."""
+        """Return the mean of what earlier ways by this policy took from here; None without any."""
         # What comes before the robot is first at home does not count as steps.
         return None if self.result else self._steps_to_go.expected(
             self._place if self.attempts else self._home)

@@ -92,7 +92,7 @@ class Settings:
 
     @property
     def accuracy(self) -> float:
-        """The inner accuracy ``e = min(epsilon, 1) / accuracy_divisor``."""
+        """Return the inner accuracy ``e = min(epsilon, 1) / accuracy_divisor``."""
         return min(self.problem.epsilon, 1.0) / self.accuracy_divisor
 
     @property

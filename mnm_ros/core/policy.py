@@ -96,7 +96,7 @@ class Hypothesis:
         ValueError: if a policy does not cover exactly the targets or has another horizon.
     """
 
-    round: int
+    round: int    # noqa: A003
     revision: int
     horizon: int
     policies: tuple[Policy, ...]
@@ -114,7 +114,7 @@ class Hypothesis:
 
     @property
     def targets(self) -> tuple[int, ...]:
-        """The known states ``K``."""
+        """Return the known states ``K``."""
         return tuple(policy.target for policy in self.policies)
 
     @property

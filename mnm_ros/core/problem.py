@@ -47,7 +47,7 @@ class Problem:
 
     @property
     def all_actions(self) -> int:
-        """``A``: the number of actions, RESET included."""
+        """Return ``A``: the number of actions, RESET included."""
         return self.actions + 1
 
     @property

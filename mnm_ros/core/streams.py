@@ -31,7 +31,7 @@ class StreamSchedule:
         self.activations: list[int] = []
         self._last: list[int] = []
 
-    def next(self) -> int:
+    def next(self) -> int:    # noqa: A003
         """Return the index of the stream to activate; that of a new one is one above the others.
 
         It is the stream active least often, and of several the least recently active one.

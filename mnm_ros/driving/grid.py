@@ -101,7 +101,7 @@ class Place:
 
     @property
     def state(self) -> int:
-        """The state of the last pose."""
+        """Return the state of the last pose."""
         return self._grid.state(self.cell, self.heading)
 
     def update(self, pose: Pose) -> int:

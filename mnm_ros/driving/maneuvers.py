@@ -27,7 +27,8 @@ class Maneuver(ABC):
     problem = ''
 
     @abstractmethod
-    def next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
+    def next(    # noqa: A003
+            self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
         """Return the next leg, or None if the maneuver is over.
 
         Args:
@@ -61,7 +62,8 @@ class Move(Maneuver):
                 direction = self._facing = MOVES['compass'].index(action)
             self._there = ways.neighbour(cell, direction)
 
-    def next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
+    def next(    # noqa: A003
+            self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
         """Return the next leg, or None if the maneuver is over."""
         if ended is None and self._there is not None:
             return self._leg(self._there, self._facing)
@@ -113,7 +115,8 @@ class WayHome(Maneuver):
         self._retreat: Leg | None = None
         self._retreating = False
 
-    def next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
+    def next(    # noqa: A003
+            self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
         """Return the next leg, or None if the robot is at home or has given up."""
         if self._retreating or ended is None:
             self._retreating = False

@@ -57,7 +57,8 @@ class Ways:
             trusts.insert(0, lambda move: move in self._proven)
         for trusted in trusts:
             route = shortest(cell, goal, lambda at: (
-                there for there in self._around(at, blocked) if trusted((at, there))))  # noqa: B023
+                there for there in self._around(at, blocked)
+                if trusted((at, there))))    # noqa: B023
             if route:
                 return route[0]
         return None

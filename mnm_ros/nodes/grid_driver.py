@@ -114,7 +114,7 @@ class GridDriver(RobotSide):
 
     @property
     def _missing(self) -> str:
-        """What has to come before a maneuver can begin."""
+        """Return what has to come before a maneuver can begin."""
         if not self._tracker.fresh:
             return f'pose on {self._poses.name}'
         return 'map' if self._given['use_map'] and self._ways.free is None else ''

@@ -54,12 +54,12 @@ class Row:
 
     @property
     def kind(self) -> Parameter.Type:
-        """The type of the parameter."""
+        """Return the type of the parameter."""
         return Kind.STRING_ARRAY if self.default is None else _KINDS[type(self.default)]
 
     @property
     def allowed(self) -> str:
-        """The allowed values in words."""
+        """Return the allowed values in words."""
         return _KIND_NAMES[self.kind] + self._constraints()
 
     def accepts(self, parameter: Parameter) -> bool:

@@ -34,7 +34,7 @@ EXPLORER: tuple[Row, ...] = (
         minimum=0, runtime=True),
     Row('max_duration', 0.0, 's since the first activation after which exploration is done; '
         '0 for no limit', minimum=0, runtime=True),
-    Row('checkpoint_dir', '', "folder in which the exploration is kept, to go on from after a "
+    Row('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from after a '
         "restart; '' for off", read_only=True),
     Row('transition_log', False, 'keep every transition in checkpoint_dir, too, for replay'),
     RECORD,

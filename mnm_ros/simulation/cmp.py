@@ -28,11 +28,11 @@ class Cmp(Protocol):
 
     @property
     def start(self) -> int:
-        """The state to which RESET leads."""
+        """Return the state to which RESET leads."""
 
     @property
     def actions(self) -> int:
-        """The number of actions without RESET, which are ``0 .. actions - 1``."""
+        """Return the number of actions without RESET, which are ``0 .. actions - 1``."""
 
     def transitions(self, state: int, action: int) -> Outcomes:
         """Return where ``action`` leads from ``state``; ValueError if there is no such action."""

@@ -52,7 +52,7 @@ class Entry:
         self.size += entry.size
         if self.size > MOST_VALUES:
             raise self.error(f'with all that its aliases repeat, the file has more than '
-                              f'{MOST_VALUES:,} values, expected fewer')
+                             f'{MOST_VALUES:,} values, expected fewer')
 
     def _entries(self) -> list[Entry]:
         assert isinstance(self._content, list)

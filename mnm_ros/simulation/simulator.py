@@ -43,7 +43,7 @@ class Simulator:
 
     @property
     def cmp(self) -> Cmp:
-        """The CMP of the setting in force."""
+        """Return the CMP of the setting in force."""
         return self.scenario.settings[self.setting].cmp
 
     def step(self, action: int) -> int:

@@ -47,7 +47,7 @@ class Probe:
 
     @property
     def home(self) -> int:
-        """The state in which RESET ended most often."""
+        """Return the state in which RESET ended most often."""
         return self.homes.most_common(1)[0][0]
 
     @property

@@ -65,7 +65,7 @@ class ProbeRun:
 
     @property
     def steps(self) -> int:
-        """The number of steps answered so far."""
+        """Return the number of steps answered so far."""
         return sum(map(len, self._times.values()))
 
     def start(self, now: float) -> None:

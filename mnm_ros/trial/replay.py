@@ -73,7 +73,7 @@ class ReplaySummary:
 
     @property
     def seen(self) -> set[int]:
-        """The states in which a step has ended since the last change noticed."""
+        """Return the states in which a step has ended since the last change noticed."""
         return set().union(*self.counts.values())
 
     def reached(self, state: int) -> int:

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip('matplotlib')
 pytest.importorskip('scipy')
 
-import figures  # noqa: E402
+import figures  # noqa: E402, I100
 
 PROMISE = ({'family': 'corridor', 'preset': 'onboard', 'base': 'ucb_explore', 'options': '',
             'alone': '0', 'delta': '0.1', 'ok_first': ok, 'ok_last': ''} for ok in '1101')

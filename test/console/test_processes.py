@@ -17,6 +17,7 @@ STUBBORN = 'import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); ' + DE
 
 
 class Nursery:
+
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self.children: list[Child] = []

@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """The tests for robot sides: those that ship pass, and each way to be wrong is found."""
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from mnm_ros.simulation.flat import driver_parameters
-from mnm_ros.simulation.world import load
+from mnm_ros.simulation.flat import driver_parameters    # noqa: E402, I100
+from mnm_ros.simulation.world import load    # noqa: E402
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

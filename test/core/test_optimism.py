@@ -30,10 +30,10 @@ def test_sigma_k_as_printed() -> None:
 
 def printed_recursion(counts: Counts, known: list[int], target: int, candidates: int,
                       optimism: SplitSamples) -> tuple[float, list[list[int]]]:
-    """The equations of Lim & Auer, section 3.2, written out state by state."""
+    """Solve the equations of Lim & Auer, section 3.2, written out state by state."""
     horizon = optimism.sets
     sigma = optimism.deviation(len(known), candidates)
-    u = [{state: 0.0 for state in known}]
+    u = [dict.fromkeys(known, 0.0)]
 
     def value(i: int, state: int) -> float:
         if state == target:
@@ -169,7 +169,7 @@ COMPARED = 500    # steps; value iteration takes too long to find greater values
 
 
 def value_iteration(model: _Model, target: int, sweeps: int = 4000) -> float:
-    """The least fixed point of the operator that ``_Model.solve`` finds by policy iteration."""
+    """Find by iteration the fixed point that ``_Model.solve`` finds by policy iteration."""
     known = model._known
     values = np.full(len(model._column), 1e-9)
     goal = model._column.get(target)

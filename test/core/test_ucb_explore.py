@@ -43,8 +43,8 @@ def test_paper_on_the_corridor_takes_about_440_000_steps_and_knows_all_states() 
 
 @pytest.mark.parametrize(('scenario', 'radius', 'most'), [
     (CORRIDOR, 3.0, 2_500), (GRID, 4.0, 15_000)])
-def test_onboard_knows_all_states_within_few_steps(scenario: Scenario, radius: float,
-                                                       most: int) -> None:
+def test_onboard_knows_all_states_within_few_steps(
+        scenario: Scenario, radius: float, most: int) -> None:
     problem = Problem(len(scenario.actions), radius, 1.0, 0.1)
     for seed in range(10):
         base = new_base(settings(problem), home=0, seed=seed)

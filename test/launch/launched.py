@@ -1,6 +1,7 @@
-# ruff: noqa: E402
-"""The installed launch files, in a process of their own; skips the module that asks for them
-where they are not."""
+"""The installed launch files, in a process of their own.
+
+Skips the module that asks for them where they are not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """A launch whose parameters are wrong ends at once with a status that is not 0, and says why."""
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launched import DEADLINE, Launch
+from launched import DEADLINE, Launch    # noqa: E402, I100
 
 Start = Callable[..., Launch]
 

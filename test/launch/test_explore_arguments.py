@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """What ``explore.launch.py`` makes of its arguments and of the parameter file."""
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from loading import assert_described, context, load
+from loading import assert_described, context, load    # noqa: E402, I100
 
 
 def nodes(**arguments: str) -> list:

@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """With ``use_respawn`` a node that was killed comes back and explores; the launch ends with 0."""
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launched import DEADLINE, Launch
+from launched import DEADLINE, Launch    # noqa: E402, I100
 
 
 @pytest.fixture

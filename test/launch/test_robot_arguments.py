@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """What ``robot.launch.py`` and ``robots.launch.py`` make of their arguments."""
 
 from __future__ import annotations
@@ -7,9 +6,9 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launch.actions import IncludeLaunchDescription
-from launch_ros.actions import Node
-from loading import assert_described, context, load
+from launch.actions import IncludeLaunchDescription    # noqa: E402, I100
+from launch_ros.actions import Node    # noqa: E402
+from loading import assert_described, context, load    # noqa: E402
 
 
 @pytest.mark.parametrize('name', ['robot', 'robots'])
@@ -25,7 +24,7 @@ def test_the_simulation_is_optional(sim: str, executables: list[str]) -> None:
     nodes = [action for action in actions if isinstance(action, Node)]
     assert [node.node_executable for node in nodes] == executables
     explorer, = (action for action in actions if isinstance(action, IncludeLaunchDescription))
-    passed_on = {name: value for name, value in explorer.launch_arguments}
+    passed_on = dict(explorer.launch_arguments)
     assert passed_on['sim'] == 'false'
     assert passed_on['use_sim_time'] == ('true' if sim == 'true' else '')    # as in params_file
 

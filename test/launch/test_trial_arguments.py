@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """What ``trial.launch.py`` makes of its arguments and of the parameter file."""
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import yaml
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from loading import assert_described, context, load
+from loading import assert_described, context, load    # noqa: E402, I100
 
 
 def trial(**arguments: str) -> list:

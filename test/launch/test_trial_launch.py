@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """``trial.launch.py`` keeps a trial whose explorer is killed, and its report tells of it."""
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launched import DEADLINE, Launch
+from launched import DEADLINE, Launch    # noqa: E402, I100
 
-from mnm_ros.trial import report
+from mnm_ros.trial import report    # noqa: E402
 
 
 def written(log: Path) -> int:

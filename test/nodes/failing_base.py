@@ -11,12 +11,12 @@ _broken_before = False
 
 
 def after_200_steps(*arguments: Any) -> BaseAlgorithm:
-    """Breaks down at each of its steps from the 201st on."""
+    """Break down at each of its steps from the 201st on."""
     return _breaking(BASES['ucb_explore'](*arguments), again=True)
 
 
 def once(*arguments: Any) -> BaseAlgorithm:
-    """Breaks down at its 201st step, once in the life of the process."""
+    """Break down at its 201st step, once in the life of the process."""
     return _breaking(BASES['ucb_explore'](*arguments), again=False)
 
 

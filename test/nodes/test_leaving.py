@@ -60,7 +60,8 @@ def test_the_robot_does_not_answer(explorer: Callable, peer: Peer, robot: Script
         said = f'going home before the node ends, at most {limit:g} s; a second Ctrl-C '
         peer.wait_for(lambda: said in process.output, 'the line')    # noqa: B023
         if limit == 60.0:
-            peer.wait_for(lambda: time.monotonic() > began + 2.5, 'more than other nodes get')    # noqa: B023
+            peer.wait_for(lambda: time.monotonic() > began + 2.5,    # noqa: B023
+                          'more than other nodes get')
             assert process.running
             assert end(peer, process, signal.SIGINT) < 2.0
         else:

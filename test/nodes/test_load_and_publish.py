@@ -22,6 +22,7 @@ def test_the_next_hypothesis_is_published_after_a_load_to_before_the_first() -> 
     published: dict[str, list] = {}
 
     class Publisher:
+
         def __init__(self, kind: type, topic: str, qos: object) -> None:
             self.publish = published.setdefault(topic, []).append
 

@@ -27,7 +27,7 @@ def action_lost(robot: FaultyRobot, seq: int) -> bool:
 
 
 def answered_late(robot: FaultyRobot, seq: int) -> bool:
-    """It has been sent again and answered by then."""
+    """Tell whether it has been sent again and answered by then."""
     state = robot.state
     robot.later(0.12, lambda: robot.send(seq, state))
     return True

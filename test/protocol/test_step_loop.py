@@ -36,12 +36,12 @@ class Robot:
 
     @property
     def called(self) -> int:
-        """Calls since then."""
+        """Return the calls since then."""
         return len(self.calls) - self.begun
 
     @property
     def counted(self) -> int:
-        """Steps since then."""
+        """Return the steps since then."""
         return self.exploration.steps - self.steps
 
     def call(self, attempt: int) -> bool:

@@ -40,7 +40,7 @@ def identity(actions: tuple[str, ...], radius: float) -> dict:
 
 @pytest.fixture(scope='module')
 def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    """A world that changes and is relearnt, and a robot that is moved and paused now and then."""
+    """Play in a world that changes, with a robot that is moved and paused now and then."""
     folder = tmp_path_factory.mktemp('trial')
     scenario = draw('changing_chain', 4, 3.0)
     simulator = Simulator(scenario, 1)

@@ -1,4 +1,4 @@
-"""The tests of the printed checking phase: is a hypothesis given up, reduced or extended?"""
+"""The tests of the printed checking phase: is a hypothesis given up, reduced or extended."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class GraphWatch:
 
     @property
     def missing(self) -> str:
-        """What this node needs and nobody offers, or empty."""
+        """Return what this node needs and nobody offers, or empty."""
         if not self.has_partner and self._overheard:
             return f'nobody publishes {self._overheard.topic_name}'
         if not self.has_partner:

@@ -41,7 +41,7 @@ class Orders:
             bool(self._publisher.get_subscription_count())
             or time.monotonic() >= self._opened + _MATCH)
 
-    def open(self) -> None:
+    def open(self) -> None:    # noqa: A003
         """Publish ``action`` from now on."""
         if self._publisher is None:
             self._publisher = self._node.create_publisher(Int64MultiArray, 'action', wire.STEP)

@@ -63,7 +63,7 @@ class ExplorationSession:
 
     @property
     def exploration(self) -> Exploration:
-        """What is explored."""
+        """Return what is explored."""
         return self.checkpointing.exploration
 
     @property

@@ -81,5 +81,5 @@ class PoseTracker:
 
     @property
     def _now(self) -> float:
-        """The time by the clock of the node in s."""
+        """Return the time by the clock of the node in s."""
         return self._node.get_clock().now().nanoseconds * 1e-9

@@ -35,7 +35,7 @@ class GoalBoard:
 
     @property
     def now(self) -> int:
-        """The time for stamps, in ns."""
+        """Return the time for stamps, in ns."""
         nanoseconds: int = self._node.get_clock().now().nanoseconds
         return nanoseconds
 
