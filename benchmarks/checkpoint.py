@@ -23,14 +23,13 @@ from pathlib import Path
 import tempfile
 import time
 
-import numpy as np
-
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 
 
 def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> tuple[

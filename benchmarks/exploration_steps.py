@@ -40,22 +40,21 @@ from pathlib import Path
 from statistics import mean
 import sys
 
-import numpy as np
-from references import (
-    METHODS,
-    REASONS,
-    SCALED,
-    Configuration,
-    Trial,
-    information_floor,
-    run_building,
-    run_stationary,
-)
-from trials import package_version
-
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.simulation.scenario import load, shipped
+import numpy as np
+from references import (
+    Configuration,
+    information_floor,
+    METHODS,
+    REASONS,
+    run_building,
+    run_stationary,
+    SCALED,
+    Trial,
+)
+from trials import package_version
 
 Task = tuple[str, str, int]
 """Method, scenario, seed."""

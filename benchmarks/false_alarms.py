@@ -35,18 +35,17 @@ from pathlib import Path
 import sys
 import time
 
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.parts import BASES
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.presets import new_mnm, PRESETS
+from mnm_ros.simulation.ground_truth import expected_steps
+from mnm_ros.simulation.scenario import load, shipped
+from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from promise import interval
 from references import Configuration, seeds
 from trials import package_version
-
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.parts import BASES
-from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import PRESETS, new_mnm
-from mnm_ros.simulation.ground_truth import expected_steps
-from mnm_ros.simulation.scenario import load, shipped
-from mnm_ros.simulation.simulator import Simulator
 
 Task = tuple[str, int]
 

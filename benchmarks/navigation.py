@@ -28,10 +28,8 @@ import argparse
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, NormalDist, stdev
 import sys
-
-from promise import CONFIDENCE, interval
 
 from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Hypothesis
@@ -42,6 +40,7 @@ from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
+from promise import CONFIDENCE, interval
 
 DELTA = 0.1
 MAX_STEPS = 1000    # as the parameter of the navigator

@@ -37,15 +37,14 @@ from pathlib import Path
 import sys
 from typing import NamedTuple
 
-import numpy as np
-from trials import Configuration, prepare
-
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.simulation.families import FAMILIES
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.trial.prediction import LEARNT, PROBE_STEPS, PROBED, PowerLaw, factors
+from mnm_ros.trial.prediction import factors, LEARNT, PowerLaw, PROBE_STEPS, PROBED
 from mnm_ros.trial.probe import Probe
+import numpy as np
+from trials import Configuration, prepare
 
 EPSILONS, DELTAS = (0.25, 0.5, 1.0), (0.05, 0.1, 0.2)
 RESETS, PROBES = 5, (PROBE_STEPS // 2, PROBE_STEPS, 2 * PROBE_STEPS)

@@ -34,12 +34,11 @@ import signal
 import sys
 import time
 
-from trials import Configuration, Outcome, families, package_version, prepare, row, run
-
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.cmp import Cmp
-from mnm_ros.simulation.ground_truth import Verdict, best_time, expected_steps, reachable_states
+from mnm_ros.simulation.ground_truth import best_time, expected_steps, reachable_states, Verdict
+from trials import Configuration, families, Outcome, package_version, prepare, row, run
 
 Task = tuple[str, int]
 DEFAULTS = Configuration()

@@ -22,17 +22,16 @@ from itertools import pairwise
 import math
 import zlib
 
-import numpy as np
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict, judge
-from mnm_ros.simulation.scenario import Scenario, load
+from mnm_ros.simulation.ground_truth import ExplorationSteps, judge, Verdict
+from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 
 SCALED: Mapping[str, Value] = {
     'accuracy_divisor': 2.0, 'stream_exponent': 3.0, 'c1': 0.03, 'check_window': 4}

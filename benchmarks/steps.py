@@ -21,7 +21,7 @@ from statistics import mean
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.simulation.ground_truth import Verdict, judge
+from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 

@@ -23,16 +23,15 @@ import traceback
 import xml.etree.ElementTree as ElementTree
 import zlib
 
-import numpy as np
-
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Hypothesis, over_own_targets
-from mnm_ros.core.presets import PRESETS, new_base, new_mnm, settings
+from mnm_ros.core.presets import new_base, new_mnm, PRESETS, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.simulation.families import FAMILIES, draw
-from mnm_ros.simulation.ground_truth import Verdict, judge, reachable_states
-from mnm_ros.simulation.scenario import Scenario, load, shipped
+from mnm_ros.simulation.families import draw, FAMILIES
+from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
+from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 
 RADII = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 """The radius of a trial in a random CMP is one of these, drawn from the seed."""

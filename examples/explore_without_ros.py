@@ -18,8 +18,8 @@ import sys
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is not installed
 
-from mnm_ros.core import Exploration, Problem, play, settings    # noqa: E402
-from mnm_ros.simulation import scenario, simulator    # noqa: E402
+from mnm_ros.core import Exploration, play, Problem, settings  # noqa: E402
+from mnm_ros.simulation import scenario, simulator  # noqa: E402
 
 # %% A robot is a function: it executes an action (-1 is RESET) and returns the state it ends in.
 rooms = scenario.load('two_rooms')

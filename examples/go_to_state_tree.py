@@ -16,13 +16,12 @@ With a navigator and an explorer, or policies: ``python3 examples/go_to_state_tr
 
 import sys
 
+from mnm_ros import NavigatorClient
 import py_trees
 from py_trees.common import Status
 import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-
-from mnm_ros import NavigatorClient
 
 
 class GoToState(py_trees.behaviour.Behaviour):

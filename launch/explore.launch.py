@@ -22,8 +22,7 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, declared, node, values
+from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, values
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.simulation import scenario
 

@@ -19,10 +19,10 @@ without ROS (``mnm_ros.core`` has more).
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnm_ros.core import Exploration, Problem, play, settings
+    from mnm_ros.core import Exploration, play, Problem, settings
     from mnm_ros.navigator_client import NavigatorClient
     from mnm_ros.nodes.robot_side import RobotSide
     from mnm_ros.wire import PolicySet

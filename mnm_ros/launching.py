@@ -22,7 +22,6 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-
 from mnm_ros.parameters import NODES
 from mnm_ros.parameters.command_line import nearest
 

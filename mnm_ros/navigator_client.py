@@ -30,13 +30,12 @@ from threading import Event, Lock
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import wire
+from mnm_ros.core.goals import GoalReport, GoalStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray
-
-from mnm_ros import wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
 
 _AGAIN = 0.5    # s, after which what has not been heard is said again
 _LOOK = 0.1     # s, between two looks whether there is something to do

@@ -25,12 +25,11 @@ import re
 import sys
 from textwrap import wrap
 
-import yaml
-
 from mnm_ros import wire
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
 from mnm_ros.parameters import NODES, REQUIRED, Row
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / 'docs' / 'reference.md'

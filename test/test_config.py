@@ -20,10 +20,9 @@ import yaml
 
 rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from rclpy.context import Context    # noqa: E402
-from rclpy.node import Node    # noqa: E402
-
-from mnm_ros import parameters    # noqa: E402, I100
+from mnm_ros import parameters  # noqa: E402, I100
+from rclpy.context import Context  # noqa: E402
+from rclpy.node import Node  # noqa: E402
 
 FILES = sorted((Path(__file__).resolve().parents[1] / 'config').glob('*.yaml'))
 # These have no default that a node could start with.

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 import math
 
+from mnm_ros.core.presets import OPTIONS
+from mnm_ros.parameters import EXPLORER, NODES, ParameterError, Parameters, Row
 import pytest
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
@@ -20,9 +22,6 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
-
-from mnm_ros.core.presets import OPTIONS
-from mnm_ros.parameters import EXPLORER, NODES, ParameterError, Parameters, Row
 
 
 @pytest.fixture(scope='module')

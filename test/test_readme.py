@@ -17,15 +17,14 @@ from pathlib import Path
 import re
 import shlex
 
-import pytest
-import rclpy
-from rclpy.context import Context
-from std_msgs.msg import Int64MultiArray, MultiArrayLayout
-
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.parameters import NODES
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.simulator import Simulator
+import pytest
+import rclpy
+from rclpy.context import Context
+from std_msgs.msg import Int64MultiArray, MultiArrayLayout
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / 'docs'

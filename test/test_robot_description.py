@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from mnm_ros.robot_description import (
+    difference,
     MAX_ACTIONS,
     MAX_STATES,
     MAX_TEXT,
     RobotDescription,
-    difference,
 )
+import pytest
 
 WHOLE = RobotDescription(
     ('east', 'west'), 0, 'map', {0: 'dock', -2: 'outside'}, {0: (0.5, 1.5), 7: (1.5, -2.0)},

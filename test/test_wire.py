@@ -14,14 +14,10 @@ from array import array
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-import pytest
-from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
-
 from mnm_ros import PolicySet
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.wire import (
-    WireError,
     decode_goals,
     decode_known_states,
     decode_request,
@@ -30,7 +26,10 @@ from mnm_ros.wire import (
     encode_known_states,
     encode_request,
     encode_step,
+    WireError,
 )
+import pytest
+from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 IDS = (7, -3, 2**62)
 

@@ -22,12 +22,12 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import (
     Entry,
+    flush_folder,
     InputLog,
     Refused,
-    Saved,
-    flush_folder,
     remove,
     rename,
+    Saved,
     set_aside,
 )
 from mnm_ros.core.exploration import Exploration

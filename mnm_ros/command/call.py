@@ -51,9 +51,8 @@ def main(arguments: Sequence[str], program: str) -> int:
     add_timeout(made)
     given = made.parse_args(words)
 
-    from std_srvs.srv import SetBool, Trigger
-
     from mnm_ros.command.talk import Talk, Unheard
+    from std_srvs.srv import SetBool, Trigger
     kind = Trigger if called.data is None else SetBool
     request = Trigger.Request() if called.data is None else SetBool.Request(data=called.data)
     try:

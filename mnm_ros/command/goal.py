@@ -47,10 +47,9 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 def _go(talk: Talk, state: int) -> tuple[str, int]:
     """Return the result in words, and the exit status."""
+    from mnm_ros import wire
     from std_msgs.msg import Int64, String
     from std_srvs.srv import Trigger
-
-    from mnm_ros import wire
     heard: list[str] = []
 
     def over() -> list[str]:

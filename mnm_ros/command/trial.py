@@ -17,7 +17,7 @@ from datetime import datetime
 import importlib
 import sys
 
-from mnm_ros.command.arguments import ROS_ARGUMENTS, parser, split, within
+from mnm_ros.command.arguments import parser, ROS_ARGUMENTS, split, within
 
 
 def main(arguments: Sequence[str], program: str) -> int:

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import yaml
-
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
+import yaml
 
 Picture = tuple[tuple[tuple[str, int], ...], ...]
 """Rows from the top, of pairs of the letter of a cell (``S#.`` or a door) and its state."""

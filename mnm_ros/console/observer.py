@@ -18,6 +18,8 @@ import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import wire
+from mnm_ros.console.snapshot import phase_of, Snapshot
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -25,9 +27,6 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
-
-from mnm_ros import wire
-from mnm_ros.console.snapshot import Snapshot, phase_of
 
 
 class Observer(Node):

@@ -20,12 +20,11 @@ from random import Random
 from statistics import median
 import time
 
-import pytest
-from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros.contract.robot import Robot, Sender, expect
+from mnm_ros.contract.robot import expect, Robot, Sender
 from mnm_ros.core.problem import RESET
 from mnm_ros.robot_description import RobotDescription
+import pytest
+from std_srvs.srv import SetBool, Trigger
 
 WALKS = 5        # of random actions
 SLOW = 0.2       # s of a step, from which on its time tells whether it is executed again

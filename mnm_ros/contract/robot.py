@@ -18,16 +18,15 @@ from itertools import count
 import time
 from typing import Any
 
+from mnm_ros import wire
+from mnm_ros.core.problem import RESET
+from mnm_ros.protocol.clients import REPORT
 import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
-
-from mnm_ros import wire
-from mnm_ros.core.problem import RESET
-from mnm_ros.protocol.clients import REPORT
 
 _FIND = 15.0      # s to find the robot side; discovery is slow on a busy machine
 _SETTLE = 0.5     # s from the discovery of an endpoint until its messages arrive, as a rule

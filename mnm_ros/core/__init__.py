@@ -27,7 +27,7 @@ are first used.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mnm_ros.core.base import BaseAlgorithm

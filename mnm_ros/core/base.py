@@ -16,10 +16,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Protocol
 
-import numpy as np
-
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
+import numpy as np
 
 
 class BaseAlgorithm(ABC):

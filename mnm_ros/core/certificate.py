@@ -49,12 +49,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.kl_optimism import favourable
 from mnm_ros.core.problem import RESET
+import numpy as np
 
 
 class ConfidenceSets:

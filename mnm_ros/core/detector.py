@@ -16,10 +16,9 @@ from collections.abc import Mapping
 import math
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.evaluation import log_mean_exp
+import numpy as np
 
 
 class Detector:

@@ -19,7 +19,7 @@ import math
 
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 
 
 class Discovery(ABC):

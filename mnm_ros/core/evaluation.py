@@ -21,9 +21,8 @@ from abc import ABC, abstractmethod
 from enum import Enum
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
+import numpy as np
 
 
 class Decision(Enum):

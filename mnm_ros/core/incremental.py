@@ -22,7 +22,7 @@ from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
 
 _TOLERANCE = 1e-9
 _SWEEPS = 200

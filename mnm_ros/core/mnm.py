@@ -18,16 +18,15 @@ from enum import Enum
 import math
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import StreamSchedule
+import numpy as np
 
 
 class MnmPhase(Enum):

@@ -23,8 +23,6 @@ from functools import partial
 import math
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.as_printed.per_visit_discovery import PerVisitDiscovery
 from mnm_ros.core.as_printed.split_samples import SplitSamples
@@ -44,6 +42,7 @@ from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.ucb_explore import UcbExplore, UcbParts
 from mnm_ros.core.watch_phase import WatchPhase
+import numpy as np
 
 CHECK_EPISODES = 40
 """Episodes per step of the horizon, for epsilon >= 1, after which a check has no objection."""

@@ -19,14 +19,13 @@ import inspect
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.parts import BASES, CHECKS, PARTS
 from mnm_ros.core.problem import Problem
 from mnm_ros.core.streams import StreamSchedule
+import numpy as np
 
 
 @dataclass(frozen=True)

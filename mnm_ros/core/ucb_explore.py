@@ -22,7 +22,7 @@ from mnm_ros.core.evaluation import Decision, Evaluation
 from mnm_ros.core.incremental import BaseParts, IncrementalBase
 from mnm_ros.core.optimism import Plan
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 
 
 class UcbPhase(Enum):

@@ -38,7 +38,7 @@ from typing import Any, Union
 from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.detector import Detector
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.policy import Policy, over_own_targets
+from mnm_ros.core.policy import over_own_targets, Policy
 from mnm_ros.core.problem import RESET
 
 _MARGIN = 4

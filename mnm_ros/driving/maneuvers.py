@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import QUARTER, heading_of
+from mnm_ros.driving.grid import heading_of, QUARTER
 from mnm_ros.driving.route import Edge, Ways
 from mnm_ros.geometry import Pose, wrapped
 

@@ -18,9 +18,6 @@ import sys
 import time
 from typing import Any
 
-from std_msgs.msg import Int64, Int64MultiArray
-from std_srvs.srv import Trigger
-
 from mnm_ros import wire
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.problem import RESET
@@ -32,8 +29,10 @@ from mnm_ros.protocol.clients import REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.described import describe
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import ScenarioError, load
+from mnm_ros.simulation.scenario import load, ScenarioError
 from mnm_ros.simulation.simulator import Simulator
+from std_msgs.msg import Int64, Int64MultiArray
+from std_srvs.srv import Trigger
 
 _TRUTH_PERIOD = 0.1    # s, between publications of exploration_steps
 

@@ -16,24 +16,23 @@ from collections.abc import Callable
 import sys
 from typing import Any
 
-from nav_msgs.msg import OccupancyGrid
-from std_msgs.msg import Bool, String
-
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.driving.drive import Outcome
-from mnm_ros.driving.grid import Map, free_cells
-from mnm_ros.driving.maneuvers import MOVES, Maneuver, Move, WayHome
+from mnm_ros.driving.grid import free_cells, Map
+from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
 from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.described import describe
 from mnm_ros.nodes.mobile.driver_setup import check, grid_of, home_of, movers_of
 from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
-from mnm_ros.nodes.mobile.poses import Located, PoseTopic, StampedPose, planar
+from mnm_ros.nodes.mobile.poses import Located, planar, PoseTopic, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GRID_DRIVER, Parameters
 from mnm_ros.robot_description import RobotDescription
+from nav_msgs.msg import OccupancyGrid
+from std_msgs.msg import Bool, String
 
 _PERIOD = 0.05    # s, between two looks at the time
 

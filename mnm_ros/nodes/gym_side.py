@@ -24,7 +24,7 @@ from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GYM_SIDE, ParameterError, Parameters
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.described import describe_gym
-from mnm_ros.simulation.gym_robot import GymRobot, action_names, check_discrete
+from mnm_ros.simulation.gym_robot import action_names, check_discrete, GymRobot
 
 
 class GymSide(RobotSide):

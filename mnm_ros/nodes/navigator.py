@@ -19,11 +19,6 @@ import sys
 import time
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray
-from std_srvs.srv import Trigger
-
 from mnm_ros import wire
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.navigation import Navigation, StepsToGo
@@ -36,6 +31,10 @@ from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.parameters import NAVIGATOR, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import Int64, Int64MultiArray
+from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
 _LEAVE = 1.5     # s, that the answer under way is waited for before the node ends

@@ -16,17 +16,16 @@ import signal
 import sys
 import time
 
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
-
 from mnm_ros import wire
 from mnm_ros.core.problem import Problem
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.parameters import PREFLIGHT, Parameters
+from mnm_ros.parameters import Parameters, PREFLIGHT
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.trial.probe import Probe
 from mnm_ros.trial.probe_run import Finding, ProbeRun
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray
 
 _TICK = 0.05       # s, resolution of timeouts
 _FIND = 5.0        # s, to find the robot side

@@ -17,11 +17,6 @@ import math
 import time
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
-from std_srvs.srv import SetBool, Trigger
-
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.nodes.common.commanders import CommanderWatch
@@ -29,6 +24,10 @@ from mnm_ros.nodes.common.describing import DescriptionTopic
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.server import Order, StepServer
 from mnm_ros.robot_description import RobotDescription
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray
+from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
 

@@ -23,11 +23,10 @@ import re
 import sys
 from typing import Any
 
+from mnm_ros.parameters.params_file import check, entries
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 import yaml
-
-from mnm_ros.parameters.params_file import check, entries
 
 _OF_ROS = re.compile(r'use_sim_time$|start_type_description_service$|qos_overrides\.')
 

@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from mnm_ros.parameters.declaration import ParameterError
+import yaml
 
 PARAMETERS = 'ros__parameters'
 _SHAPE = 'expected, for example, "/**/explorer: {ros__parameters: {radius: 4.0}}"'

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
-from rclpy.node import Node
-from rclpy.parameter import Parameter
-
 from mnm_ros.parameters.command_line import let_assignments_win, warn_of_unknown
 from mnm_ros.parameters.declaration import Kind, ParameterError, Row
 from mnm_ros.parameters.tables import NODES
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 
 class Parameters:

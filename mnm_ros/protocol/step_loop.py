@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.step_task import RunState, StepTask
-from mnm_ros.protocol.clients import REPORT, Incoming, StepClient
+from mnm_ros.protocol.clients import Incoming, REPORT, StepClient
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 

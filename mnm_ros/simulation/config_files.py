@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 import sys
 
-from mnm_ros.simulation.located_yaml import ScenarioError, listed
+from mnm_ros.simulation.located_yaml import listed, ScenarioError
 
 
 def find(path_or_name: str, kind: str) -> Path:

@@ -23,12 +23,11 @@ from functools import partial
 from pathlib import Path
 import zlib
 
-import numpy as np
-
 from mnm_ros.core.counts import Pair
-from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, Outcomes, TableCmp
+from mnm_ros.simulation.cmp import Cmp, GRID_MOVES, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import Scenario, Setting
+import numpy as np
 
 SMALLEST, LARGEST = 3, 15
 """The numbers of states within the radius that are worth a trial."""

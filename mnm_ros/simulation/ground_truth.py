@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats, Indices
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario
+import numpy as np
 
 _TOLERANCE = 1 + 1e-9
 """Keeps rounding from deciding whether a time that equals the limit is within it."""

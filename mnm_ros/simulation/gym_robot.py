@@ -18,9 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.problem import RESET
+import numpy as np
 
 _NAMES = {
     'CliffWalking': ('up', 'right', 'down', 'left'),

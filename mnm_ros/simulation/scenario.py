@@ -17,10 +17,10 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.counts import Pair
-from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, Outcomes, TableCmp, grid_cmp
+from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, Outcomes, TableCmp
 from mnm_ros.simulation.config_files import files, find
 from mnm_ros.simulation.generators import GENERATORS
-from mnm_ros.simulation.located_yaml import Entry, Keys, ScenarioError, listed
+from mnm_ros.simulation.located_yaml import Entry, Keys, listed, ScenarioError
 from mnm_ros.simulation.yaml_reader import read
 
 __all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']

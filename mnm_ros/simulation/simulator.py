@@ -16,11 +16,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-import numpy as np
-
 from mnm_ros.core.counts import Pair
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario
+import numpy as np
 
 _Prepared = tuple[tuple[int, ...], tuple[float, ...], dict[int, int]]
 """Of a (state, action): the next states, their cumulative probabilities and their counts."""

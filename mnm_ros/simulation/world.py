@@ -21,7 +21,7 @@ from math import floor
 from pathlib import Path
 
 from mnm_ros.simulation.config_files import files, find
-from mnm_ros.simulation.located_yaml import Entry, ScenarioError, listed
+from mnm_ros.simulation.located_yaml import Entry, listed, ScenarioError
 from mnm_ros.simulation.yaml_reader import read
 
 __all__ = ['Cell', 'ScenarioError', 'World', 'load', 'shipped']

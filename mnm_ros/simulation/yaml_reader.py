@@ -22,9 +22,8 @@ import gc
 from pathlib import Path
 from typing import Any
 
+from mnm_ros.simulation.located_yaml import Entry, error_at, ScenarioError
 import yaml
-
-from mnm_ros.simulation.located_yaml import Entry, ScenarioError, error_at
 
 MOST_BYTES = 32 * 2 ** 20
 """Of a file, which would take a minute at this size if its values are short."""

@@ -17,9 +17,8 @@ from pathlib import Path
 import re
 from typing import Any
 
-import yaml
-
 from mnm_ros.trial.report import STARTS
+import yaml
 
 
 def prepare(params_file: str, folder: str, now: datetime) -> Path:

@@ -29,7 +29,7 @@ from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, Saved
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.problem import RESET
-from mnm_ros.trial.replay import ReplaySummary, replay
+from mnm_ros.trial.replay import replay, ReplaySummary
 
 STARTS = 'starts.txt'
 """The file in the folder of a trial that has the time of each launch, a line each."""

@@ -17,12 +17,11 @@ from pathlib import Path
 
 import exploration_steps
 import false_alarms
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.simulation.scenario import load
 import pytest
 import references
 from references import Configuration
-
-from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.simulation.scenario import load
 
 SHORT = Configuration(tail=5000, limit=20_000)
 

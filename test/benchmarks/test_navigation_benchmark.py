@@ -13,10 +13,9 @@
 from __future__ import annotations
 
 from binomial import binomial_tail
+from mnm_ros.simulation.scenario import shipped
 import navigation
 import pytest
-
-from mnm_ros.simulation.scenario import shipped
 
 RADIUS, EPSILON, SEEDS, ATTEMPTS = 4.0, 1.0, 3, 200
 # As in test_promise: explorations break the promise far less often than one in ten.

@@ -16,13 +16,12 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
+from mnm_ros.core.presets import PRESETS
+from mnm_ros.simulation.ground_truth import Verdict
 import promise
 import pytest
 import trials
 from trials import Configuration, Outcome
-
-from mnm_ros.core.presets import PRESETS
-from mnm_ros.simulation.ground_truth import Verdict
 
 QUICK = Configuration(radius=2.0, change_after=500, budget=100_000)
 RIGHT = Verdict((), ())

@@ -25,8 +25,6 @@ import sqlite3
 import subprocess
 import sys
 
-import pytest
-
 from mnm_ros.checkpoint import generations
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.__main__ import describe
@@ -37,6 +35,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 CORRIDOR = load('corridor')
 SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))

@@ -18,13 +18,12 @@ from pathlib import Path
 import subprocess
 import sys
 
-import pytest
-import yaml
-
 from mnm_ros.command import call, run
 from mnm_ros.command.main import COMMANDS, main
 from mnm_ros.interface import SERVICES
 from mnm_ros.trial import folder
+import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = [name for name, command in COMMANDS.items() if command.module.startswith('command.')]

@@ -50,9 +50,8 @@ def node(name: str) -> int:
 
 
 def cmp_sim(node):
-    from std_msgs.msg import Int64
-
     from mnm_ros.wire import LATCHED
+    from std_msgs.msg import Int64
     setting = node.create_publisher(Int64, 'true_setting', LATCHED)
     exploration = node.create_publisher(Int64, 'exploration_steps', LATCHED)
 
@@ -64,10 +63,9 @@ def cmp_sim(node):
 
 def explorer(node):
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-    from std_msgs.msg import Int64MultiArray, String
-
     from mnm_ros.core.policy import Hypothesis, Policy
-    from mnm_ros.wire import LATCHED, PolicySet, encode_known_states
+    from mnm_ros.wire import encode_known_states, LATCHED, PolicySet
+    from std_msgs.msg import Int64MultiArray, String
     phase = node.create_publisher(String, 'phase', LATCHED)
     known = node.create_publisher(Int64MultiArray, 'known_states', LATCHED)
     policies = node.create_publisher(Int64MultiArray, 'policies', LATCHED)

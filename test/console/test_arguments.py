@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mnm_ros.console.arguments import parse
 from mnm_ros.console.snapshot import Goal
 from mnm_ros.simulation import scenario
+import pytest
 
 
 def after(node: str, commands: dict[str, list[str]]) -> list[str]:

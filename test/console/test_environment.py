@@ -21,12 +21,11 @@ import subprocess
 import sys
 import tempfile
 
+from mnm_ros.console import environment
 import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
-
-from mnm_ros.console import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 

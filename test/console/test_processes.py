@@ -17,9 +17,8 @@ import signal
 import sys
 import time
 
-import pytest
-
 from mnm_ros.console.processes import Child, Interrupt, stop
+import pytest
 
 SLEEP = 'import time; print("ready", flush=True); time.sleep(60)'
 DEAF = 'import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); ' + SLEEP

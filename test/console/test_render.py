@@ -13,12 +13,11 @@ from __future__ import annotations
 from dataclasses import replace
 import re
 
-import pytest
-
-from mnm_ros.console.render import Frame, changed, clip, duration, progress, screen
-from mnm_ros.console.snapshot import Goal, Snapshot, phase_of
+from mnm_ros.console.render import changed, clip, duration, Frame, progress, screen
+from mnm_ros.console.snapshot import Goal, phase_of, Snapshot
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.policy import Hypothesis, Policy
+import pytest
 
 FRAME = Frame('two rooms', 2, 'Ctrl-C ends both nodes')
 GRID = ((('S', 0), ('.', 1)), (('.', 2), ('#', 3)))

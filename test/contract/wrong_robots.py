@@ -20,13 +20,12 @@ from random import Random
 import sys
 import time
 
+from mnm_ros import wire
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros import wire
 
 DESCRIPTIONS = {
     'right': '{"actions": ["left", "right"], "home": 0}',

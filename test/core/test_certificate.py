@@ -15,15 +15,14 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core.certificate import ConfidenceSets, PessimisticModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
+import numpy as np
+import pytest
 
 # By chance a true statement fails its test once in a thousand.
 SIGNIFICANCE = 1e-3

@@ -15,19 +15,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-from transitions import MachineError
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.disco import Disco, DiscoPhase
 from mnm_ros.core.policy import Hypothesis, over_own_targets
-from mnm_ros.core.presets import Value, new_base, new_mnm, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.presets import new_base, new_mnm, settings, Value
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import Scenario, Setting, load, shipped
+from mnm_ros.simulation.scenario import load, Scenario, Setting, shipped
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+import pytest
+from transitions import MachineError
 
 DELTA = 0.1
 # By chance a true promise fails its test once in a thousand.

@@ -12,14 +12,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-
 from mnm_ros.core.as_printed.per_visit_discovery import PerVisitDiscovery
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
+import pytest
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 TO_TWO = Policy(2, 5, (0, 1), ((0, 0),))

@@ -12,11 +12,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mnm_ros.core.episode import Episode
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
+import pytest
 
 POLICY = Policy(7, 3, (0, 1, 2), ((4, 5, RESET),))
 

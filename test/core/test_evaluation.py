@@ -13,12 +13,11 @@
 from __future__ import annotations
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.problem import Problem
+import numpy as np
+import pytest
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 HORIZON = 12

@@ -12,14 +12,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 TWO_ROOMS = load('two_rooms')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))

@@ -16,12 +16,11 @@ from pathlib import Path
 import re
 import runpy
 
-import pytest
-
 import mnm_ros
 import mnm_ros.core
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,7 +64,7 @@ def test_a_robot_that_returns_no_state_is_named() -> None:
 
 def test_a_gymnasium_environment_is_explored_in_ten_lines() -> None:
     gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
-    from mnm_ros.core import Exploration, Problem, play, settings
+    from mnm_ros.core import Exploration, play, Problem, settings
     from mnm_ros.simulation.gym_robot import GymRobot
     env = gymnasium.make('CliffWalking-v1' if 'CliffWalking-v1' in gymnasium.registry
                          else 'CliffWalking-v0')

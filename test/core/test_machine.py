@@ -16,15 +16,14 @@ from pathlib import Path
 import subprocess
 import sys
 
-import pytest
-from transitions import MachineError
-
 from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS
 from mnm_ros.core.machine import Phased, Table
 from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.step_task import RunState
 from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
+import pytest
+from transitions import MachineError
 
 DOCS = Path(__file__).parents[2] / 'docs'
 TABLES: tuple[tuple[Table, RunState | MnmPhase | UcbPhase | DiscoPhase], ...] = (

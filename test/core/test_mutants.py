@@ -14,10 +14,6 @@ from __future__ import annotations
 
 import math
 
-import pytest
-from scripted import HOME, ScriptedBase, policy
-from test_mnm import Script, mnm
-
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, Round
@@ -26,9 +22,12 @@ from mnm_ros.core.detector import Detector
 from mnm_ros.core.discovery import OnTheWayDiscovery
 from mnm_ros.core.episode import Episode
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import StreamSchedule
 from mnm_ros.core.watch_phase import WatchPhase
+import pytest
+from scripted import HOME, policy, ScriptedBase
+from test_mnm import mnm, Script
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
 

@@ -10,12 +10,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mnm_ros.core.navigation import Navigation, StepsToGo
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.step_task import RunState
+import pytest
 
 HOME, TARGET = 4, 7
 EAST, WEST = 0, 1

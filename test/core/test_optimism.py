@@ -15,13 +15,12 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core.as_printed.split_samples import SplitSamples
 from mnm_ros.core.counts import Counts
-from mnm_ros.core.kl_optimism import KlOptimism, _Model, favourable
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.kl_optimism import _Model, favourable, KlOptimism
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
+import pytest
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 

@@ -12,10 +12,9 @@
 
 import dataclasses
 
-import pytest
-
 from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
+import pytest
 
 STATIONARY = Policy(7, 5, (0, 3), ((1, 2),))
 

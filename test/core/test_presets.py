@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from scripted import ScriptedBase
-
 from mnm_ros.core import parts
 from mnm_ros.core.kl_optimism import KlOptimism
-from mnm_ros.core.presets import OPTIONS, PRESETS, Option, Value, new_base, new_mnm, settings
+from mnm_ros.core.presets import new_base, new_mnm, Option, OPTIONS, PRESETS, settings, Value
 from mnm_ros.core.problem import Problem
+import pytest
+from scripted import ScriptedBase
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 

@@ -17,8 +17,6 @@ limit.
 from __future__ import annotations
 
 from binomial import binomial_tail
-import pytest
-
 from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
@@ -26,6 +24,7 @@ from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
 # The bounds are cautious: far fewer runs than one in ten break the promise.

@@ -12,9 +12,8 @@
 
 import math
 
-import pytest
-
 from mnm_ros.core.streams import StreamSchedule
+import pytest
 
 QUANTA = 12_000
 

@@ -12,18 +12,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-from transitions import MachineError
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.ucb_explore import UcbExplore, UcbPhase
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import Scenario, load
+from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+import pytest
+from transitions import MachineError
 
 CORRIDOR, GRID = load('corridor'), load('grid_3x3')
 

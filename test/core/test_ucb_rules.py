@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-import pytest
-
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.evaluation import Decision, Evaluation
@@ -25,8 +23,9 @@ from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.parts import EVALUATIONS
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_base, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.ucb_explore import UcbExplore, UcbParts, UcbPhase
+import pytest
 
 PROBLEM = Problem(1, 4.0, 1.0, 0.1)
 HORIZON = 3

@@ -16,16 +16,15 @@ from collections.abc import Callable
 import json
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-from scripted import HOME, ScriptedBase, policy
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.detector import Detector
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.watch_phase import WatchPhase
+import numpy as np
+import pytest
+from scripted import HOME, policy, ScriptedBase
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.0076)
 LIMIT, HORIZON = 8.0, 12

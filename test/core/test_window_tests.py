@@ -12,12 +12,11 @@
 
 import math
 
-import pytest
-
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.mnm import round_delta
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import Problem
+import pytest
 
 # 3 * 0.1 / (4 pi^2) = 0.3 / 39.478418 and a quarter of it.
 DELTA_1 = 0.007599088773175335

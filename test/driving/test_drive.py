@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 import math
 from random import Random
 
-import pytest
-
-from mnm_ros.driving.drive import STILL, Drive, Leg, Limits, Outcome, Stopwatch, Velocity
+from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome, STILL, Stopwatch, Velocity
 from mnm_ros.geometry import Pose
+import pytest
 
 LIMITS = Limits(0.3, 1.0, 0.5, 2.0, 0.05, 0.1, 2.0)
 

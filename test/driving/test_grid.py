@@ -15,10 +15,9 @@ from __future__ import annotations
 import math
 from random import Random
 
-import pytest
-
-from mnm_ros.driving.grid import OUTSIDE, QUARTER, Grid, Map, Place, free_cells
+from mnm_ros.driving.grid import free_cells, Grid, Map, OUTSIDE, Place, QUARTER
 from mnm_ros.geometry import Pose, wrapped
+import pytest
 
 SEEDS = range(3)
 

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-import pytest
-
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import QUARTER, Grid
-from mnm_ros.driving.maneuvers import MOVES, Maneuver, Move, WayHome
-from mnm_ros.driving.route import Ways, shortest
+from mnm_ros.driving.grid import Grid, QUARTER
+from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
+from mnm_ros.driving.route import shortest, Ways
 from mnm_ros.geometry import Pose
+import pytest
 
 GRID = Grid(0.0, 0.0, 1.0, 4, 4)
 REACHED, TIMEOUT, BUMPED, BLOCKED = Outcome

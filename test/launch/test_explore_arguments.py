@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from loading import assert_described, context, load    # noqa: E402, I100
+from loading import assert_described, context, load  # noqa: E402, I100
 
 
 def nodes(**arguments: str) -> list:

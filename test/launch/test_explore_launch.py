@@ -20,16 +20,16 @@ import pytest
 
 pytest.importorskip('launch_testing', reason='launch_testing is not installed')
 
-from launch import LaunchDescription    # noqa: E402, I100
-from launch.actions import IncludeLaunchDescription    # noqa: E402
-from launch.launch_description_sources import PythonLaunchDescriptionSource    # noqa: E402
-import launch_testing    # noqa: E402
-import launch_testing.actions    # noqa: E402
-import launch_testing.asserts    # noqa: E402
-from launched import SHARE    # noqa: E402
-import rclpy    # noqa: E402
-from rclpy.qos import DurabilityPolicy, QoSProfile    # noqa: E402
-from std_msgs.msg import Int64MultiArray, String    # noqa: E402
+from launch import LaunchDescription  # noqa: E402, I100
+from launch.actions import IncludeLaunchDescription  # noqa: E402
+from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
+import launch_testing  # noqa: E402
+import launch_testing.actions  # noqa: E402
+import launch_testing.asserts  # noqa: E402
+from launched import SHARE  # noqa: E402
+import rclpy  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from std_msgs.msg import Int64MultiArray, String  # noqa: E402
 
 NAMESPACE = 'robot_1'
 DEADLINE = 30.0    # s

@@ -16,9 +16,9 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launch.actions import IncludeLaunchDescription    # noqa: E402, I100
-from launch_ros.actions import Node    # noqa: E402
-from loading import assert_described, context, load    # noqa: E402
+from launch.actions import IncludeLaunchDescription  # noqa: E402, I100
+from launch_ros.actions import Node  # noqa: E402
+from loading import assert_described, context, load  # noqa: E402
 
 
 @pytest.mark.parametrize('name', ['robot', 'robots'])

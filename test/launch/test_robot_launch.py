@@ -19,15 +19,15 @@ import pytest
 
 pytest.importorskip('launch_testing', reason='launch_testing is not installed')
 
-from launch import LaunchDescription    # noqa: E402, I100
-from launch.actions import IncludeLaunchDescription    # noqa: E402
-from launch.launch_description_sources import PythonLaunchDescriptionSource    # noqa: E402
-import launch_testing    # noqa: E402
-import launch_testing.actions    # noqa: E402
-import launch_testing.asserts    # noqa: E402
-from launched import SHARE    # noqa: E402
-import rclpy    # noqa: E402
-from std_msgs.msg import Int64MultiArray    # noqa: E402
+from launch import LaunchDescription  # noqa: E402, I100
+from launch.actions import IncludeLaunchDescription  # noqa: E402
+from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
+import launch_testing  # noqa: E402
+import launch_testing.actions  # noqa: E402
+import launch_testing.asserts  # noqa: E402
+from launched import SHARE  # noqa: E402
+import rclpy  # noqa: E402
+from std_msgs.msg import Int64MultiArray  # noqa: E402
 
 ROBOTS = ('robot_1', 'robot_2')
 DEADLINE = 60.0    # s

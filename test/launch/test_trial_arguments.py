@@ -20,7 +20,7 @@ import yaml
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from loading import assert_described, context, load    # noqa: E402, I100
+from loading import assert_described, context, load  # noqa: E402, I100
 
 
 def trial(**arguments: str) -> list:

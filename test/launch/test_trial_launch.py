@@ -22,9 +22,8 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launched import DEADLINE, Launch    # noqa: E402, I100
-
-from mnm_ros.trial import report    # noqa: E402
+from launched import DEADLINE, Launch  # noqa: E402, I100
+from mnm_ros.trial import report  # noqa: E402
 
 
 def written(log: Path) -> int:

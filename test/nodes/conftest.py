@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from driven_robot import FAST, DrivenRobot
-from node_processes import NodeProcess, Peer, ScriptedRobot, arguments
+from driven_robot import DrivenRobot, FAST
+from node_processes import arguments, NodeProcess, Peer, ScriptedRobot
 import pytest
 from unicycle import Unicycle
 

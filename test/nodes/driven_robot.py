@@ -15,12 +15,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from mnm_ros import wire
+from mnm_ros.driving.grid import Grid
 from node_processes import NodeProcess, Peer
 from std_msgs.msg import Int64MultiArray, String
 from unicycle import Unicycle
-
-from mnm_ros import wire
-from mnm_ros.driving.grid import Grid
 
 FAST = {'max_speed': 1.0, 'max_turn': 3.0, 'acceleration': 2.0, 'turn_acceleration': 10.0,
         'blocked_after': 1.0, 'move_timeout': 10.0}

@@ -12,11 +12,10 @@
 
 from __future__ import annotations
 
-from node_processes import Peer, ScriptedRobot
-from std_msgs.msg import Int64, Int64MultiArray, String
-
 from mnm_ros import wire
 from mnm_ros.core.policy import Policy
+from node_processes import Peer, ScriptedRobot
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 EAST, WEST = 0, 1
 TARGETS = (0, 1, 2)

@@ -23,6 +23,7 @@ import sys
 import time
 from typing import Any
 
+from mnm_ros import wire
 from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.context import Context
@@ -30,8 +31,6 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64MultiArray
-
-from mnm_ros import wire
 
 try:
     from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: F401

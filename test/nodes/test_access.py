@@ -18,10 +18,9 @@ import os
 from pathlib import Path
 from xml.etree import ElementTree
 
+from mnm_ros import security
 from node_processes import Peer
 import pytest
-
-from mnm_ros import security
 
 SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'mnm_ros.policy.xml'
 NAMESPACE = '/robot_1'

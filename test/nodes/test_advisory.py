@@ -18,12 +18,11 @@ from pathlib import Path
 import random
 import time
 
-from node_processes import Peer, read_counts
-from std_msgs.msg import Int64MultiArray
-
 from mnm_ros import wire
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
+from node_processes import Peer, read_counts
+from std_msgs.msg import Int64MultiArray
 
 
 class Driver:

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from std_msgs.msg import Int64
-
 from mnm_ros.nodes.exploring.arbitration import Arbitration
+from std_msgs.msg import Int64
 
 OTHER = 'another explorer, which started earlier, commands it'
 LISTENING = 'listening for other explorers'

@@ -22,12 +22,11 @@ import subprocess
 import sys
 import time
 
+from mnm_ros import wire
+from mnm_ros.parameters import NODES
 from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
 from std_msgs.msg import Int64MultiArray, String
-
-from mnm_ros import wire
-from mnm_ros.parameters import NODES
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, '-m', 'mnm_ros']

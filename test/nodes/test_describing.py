@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mnm_ros.nodes.robot_side import RobotSide
+from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer
 import pytest
 from std_msgs.msg import String
-
-from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.robot_description import RobotDescription
 
 
 class Painted(RobotSide):

@@ -19,6 +19,7 @@ import signal
 import time
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
+from mnm_ros.simulation.world import load
 from nav_msgs.msg import OccupancyGrid, Odometry
 from node_processes import Peer
 import pytest
@@ -26,8 +27,6 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
-
-from mnm_ros.simulation.world import load
 
 TICK = 50_000_000    # ns
 

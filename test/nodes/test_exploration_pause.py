@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 import pytest
 from std_msgs.msg import String
-
-from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 
 
 class Made:

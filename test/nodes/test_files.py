@@ -15,9 +15,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from mnm_ros.nodes.common.files import write_json
+import pytest
 
 
 def test_a_file_is_replaced_as_a_whole_and_readable_like_any_other(tmp_path: Path) -> None:

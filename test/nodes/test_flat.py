@@ -16,16 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from faulty_robot import as_steps
-from node_processes import Peer, read_counts
-from std_msgs.msg import Int64, Int64MultiArray, String
-from std_srvs.srv import Trigger
-
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.simulation.flat import driver_parameters, scenario_of
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load as load_scenario
 from mnm_ros.simulation.world import load
-from mnm_ros.wire import STEP, PolicySet
+from mnm_ros.wire import PolicySet, STEP
+from node_processes import Peer, read_counts
+from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import Trigger
 
 WORLD = load('two_room_flat')
 TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]

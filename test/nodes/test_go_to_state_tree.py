@@ -19,11 +19,10 @@ import signal
 from types import ModuleType
 
 from diagnostic_msgs.msg import DiagnosticArray
-from navigating import KNOWN, HeldRobot, Operator, publish
+from mnm_ros import NavigatorClient
+from navigating import HeldRobot, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot
 import pytest
-
-from mnm_ros import NavigatorClient
 
 py_trees = pytest.importorskip('py_trees', reason='py_trees is not installed')
 Status = py_trees.common.Status

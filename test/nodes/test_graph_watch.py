@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mnm_ros import wire
+from mnm_ros.nodes.common.graph_watch import GraphWatch, identities
 from node_processes import Peer
 import pytest
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray
-
-from mnm_ros import wire
-from mnm_ros.nodes.common.graph_watch import GraphWatch, identities
 
 
 class Robot:

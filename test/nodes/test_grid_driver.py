@@ -19,6 +19,7 @@ from typing import Any
 
 from driven_robot import (
     BACK,
+    DrivenRobot,
     EAST,
     FAST,
     FORWARD,
@@ -26,21 +27,19 @@ from driven_robot import (
     HOME,
     LEFT,
     NORTH,
+    over_limit,
     RESET,
     RIGHT,
     SOUTH,
     WEST,
-    DrivenRobot,
-    over_limit,
 )
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
+from mnm_ros import wire
+from mnm_ros.driving.grid import Grid, OUTSIDE
 from node_processes import NodeProcess, Peer
 import pytest
 from std_srvs.srv import Trigger
 from unicycle import TICK, Unicycle
-
-from mnm_ros import wire
-from mnm_ros.driving.grid import OUTSIDE, Grid
 
 Drive = Callable[..., DrivenRobot]
 

@@ -18,20 +18,19 @@ import signal
 import time
 from types import SimpleNamespace
 
-from driven_robot import EAST, HOME, RESET, DrivenRobot, over_limit
+from driven_robot import DrivenRobot, EAST, HOME, over_limit, RESET
 from geometry_msgs.msg import Twist
+from mnm_ros import wire
+from mnm_ros.driving.drive import Leg, Limits, Outcome
+from mnm_ros.geometry import Pose
+from mnm_ros.nodes.mobile.movers import GoalMover, Mover, VelocityMover
+from mnm_ros.nodes.mobile.poses import StampedPose
 from node_processes import NodeProcess, Peer
 import pytest
 from rclpy.node import Node
 from std_msgs.msg import Header
 from std_srvs.srv import SetBool
 from unicycle import TICK, Unicycle
-
-from mnm_ros import wire
-from mnm_ros.driving.drive import Leg, Limits, Outcome
-from mnm_ros.geometry import Pose
-from mnm_ros.nodes.mobile.movers import GoalMover, Mover, VelocityMover
-from mnm_ros.nodes.mobile.poses import StampedPose
 
 Drive = Callable[..., DrivenRobot]
 SEQ = 7

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from node_processes import Peer
-from rclpy.qos import QoSProfile
-
 from mnm_ros import wire
 from mnm_ros.interface import SERVICES, TOPICS
+from node_processes import Peer
+from rclpy.qos import QoSProfile
 
 DECLARED = [topic for group in TOPICS.values() for topic in group]
 NODES = {

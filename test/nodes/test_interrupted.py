@@ -18,13 +18,12 @@ from pathlib import Path
 import random
 import signal
 
-from faulty_robot import Step, as_steps, is_right, learns
-from node_processes import NodeProcess, Peer, arguments, read_counts
+from faulty_robot import as_steps, is_right, learns, Step
+from mnm_ros import wire
+from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-
-from mnm_ros import wire
 
 KILLS = 5
 PAUSES = 100

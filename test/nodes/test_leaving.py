@@ -18,13 +18,12 @@ import time
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from node_processes import NodeProcess, Peer, ScriptedRobot, SubscriptionEventCallbacks, arguments
+from mnm_ros import wire
+from mnm_ros.nodes.robot_side import RobotSide
+from node_processes import arguments, NodeProcess, Peer, ScriptedRobot, SubscriptionEventCallbacks
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros import wire
-from mnm_ros.nodes.robot_side import RobotSide
 
 ENOUGH = 5.0    # s, until every node has ended
 

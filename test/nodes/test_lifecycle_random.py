@@ -23,14 +23,13 @@ import random
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from mnm_ros.nodes.explorer import Explorer
+from mnm_ros.nodes.exploring.session import ExplorationSession
 from node_processes import NodeProcess, Peer
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
-
-from mnm_ros.nodes.explorer import Explorer
-from mnm_ros.nodes.exploring.session import ExplorationSession
 
 TRANSITIONS = int(os.environ.get('MNM_TRANSITIONS', '150'))
 WARM = 50    # transitions before the first figures, for people

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from node_processes import Peer
-from std_msgs.msg import Int64MultiArray
-from std_srvs.srv import SetBool, Trigger
-
 from mnm_ros.simulation.cmp import MoveCmp
 from mnm_ros.simulation.ground_truth import judge, reachable_states
 from mnm_ros.wire import PolicySet
+from node_processes import Peer
+from std_msgs.msg import Int64MultiArray
+from std_srvs.srv import SetBool, Trigger
 
 LIFT = Path(__file__).resolve().parents[2] / 'examples' / 'lift.py'
 TRUTH = MoveCmp(0, (lambda floor: min(floor + 1, 4), lambda floor: max(floor - 1, 0)), 1.0)

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from std_srvs.srv import Trigger
-
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.nodes.exploring.publishers import Publishers
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.wire import PolicySet
+from std_srvs.srv import Trigger
 
 
 def hypothesis(*known: int) -> Hypothesis:

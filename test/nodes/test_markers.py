@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
-from visualization_msgs.msg import Marker, MarkerArray
-
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.nodes.exploring.markers import Markers, spacing
 from mnm_ros.robot_description import RobotDescription
+import pytest
+from visualization_msgs.msg import Marker, MarkerArray
 
 HYPOTHESIS = Hypothesis(1, 1, 8, tuple(
     Policy(target, 8, (3, 4), ((0, 1),)) for target in (3, 4)))

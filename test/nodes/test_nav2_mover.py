@@ -17,16 +17,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from node_processes import Peer
-import pytest
-from rclpy.node import Node
-from rclpy.task import Future
-
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.geometry import Pose
 from mnm_ros.nodes.mobile import nav2_mover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import StampedPose
+from node_processes import Peer
+import pytest
+from rclpy.node import Node
+from rclpy.task import Future
 
 LEG = Leg(0.5, 0.0, None, 20.0)
 

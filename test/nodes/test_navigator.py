@@ -17,13 +17,12 @@ import signal
 import time
 
 from faulty_robot import FaultyRobot
-from navigating import HORIZON, KNOWN, HeldRobot, Operator, publish
+from mnm_ros import wire
+from navigating import HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros import wire
 
 EAST, RESET = 0, -1
 ENOUGH = 5.0    # s, until every node has ended

@@ -23,16 +23,15 @@ import time
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
-from navigating import KNOWN, HeldRobot, Operator, publish
+from mnm_ros import NavigatorClient, wire
+from mnm_ros.core.goals import GoalReport, GoalStatus
+from mnm_ros.navigator_client import Goal
+from navigating import HeldRobot, KNOWN, Operator, publish
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray
-
-from mnm_ros import NavigatorClient, wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
-from mnm_ros.navigator_client import Goal
 
 EAST, RESET = 0, -1
 ENOUGH = 20.0    # s, for a way of a few steps

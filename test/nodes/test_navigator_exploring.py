@@ -17,15 +17,14 @@ from pathlib import Path
 import signal
 
 from faulty_robot import as_steps, learns
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.wire import PolicySet
 from navigating import Operator
 from node_processes import NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-
-from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import PolicySet
 
 Step = tuple[int, int, int]
 TARGETS = (0, 1, 2)

@@ -19,13 +19,6 @@ import re
 from typing import Any
 
 from faulty_robot import as_steps, learns
-from navigating import Operator
-from node_processes import Peer, read_counts
-import pytest
-from rclpy.node import Node
-from rclpy.parameter import Parameter
-from std_msgs.msg import Int64MultiArray
-
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.nodes.explorer import Explorer
@@ -35,6 +28,12 @@ from mnm_ros.nodes.navigator import Navigator
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.wire import PolicySet
+from navigating import Operator
+from node_processes import Peer, read_counts
+import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import Int64MultiArray
 
 Make = Callable[..., Any]
 

@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 
 from geometry_msgs.msg import Pose as PoseMessage
-import pytest
-
 from mnm_ros.nodes.mobile.poses import planar, set_pose
+import pytest
 
 
 @pytest.mark.parametrize('length', [1.0, 0.7, 1.42, 20.0])

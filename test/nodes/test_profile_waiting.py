@@ -15,9 +15,8 @@ from __future__ import annotations
 import time
 from types import SimpleNamespace
 
-from std_msgs.msg import String
-
 from mnm_ros.nodes.common.describing import RobotProfile
+from std_msgs.msg import String
 
 WAITING = 'it has not said yet what it is'
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from node_processes import Peer, ScriptedRobot, as_counts, read_counts
+from node_processes import as_counts, Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger

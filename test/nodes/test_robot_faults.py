@@ -18,8 +18,8 @@ from pathlib import Path
 import random
 
 from diagnostic_msgs.msg import DiagnosticArray
-from faulty_robot import TRUTH, FaultyRobot, as_steps, end, is_right, learns
-from node_processes import Peer, as_counts
+from faulty_robot import as_steps, end, FaultyRobot, is_right, learns, TRUTH
+from node_processes import as_counts, Peer
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from mnm_ros import wire
+from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
-
-from mnm_ros import wire
-from mnm_ros.robot_description import RobotDescription
 
 CORRIDOR = RobotDescription(('east', 'west'), 0, 'map', {1: 'middle'}, {
     0: (5.0, 5.0), 1: (6.0, 5.0), 2: (7.0, 5.0)})

@@ -16,13 +16,12 @@ from array import array
 from collections.abc import Iterator
 import time
 
+from mnm_ros import wire
+from mnm_ros.nodes.robot_side import RobotSide
 from node_processes import Peer
 import pytest
 from std_msgs.msg import Header, Int64MultiArray
 from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros import wire
-from mnm_ros.nodes.robot_side import RobotSide
 
 
 class SlowRobot(RobotSide):

@@ -15,9 +15,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from mnm_ros.simulation.scenario import shipped
+import pytest
 
 DEADLINE = 120    # s
 

@@ -20,7 +20,7 @@ from builtin_interfaces.msg import Time
 from faulty_robot import as_steps, end, is_right, learns
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from node_processes import Peer, ScriptedRobot, as_counts, read_counts
+from node_processes import as_counts, Peer, read_counts, ScriptedRobot
 import pytest
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String

@@ -16,14 +16,13 @@ from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.wire import decode_known_states, PolicySet
 from node_processes import Peer
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
-
-from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import PolicySet, decode_known_states
 
 KEYS = {
     'round', 'phase', 'quantum', 'streams', 'known', 'candidates', 'steps', 'check_steps',

@@ -16,12 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 import re
 
+from mnm_ros.trial import report
+from mnm_ros.wire import PolicySet
 from node_processes import Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray
-
-from mnm_ros.trial import report
-from mnm_ros.wire import PolicySet
 
 
 def test_of_a_real_run(start: Callable, explorer: Callable, peer: Peer, scenario: str,

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 import re
 
-from node_processes import NodeProcess, Peer, ScriptedRobot, arguments
+from node_processes import arguments, NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 
 DECISION = re.compile(r'\[explorer\]: (step \d+: .*)')

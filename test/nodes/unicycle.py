@@ -18,12 +18,11 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
+from mnm_ros import wire
+from mnm_ros.simulation.lockstep import Lockstep
 from nav_msgs.msg import OccupancyGrid, Odometry
 from node_processes import Peer
 from std_msgs.msg import Bool
-
-from mnm_ros import wire
-from mnm_ros.simulation.lockstep import Lockstep
 
 TICK = 0.05     # s, between two poses, by their stamps
 _ALONE = 0.02   # s by the clock on the wall, after which it goes on without a command,

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 SEQ = 10**9
 

@@ -10,11 +10,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from mnm_ros.protocol.clients import REPORT, Incoming, RetryTimer, StepClient
+from mnm_ros.protocol.clients import Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.protocol.return_home import HomeClient
 from mnm_ros.protocol.server import Order, StepServer
+import pytest
 
 FIRST = 1000
 

@@ -12,17 +12,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 from mnm_ros.protocol.step_loop import StepLoop
+import pytest
 
 HOME = 0
 

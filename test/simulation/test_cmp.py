@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from math import fsum
 
-import pytest
-
 from mnm_ros.core.problem import RESET
-from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, TableCmp, grid_cmp
+from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, TableCmp
 from mnm_ros.simulation.generators import GENERATORS
 from mnm_ros.simulation.scenario import load, shipped
+import pytest
 
 MOVES = tuple(GRID_MOVES)
 EAST, WEST, SOUTH, NORTH = range(4)

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mnm_ros.simulation.described import describe, describe_gym
 from mnm_ros.simulation.gym_robot import action_names
 from mnm_ros.simulation.scenario import load
+import pytest
 
 GRID = """
 name: room

@@ -16,11 +16,10 @@ from math import atan2, cos, erf, exp, hypot, lgamma, log, pi, remainder, sin, s
 from pathlib import Path
 import random
 
-import pytest
-
 from mnm_ros.geometry import Pose
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
-from mnm_ros.simulation.world import World, load
+from mnm_ros.simulation.world import load, World
+import pytest
 
 PLAIN = World('plain', 1e6, (1, 1), (0, 0), frozenset(), {}, ({},), Path('plain.yaml'))
 AGILE = Body(acceleration=1e6, turn_acceleration=1e6, max_turn_rate=100.0)

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
 from mnm_ros.core.problem import RESET
-from mnm_ros.simulation.families import FAMILIES, LARGEST, SMALLEST, Draw, draw, worth_a_trial
+from mnm_ros.simulation.families import Draw, draw, FAMILIES, LARGEST, SMALLEST, worth_a_trial
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 SEEDS = range(12)
 CHANGING = [name for name in FAMILIES if name.startswith('changing')]

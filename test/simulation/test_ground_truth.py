@@ -18,21 +18,20 @@ from pathlib import Path
 import random
 from statistics import fmean, stdev
 
-import pytest
-
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import (
-    ExplorationSteps,
-    Verdict,
     best_time,
     expected_steps,
+    ExplorationSteps,
     judge,
     reachable_states,
+    Verdict,
 )
-from mnm_ros.simulation.scenario import Scenario, Setting, load
+from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 COIN = TableCmp(0, 1, {(0, 0): ((1, 0.5), (2, 0.5))})
 """From 0 to 1 or to 2, which only RESET leaves."""

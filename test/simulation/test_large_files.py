@@ -15,10 +15,9 @@ from __future__ import annotations
 from pathlib import Path
 import time
 
-import pytest
-
 from mnm_ros.simulation import scenario, world, yaml_reader
 from mnm_ros.simulation.located_yaml import ScenarioError
+import pytest
 
 HEAD = 'actions: [east, west]\n'
 SECONDS = 3.0    # of processor time, generous

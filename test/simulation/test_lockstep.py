@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
-import pytest
-
 from mnm_ros.simulation.lockstep import Lockstep
+import pytest
 
 TRIP = 0.0002    # s, of a pose to the driver or of a command back
 

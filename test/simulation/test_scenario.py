@@ -16,10 +16,9 @@ from pathlib import Path
 import shutil
 import sys
 
-import pytest
-
 from mnm_ros.simulation import config_files
-from mnm_ros.simulation.scenario import Scenario, ScenarioError, load, shipped
+from mnm_ros.simulation.scenario import load, Scenario, ScenarioError, shipped
+import pytest
 
 SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'scenarios'
 

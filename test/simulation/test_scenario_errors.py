@@ -15,9 +15,8 @@ from __future__ import annotations
 from pathlib import Path
 import re
 
+from mnm_ros.simulation.scenario import load, ScenarioError
 import pytest
-
-from mnm_ros.simulation.scenario import ScenarioError, load
 
 
 def table(rules: str = '0: {east: {1: 1.0}}', after: str = '') -> str:

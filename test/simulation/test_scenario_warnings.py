@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mnm_ros.simulation.scenario import load, shipped
+import pytest
 
 HEAD = 'actions: [east, west]\nstart: 0\nsettings:\n'
 MEANT = "the robot stays there until RESET; '{0}: {{}}' says that this is meant"

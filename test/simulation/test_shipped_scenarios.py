@@ -12,11 +12,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import load, shipped
+import pytest
 
 RADIUS = 4.0
 SIZES = {

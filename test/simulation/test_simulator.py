@@ -16,12 +16,11 @@ from math import sqrt
 from pathlib import Path
 import random
 
-import pytest
-
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import TableCmp
-from mnm_ros.simulation.scenario import Scenario, Setting, load, shipped
+from mnm_ros.simulation.scenario import load, Scenario, Setting, shipped
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 
 def scenario(*untils: int | None) -> Scenario:

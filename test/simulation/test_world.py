@@ -16,9 +16,8 @@ from collections import deque
 from pathlib import Path
 import random
 
+from mnm_ros.simulation.world import Cell, load, ScenarioError, shipped, World
 import pytest
-
-from mnm_ros.simulation.world import Cell, ScenarioError, World, load, shipped
 
 
 def distances(world: World, setting: int) -> dict[Cell, int]:

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 from math import comb
 
-import pytest
-
 from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.trial.prediction import LEARNT, PROBED, factors, predict
+from mnm_ros.trial.prediction import factors, LEARNT, predict, PROBED
 from mnm_ros.trial.probe import Probe
+import pytest
 
 
 def play(probe: Probe, simulator: Simulator) -> list[int]:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.trial.probe import Probe
-from mnm_ros.trial.probe_run import ProbeRun, duration
+from mnm_ros.trial.probe_run import duration, ProbeRun
 
 NAMES = ('east', 'west')
 

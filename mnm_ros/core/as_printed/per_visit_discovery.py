@@ -17,7 +17,7 @@ import math
 
 from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 
 
 class PerVisitDiscovery(Discovery):

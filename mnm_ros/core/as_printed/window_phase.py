@@ -25,8 +25,8 @@ from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.evaluation import Decision, Evaluation
-from mnm_ros.core.policy import Policy, over_own_targets
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.policy import over_own_targets, Policy
+from mnm_ros.core.problem import Problem, RESET
 
 
 @dataclass

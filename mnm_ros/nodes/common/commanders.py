@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import time
 
-from rclpy.node import Node
-from std_msgs.msg import Header
-
 from mnm_ros import wire
 from mnm_ros.nodes.common.graph_watch import full_name
+from rclpy.node import Node
+from std_msgs.msg import Header
 
 _LEASE: float = wire.HEARTBEAT.liveliness_lease_duration.nanoseconds / 1e9
 _KNOWN = 1.0      # s, from an order until its sender is surely known

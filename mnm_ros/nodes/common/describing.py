@@ -16,13 +16,12 @@ from collections.abc import Callable, Sequence
 import math
 import time
 
+from mnm_ros import wire
+from mnm_ros.nodes.common.graph_watch import identities
+from mnm_ros.robot_description import difference, RobotDescription
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
-
-from mnm_ros import wire
-from mnm_ros.nodes.common.graph_watch import identities
-from mnm_ros.robot_description import RobotDescription, difference
 
 _TOPIC = 'robot_side'
 _FRESH = 1.0      # s, that a description may arrive before its publisher is seen,

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import math
 
+from mnm_ros import wire
+from mnm_ros.core.exploration import Phase
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
-
-from mnm_ros import wire
-from mnm_ros.core.exploration import Phase
 
 _OVER = (Phase.FAULT, Phase.DONE)
 _QUIET = (Phase.PAUSED, *_OVER)    # phases in which the explorer leaves the robot alone

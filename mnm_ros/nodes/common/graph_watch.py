@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from mnm_ros.nodes.common.home_service import HomeService
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
-
-from mnm_ros.nodes.common.home_service import HomeService
 
 
 def identities(endpoints: Iterable[TopicEndpointInfo]) -> frozenset[object]:

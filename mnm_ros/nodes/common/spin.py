@@ -20,14 +20,13 @@ import time
 import traceback
 from types import FrameType
 
+from mnm_ros.nodes.common.usage import help_wanted, usage
+from mnm_ros.parameters import check_files, ParameterError
 import rclpy
 from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-
-from mnm_ros.nodes.common.usage import help_wanted, usage
-from mnm_ros.parameters import ParameterError, check_files
 
 try:
     from rclpy.experimental import EventsExecutor as FastExecutor

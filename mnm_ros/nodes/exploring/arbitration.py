@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import math
 
-from rclpy.node import Node
-from std_msgs.msg import Int64
-
 from mnm_ros import wire
 from mnm_ros.nodes.common.graph_watch import identities
+from rclpy.node import Node
+from std_msgs.msg import Int64
 
 _LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
 _LONGEST = 5.0    # s, of listening, however long the robot answers an unknown sender

@@ -15,14 +15,13 @@ from __future__ import annotations
 from pathlib import Path
 import time
 
-from rclpy.node import Node
-
 from mnm_ros import __version__
 from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.parameters import ParameterError, Parameters
+from rclpy.node import Node
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
 _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',

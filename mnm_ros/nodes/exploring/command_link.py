@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import time
 
-from rclpy.node import Node
-
 from mnm_ros.core.step_task import StepTask
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
-from mnm_ros.nodes.exploring.arbitration import LISTENING, Arbitration
+from mnm_ros.nodes.exploring.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.orders import Orders
 from mnm_ros.nodes.exploring.robot_link import RobotLink
@@ -28,6 +26,7 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.last_reset import LastReset
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
+from rclpy.node import Node
 
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 

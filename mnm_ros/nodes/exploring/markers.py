@@ -22,12 +22,11 @@ from itertools import pairwise
 import math
 
 from geometry_msgs.msg import Point, Vector3
-from std_msgs.msg import ColorRGBA
-from visualization_msgs.msg import Marker, MarkerArray
-
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Policy
 from mnm_ros.robot_description import RobotDescription
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
 
 STATES_FRAME = 'mnm_states'
 """The frame of pictures that have no place in the world."""

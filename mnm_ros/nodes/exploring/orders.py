@@ -15,12 +15,11 @@ from __future__ import annotations
 import math
 import time
 
+from mnm_ros import wire
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray
-
-from mnm_ros import wire
 
 _MATCH = 1.0    # s, until a robot that is there can surely be reached
 

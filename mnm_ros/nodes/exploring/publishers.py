@@ -16,16 +16,15 @@ from collections.abc import Mapping
 import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.node import Node
-from rclpy.publisher import Publisher
-from std_msgs.msg import Int64MultiArray, String
-from visualization_msgs.msg import MarkerArray
-
 from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.markers import Markers
 from mnm_ros.robot_description import RobotDescription
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from std_msgs.msg import Int64MultiArray, String
+from visualization_msgs.msg import MarkerArray
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
 _MARKER_PERIOD = 0.5     # s, at least between two pictures

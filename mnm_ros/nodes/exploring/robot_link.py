@@ -16,10 +16,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 import time
 
-from rclpy.node import Node
-from rclpy.subscription import Subscription
-from std_msgs.msg import Int64MultiArray
-
 from mnm_ros import wire
 from mnm_ros.core.step_task import StepTask
 from mnm_ros.nodes.common.describing import RobotProfile
@@ -29,6 +25,9 @@ from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+from std_msgs.msg import Int64MultiArray
 
 TICK = 0.02    # s, resolution of timeouts
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing

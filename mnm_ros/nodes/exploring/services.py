@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rclpy.node import Node
-from std_srvs.srv import SetBool, Trigger
-
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.step_task import OVER, RunState
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
+from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
 
 
 class Operated(Protocol):

@@ -17,9 +17,6 @@ import math
 import time
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
@@ -27,10 +24,12 @@ from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 from mnm_ros.nodes.exploring.command_link import CommandLink
 from mnm_ros.nodes.exploring.publishers import Publishers
-from mnm_ros.nodes.exploring.robot_link import TICK, AdviceLink, RobotLink
+from mnm_ros.nodes.exploring.robot_link import AdviceLink, RobotLink, TICK
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 
 _DIAGNOSTICS = 1.0     # s
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mnm_ros.driving.grid import OUTSIDE, Grid
+from mnm_ros.driving.grid import Grid, OUTSIDE
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 
 _HEADINGS = ('east', 'north', 'west', 'south')

@@ -12,14 +12,13 @@
 
 from __future__ import annotations
 
-from rclpy.node import Node
-
 from mnm_ros.driving.drive import Limits
-from mnm_ros.driving.grid import QUARTER, Grid, heading_of
+from mnm_ros.driving.grid import Grid, heading_of, QUARTER
 from mnm_ros.geometry import Pose, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.parameters import ParameterError, Parameters
+from rclpy.node import Node
 
 
 def grid_of(given: Parameters) -> Grid:

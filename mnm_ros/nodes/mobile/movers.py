@@ -16,14 +16,13 @@ from abc import ABC, abstractmethod
 import math
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from rclpy.duration import Duration
-from rclpy.node import Node
-
 from mnm_ros import wire
-from mnm_ros.driving.drive import STILL, Drive, Leg, Limits, Outcome, Stopwatch, Velocity
+from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome, STILL, Stopwatch, Velocity
 from mnm_ros.geometry import Pose
 from mnm_ros.nodes.common.home_service import HomeService
-from mnm_ros.nodes.mobile.poses import StampedPose, set_pose
+from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
+from rclpy.duration import Duration
+from rclpy.node import Node
 
 _REST = 0.5       # s of zero velocities after an action, before somebody else may drive
 _REPEAT = 5.0     # s, after which a goal is published again

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mnm_ros.driving.drive import Leg, Outcome, Stopwatch
+from mnm_ros.nodes.mobile.movers import goal_message, goal_of, Mover
+from mnm_ros.nodes.mobile.poses import StampedPose
+from mnm_ros.parameters import ParameterError
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future
-
-from mnm_ros.driving.drive import Leg, Outcome, Stopwatch
-from mnm_ros.nodes.mobile.movers import Mover, goal_message, goal_of
-from mnm_ros.nodes.mobile.poses import StampedPose
-from mnm_ros.parameters import ParameterError
 
 try:
     from action_msgs.msg import GoalStatus

@@ -15,13 +15,12 @@ from __future__ import annotations
 import math
 import time
 
-from rclpy.node import Node
-
 from mnm_ros.driving.grid import Place
 from mnm_ros.geometry import Pose, wrapped
 from mnm_ros.nodes.mobile.driver_setup import grid_of, home_of
-from mnm_ros.nodes.mobile.poses import Located, StampedPose, planar
+from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.parameters import Parameters
+from rclpy.node import Node
 
 
 class PoseTracker:

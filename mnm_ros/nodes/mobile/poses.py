@@ -18,12 +18,11 @@ from typing import NamedTuple, Union
 
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped
+from mnm_ros import wire
+from mnm_ros.geometry import Pose
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-
-from mnm_ros import wire
-from mnm_ros.geometry import Pose
 
 # Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
 _POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -16,15 +16,14 @@ from array import array
 from collections.abc import Iterable
 
 from geometry_msgs.msg import Point, Quaternion, Vector3
+from mnm_ros.nodes.mobile.poses import set_pose
+from mnm_ros.simulation.diff_drive import DiffDrive
+from mnm_ros.simulation.world import Cell, World
 from nav_msgs.msg import OccupancyGrid
 import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
-
-from mnm_ros.nodes.mobile.poses import set_pose
-from mnm_ros.simulation.diff_drive import DiffDrive
-from mnm_ros.simulation.world import Cell, World
 
 MAP_FRAME = 'map'
 _HEIGHT = 0.4    # m, of walls and closed doors

@@ -15,12 +15,11 @@ from __future__ import annotations
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import wire
+from mnm_ros.core.goals import GoalReport, GoalStatus
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import String
-
-from mnm_ros import wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
 
 _REMEMBERED = 20    # goals that are over
 _PERIOD = 0.1       # s, at least between two messages that differ by the steps alone
