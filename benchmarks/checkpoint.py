@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""How long keeping an exploration on disk holds up its steps.
+"""
+How long keeping an exploration on disk holds up its steps.
 
 The same exploration runs twice in one process, without a store and with one, with everything
 else as in the node. A step of the first run takes as long as its planning does; what keeping

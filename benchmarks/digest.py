@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Print a digest of ten seeded explorations: what they played, decided, learnt and would keep.
+"""
+Print a digest of ten seeded explorations: what they played, decided, learnt and would keep.
 
 Equal digests before and after a change of the code mean that it does the same, bit for bit. The
 ten cover both presets, both bases and all parts, a change half-way, and interruptions.

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Exploration steps of MNM in the changing scenarios, beside what others need.
+"""
+Exploration steps of MNM in the changing scenarios, beside what others need.
 
 An exploration step is one at which the hypothesis held is not good enough. The methods:
 

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Measure false alarms: long runs of MNM in worlds that do not change.
+"""
+Measure false alarms: long runs of MNM in worlds that do not change.
 
 Each run explores the first setting of a shipped scenario for a fixed number of steps. Counted
 after its first hypothesis: rounds restarted; states deleted although their policies are within
@@ -52,7 +53,8 @@ Task = tuple[str, int]
 
 @dataclass
 class Alarms:
-    """What a run, or several, decided after the first hypothesis.
+    """
+    What a run, or several, decided after the first hypothesis.
 
     first: steps until then. rediscoveries: runs of the base begun in the checking phase.
     restarts, deleted, added: false alarms, as above. rightly_deleted, rightly_added: the others.

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Turn the CSV files of the other benchmarks into figures.
+"""
+Turn the CSV files of the other benchmarks into figures.
 
     benchmarks/exploration_steps --output exploration.csv --series series.csv
     benchmarks/promise --output promise.csv

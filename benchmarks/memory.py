@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Resident memory of a long exploration of a simulated robot, without ROS.
+"""
+Resident memory of a long exploration of a simulated robot, without ROS.
 
 The exploration runs in this process, one line each time the steps have grown tenfold. What a
 process of Python and numpy needs before the first step is in the figures. The exit status is 0

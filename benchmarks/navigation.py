@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Measure how often, and in how many steps, every known state is reached.
+"""
+Measure how often, and in how many steps, every known state is reached.
 
 For each seed MNM explores the first setting of a scenario until its first hypothesis. Then every
 known state is the goal many times, each time from where the last way has ended. The loop is the
@@ -48,7 +49,8 @@ MAX_STEPS = 1000    # as the parameter of the navigator
 
 @dataclass(frozen=True)
 class Goal:
-    """What came of all attempts to reach a state with one policy.
+    """
+    What came of all attempts to reach a state with one policy.
 
     steps: of each attempt that succeeded. exact: expected steps, from the ground truth.
     """

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""How many steps the first hypothesis takes, and how well that can be said beforehand.
+"""
+How many steps the first hypothesis takes, and how well that can be said beforehand.
 
 MNM runs in random CMPs until its first hypothesis, for every epsilon and delta asked for. Two
 power laws (mnm_ros/trial/prediction.py) are fitted to the runs in one half of the CMPs and
@@ -53,7 +54,8 @@ STATIONARY = tuple(name for name in FAMILIES if not name.startswith('changing'))
 
 
 class Run(NamedTuple):
-    """One run until the first hypothesis; steps is 0 if the budget was used up before.
+    """
+    One run until the first hypothesis; steps is 0 if the budget was used up before.
 
     estimated, met: by a probe of each length in ``PROBES``.
     """

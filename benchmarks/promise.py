@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Measure how often the promise is broken, in many seeded trials on all cores.
+"""
+Measure how often the promise is broken, in many seeded trials on all cores.
 
 Per trial MNM runs until its first hypothesis; in a scenario that changes, the change is made a
 fixed number of steps later, and the trial ends when it has been relearnt or the budget is used

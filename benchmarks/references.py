@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""One seeded exploration of a changing scenario, by MNM or by what MNM is compared with.
+"""
+One seeded exploration of a changing scenario, by MNM or by what MNM is compared with.
 
 No ROS. A trial depends on nothing but its method, its scenario, its seed and its configuration.
 """
@@ -45,7 +46,8 @@ of 2 has ``x`` quanta of a stream take ``x^(3/2)`` instead of ``x^2``, ``c1`` 0.
 
 @dataclass(frozen=True)
 class Configuration:
-    """How to explore.
+    """
+    How to explore.
 
     tail: steps after the last change, or in all if nothing changes.
     limit: steps after which the scaled constants are given up.
@@ -83,7 +85,8 @@ class Configuration:
 
 @dataclass
 class Trial:
-    """What came of an exploration.
+    """
+    What came of an exploration.
 
     first: steps until the first hypothesis, 0 if there is none.
     exploration: exploration steps in each setting.
@@ -275,7 +278,8 @@ METHODS: Mapping[str, Callable[[str, int, Configuration], Trial]] = {
 
 def information_floor(known: int, actions: int, radius: float, delta: float,
                       strict: bool = False) -> float:
-    """Return the fewest executions that rule out a missed neighbour of ``known`` states.
+    """
+    Return the fewest executions that rule out a missed neighbour of ``known`` states.
 
     ``log(delta') / log(1 - 1/L)`` for each known state and action, where ``delta'`` is
     what a run with this delta has for a pair: a third of it, for discovery, over

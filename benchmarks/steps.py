@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Steps of one stationary run of UcbExplore with each preset, and their ratio.
+"""
+Steps of one stationary run of UcbExplore with each preset, and their ratio.
 
 No ROS and no MNM around it: what a preset's parts alone cost on a CMP that does not change.
 """

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Run scripts/explore in a pseudo terminal and draw its last screen as an SVG file.
+"""
+Run scripts/explore in a pseudo terminal and draw its last screen as an SVG file.
 
     benchmarks/terminal
     benchmarks/terminal --output flat.svg two_room_flat --changes 2 --radius 3
@@ -47,10 +48,10 @@ SVG = """\
 
 
 def run(arguments: list[str]) -> str:
-    """Return everything that scripts/explore writes to a terminal.
+    """
+    Return everything that scripts/explore writes to a terminal.
 
-    Raises:
-        CalledProcessError: if it ends with another status than 0.
+    :raises CalledProcessError: if it ends with another status than 0.
     """
     reader, writer = pty.openpty()
     fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack('HHHH', ROWS, COLUMNS, 0, 0))

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""One seeded trial of the promise: a world, an exploration, and the verdict of the truth.
+"""
+One seeded trial of the promise: a world, an exploration, and the verdict of the truth.
 
 No ROS. A trial depends on nothing but its family, its seed and its configuration.
 """
@@ -42,7 +43,8 @@ SHIPPED_RADIUS = 4.0
 
 @dataclass(frozen=True)
 class Configuration:
-    """How to explore; every field is a column of the results.
+    """
+    How to explore; every field is a column of the results.
 
     base: the base algorithm, or '' for the preset's.
     options: what overrides the preset, ``name=value`` in alphabetical order.
@@ -80,7 +82,8 @@ class Configuration:
 
 @dataclass
 class Outcome:
-    """What came of a trial.
+    """
+    What came of a trial.
 
     end: ``found`` (first hypothesis, nothing changes), ``relearnt``, or why it is unfinished:
         ``no hypothesis``, ``never settled`` (no change could be made), ``unnoticed``,
@@ -131,7 +134,8 @@ def families() -> tuple[str, ...]:
 def prepare(
     family: str, seed: int, configuration: Configuration,
 ) -> tuple[Scenario, float, tuple[int, int]]:
-    """Return the scenario, the radius, and the seeds of the simulator and of the explorer.
+    """
+    Return the scenario, the radius, and the seeds of the simulator and of the explorer.
 
     No two families share a stream of random numbers. ValueError if there is no such family.
     """

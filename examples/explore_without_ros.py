@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Explore without ROS, as in a notebook: ``python3 examples/explore_without_ros.py``.
+"""
+Explore without ROS, as in a notebook: ``python3 examples/explore_without_ros.py``.
 
 Needs numpy, PyYAML and transitions; with matplotlib it draws ``explore_without_ros.png``.
 """

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""A leaf for behaviour trees that goes to a known state, and a round through several of them.
+"""
+A leaf for behaviour trees that goes to a known state, and a round through several of them.
 
 With a navigator and an explorer, or policies: ``python3 examples/go_to_state_tree.py --ros-args
 -p states:='[2, 0, 1]'``. Needs py_trees (``pip install py_trees``).
@@ -25,7 +26,8 @@ from rclpy.signals import SignalHandlerOptions
 
 
 class GoToState(py_trees.behaviour.Behaviour):
-    """Succeeds once the robot is in the state; if the tree turns elsewhere, the goal is cancelled.
+    """
+    Succeeds once the robot is in the state; if the tree turns elsewhere, the goal is cancelled.
 
     A tick never waits. The node of the client has to be spun between the ticks.
     """

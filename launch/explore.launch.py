@@ -83,10 +83,10 @@ def _nodes(context: LaunchContext) -> list[Node]:
 
 
 class _Configured:
-    """What a parameter file says about the nodes of a namespace.
+    """
+    What a parameter file says about the nodes of a namespace.
 
-    Raises:
-        ParameterError: if it is no such file; with the line.
+    :raises ParameterError: if it is no such file; with the line.
     """
 
     def __init__(self, path: str, namespace: str) -> None:

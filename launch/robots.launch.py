@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Several robots side by side, each in a namespace of its own.
+"""
+Several robots side by side, each in a namespace of its own.
 
 For example::
 

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""A trial on a robot: an explorer that keeps everything in ``trial_dir``, and a bag.
+"""
+A trial on a robot: an explorer that keeps everything in ``trial_dir``, and a bag.
 
 The explorer is started by ``explore.launch.py``. The robot side has to be started apart, unless
 ``sim`` asks for a simulated one.

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Autonomous exploration of changing controlled Markov processes, for ROS 2.
+"""
+Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
 What a user imports, when it is first used: ``PolicySet`` decodes what the explorer publishes,
 ``RobotSide`` is the base class of robots, and ``NavigatorClient`` sends a robot to known states;

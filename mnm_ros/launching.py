@@ -56,7 +56,8 @@ def values(context: LaunchContext, names: Iterable[str]) -> dict[str, str]:
 
 
 def _warn_of_unknown(context: LaunchContext, names: Iterable[str]) -> None:
-    """Warn, once, of arguments that no launch file of the package has, if they resemble one.
+    """
+    Warn, once, of arguments that no launch file of the package has, if they resemble one.
 
     Launch itself accepts any name. Those that another launch file may have are not told from
     those of the command line, hence only what resembles an argument or a parameter is a mistake.
@@ -80,16 +81,16 @@ _SETTLED = 'mnm_ros_settled_arguments'    # a configuration that included launch
 
 def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *more: str,
          enclave: str = '') -> Node:
-    """Return a node of the package; unless it is respawned, the launch ends with it.
+    """
+    Return a node of the package; unless it is respawned, the launch ends with it.
 
     It is not respawned if a parameter keeps it from starting. The launch then ends, too.
 
-    Args:
-        executable: also the name of the node.
-        argument: the values of NODE_ARGUMENTS, and perhaps others.
-        parameters: files and values, the later ones on top.
-        more: ROS arguments.
-        enclave: its security enclave, that of the executable's name if empty.
+    :param executable: also the name of the node.
+    :param argument: the values of NODE_ARGUMENTS, and perhaps others.
+    :param parameters: files and values, the later ones on top.
+    :param more: ROS arguments.
+    :param enclave: its security enclave, that of the executable's name if empty.
     """
     respawn = argument['use_respawn'] == 'true'
     return Node(
@@ -103,10 +104,10 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
 
 
 def _end(context: LaunchContext, respawn: bool = False) -> list[Action]:
-    """End the launch, unless it is ending already: a second Shutdown would be an error.
+    """
+    End the launch, unless it is ending already: a second Shutdown would be an error.
 
-    Raises:
-        RuntimeError: if the node has failed, as the launch ends with a status of 1 then.
+    :raises RuntimeError: if the node has failed, as the launch ends with a status of 1 then.
     """
     event: ProcessExited = context.locals.event
     if context.is_shutdown or respawn and event.returncode != REFUSED:

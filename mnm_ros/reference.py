@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Write ``docs/reference.md`` and the files in ``config`` from the declarations in the code.
+"""
+Write ``docs/reference.md`` and the files in ``config`` from the declarations in the code.
 
 Run ``python3 -m mnm_ros.reference`` in the source tree after a parameter, an option, a topic, a
 service or a figure of diagnostics has changed. It generates the files in ``config`` as a whole,

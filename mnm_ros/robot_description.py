@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""What a robot side says about itself: its actions and, where it has them, places of states.
+"""
+What a robot side says about itself: its actions and, where it has them, places of states.
 
 It is published on ``robot_side`` as one JSON object, which ``docs/robot_sides.md`` describes.
 Imports no ROS.
@@ -35,18 +36,16 @@ Wall = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class RobotDescription:
-    """A robot side in its own words.
+    """
+    A robot side in its own words.
 
-    Args:
-        actions: names of the actions in the order of their numbers, without RESET.
-        home: the state that RESET leads to; None if the robot side does not know it.
-        frame: in which positions and walls are; empty for one that nothing else uses.
-        names: of states, for people.
-        positions: x and y of states, in m.
-        walls: lines from x1, y1 to x2, y2, in m.
-
-    Raises:
-        ValueError: says what is wrong and what was expected.
+    :param actions: names of the actions in the order of their numbers, without RESET.
+    :param home: the state that RESET leads to; None if the robot side does not know it.
+    :param frame: in which positions and walls are; empty for one that nothing else uses.
+    :param names: of states, for people.
+    :param positions: x and y of states, in m.
+    :param walls: lines from x1, y1 to x2, y2, in m.
+    :raises ValueError: says what is wrong and what was expected.
     """
 
     actions: tuple[str, ...]
@@ -88,10 +87,10 @@ class RobotDescription:
 
     @classmethod
     def from_text(cls, text: str) -> RobotDescription:
-        """Read what ``to_text`` has returned, or what another program has written.
+        """
+        Read what ``to_text`` has returned, or what another program has written.
 
-        Raises:
-            ValueError: says which entry is wrong and what was expected.
+        :raises ValueError: says which entry is wrong and what was expected.
         """
         found = _entries(_parse(text), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls'))

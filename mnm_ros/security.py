@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Access control for DDS security: what each node may publish, subscribe, offer and call.
+"""
+Access control for DDS security: what each node may publish, subscribe, offer and call.
 
 ``python3 -m mnm_ros.security [--namespace /robot_1]`` prints a policy for ``ros2 security``;
 the one for the root namespace is shipped as ``config/security/mnm_ros.policy.xml``. It grants

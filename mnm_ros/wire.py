@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Message layouts, both ways, and the quality-of-service profiles.
+"""
+Message layouts, both ways, and the quality-of-service profiles.
 
 Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
 

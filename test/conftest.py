@@ -38,7 +38,8 @@ SLOW = {
 
 
 def _isolate() -> None:
-    """Give this process and its children a ROS domain of their own, on this machine only.
+    """
+    Give this process and its children a ROS domain of their own, on this machine only.
 
     With pytest-xdist, every worker is a process that passes here.
     """
@@ -57,7 +58,8 @@ def _find_package() -> None:
 
 
 def _check_messages() -> None:
-    """Let every field of a message refuse a wrong type, as it does on Humble without being asked.
+    """
+    Let every field of a message refuse a wrong type, as it does on Humble without being asked.
 
     Newer distributions only look here, when a message is first imported, and else send garbage.
     """

@@ -91,7 +91,8 @@ def modules(root: Path) -> dict[str, Path]:
 
 
 def imports(root: Path) -> list[Import]:
-    """Return every import statement of the package in a folder, wherever it stands.
+    """
+    Return every import statement of the package in a folder, wherever it stands.
 
     Those in functions and those for the type checker alone count, too.
     """

@@ -21,10 +21,10 @@ from mnm_ros.interface import SERVICES
 
 
 class Call(NamedTuple):
-    """What a subcommand calls.
+    """
+    What a subcommand calls.
 
-    Attributes:
-        data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
+    :ivar data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
     """
 
     service: str

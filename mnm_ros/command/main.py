@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The subcommands of ``mnm_ros``, and where each of them leads.
+"""
+The subcommands of ``mnm_ros``, and where each of them leads.
 
 Nothing else is imported before it is known which subcommand was asked for: help comes at once,
 and without ROS.
@@ -36,11 +37,11 @@ Source a ROS 2 (. /opt/ros/jazzy/setup.bash), or install one from wheels (pip in
 
 
 class Command(NamedTuple):
-    """A subcommand.
+    """
+    A subcommand.
 
-    Attributes:
-        module: has the function ``main``, which takes the arguments and ``mnm_ros COMMAND``, and
-            returns the exit status.
+    :ivar module: has the function ``main``, which takes the arguments and ``mnm_ros COMMAND``, and
+        returns the exit status.
     """
 
     module: str

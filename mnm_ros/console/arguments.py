@@ -60,19 +60,19 @@ DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Options:
-    """What to run and when to stop.
+    """
+    What to run and when to stop.
 
-    Attributes:
-        scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
-            robot of one's own.
-        world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
-        problem: what cmp_sim, diff_drive_sim and the explorer are given.
-        goal: when to stop; None to watch on.
-        timeout: in s; None for no limit.
-        parameters: pairs of a node and ``name:=value`` for it.
-        namespace: of all nodes.
-        params_file: of the explorer of one's own robot; '' for none.
-        ros_arguments: of all nodes, ``--ros-args`` before them.
+    :ivar scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
+        robot of one's own.
+    :ivar world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
+    :ivar problem: what cmp_sim, diff_drive_sim and the explorer are given.
+    :ivar goal: when to stop; None to watch on.
+    :ivar timeout: in s; None for no limit.
+    :ivar parameters: pairs of a node and ``name:=value`` for it.
+    :ivar namespace: of all nodes.
+    :ivar params_file: of the explorer of one's own robot; '' for none.
+    :ivar ros_arguments: of all nodes, ``--ros-args`` before them.
     """
 
     scenario: scenarios.Scenario | None

@@ -30,10 +30,10 @@ from std_srvs.srv import Trigger
 
 
 class Observer(Node):
-    """Keeps the latest message of each topic in ``snapshot``.
+    """
+    Keeps the latest message of each topic in ``snapshot``.
 
-    Args:
-        namespace: of the explorer and the robot side.
+    :param namespace: of the explorer and the robot side.
     """
 
     def __init__(self, namespace: str = '/') -> None:
@@ -73,11 +73,11 @@ class Observer(Node):
 
 
 class Listener:
-    """A context manager that runs an ``Observer``.
+    """
+    A context manager that runs an ``Observer``.
 
-    Args:
-        namespace: of the explorer and the robot side.
-        ros_arguments: for the observer, ``--ros-args`` before them.
+    :param namespace: of the explorer and the robot side.
+    :param ros_arguments: for the observer, ``--ros-args`` before them.
     """
 
     def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = ()) -> None:

@@ -100,11 +100,11 @@ class Child:
 def stop(
         children: Sequence[Child], grace: tuple[float, float] = (5.0, 2.0),
         hurry: Callable[[], bool] = lambda: False) -> None:
-    """Stop all children, by SIGINT, then SIGTERM, then SIGKILL, and wait for each.
+    """
+    Stop all children, by SIGINT, then SIGTERM, then SIGKILL, and wait for each.
 
-    Args:
-        grace: the time in s after SIGINT and after SIGTERM before the next signal.
-        hurry: returns whether to wait no longer than a moment for each.
+    :param grace: the time in s after SIGINT and after SIGTERM before the next signal.
+    :param hurry: returns whether to wait no longer than a moment for each.
     """
     for number, seconds in zip((signal.SIGINT, signal.SIGTERM), grace, strict=True):
         for child in children:

@@ -24,14 +24,14 @@ LINE = 160
 
 @dataclass(frozen=True)
 class Frame:
-    """What surrounds the snapshots of a run.
+    """
+    What surrounds the snapshots of a run.
 
-    Attributes:
-        title: the name of the scenario.
-        settings: the number of its settings.
-        hint: shown below everything else.
-        width, height: of the terminal in characters.
-        color: whether to use ANSI styles.
+    :ivar title: the name of the scenario.
+    :ivar settings: the number of its settings.
+    :ivar hint: shown below everything else.
+    :ivar width, height: of the terminal in characters.
+    :ivar color: whether to use ANSI styles.
     """
 
     title: str
@@ -44,11 +44,11 @@ class Frame:
 
 def screen(
         snapshot: Snapshot, frame: Frame, seconds: float, grid: Picture = ()) -> list[str]:
-    """Return the lines of the live view, which fit into the frame.
+    """
+    Return the lines of the live view, which fit into the frame.
 
-    Args:
-        seconds: since the start of the nodes.
-        grid: the picture of the setting in force.
+    :param seconds: since the start of the nodes.
+    :param grid: the picture of the setting in force.
     """
     room = frame.width - 1
     clock = duration(seconds)
@@ -101,10 +101,10 @@ def known(snapshot: Snapshot) -> str:
 
 
 def setting(index: int | None, settings: int) -> str:
-    """Return the index of the setting in force and the range of the indices, or ``-``.
+    """
+    Return the index of the setting in force and the range of the indices, or ``-``.
 
-    Args:
-        settings: how many there are; 0 if that is not known.
+    :param settings: how many there are; 0 if that is not known.
     """
     if index is None:
         return '-'

@@ -29,13 +29,13 @@ def phase_of(text: str) -> Phase | str:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The latest message of every topic; None or empty before the first one.
+    """
+    The latest message of every topic; None or empty before the first one.
 
-    Attributes:
-        phase: of the explorer; text for a phase that is not known here.
-        report: the diagnostics of the explorer, text by key.
-        reports: the number of diagnostics so far.
-        exploration_steps: as they were at the last report.
+    :ivar phase: of the explorer; text for a phase that is not known here.
+    :ivar report: the diagnostics of the explorer, text by key.
+    :ivar reports: the number of diagnostics so far.
+    :ivar exploration_steps: as they were at the last report.
     """
 
     phase: Phase | str | None = None

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Test a robot side that is running against the step protocol.
+"""
+Test a robot side that is running against the step protocol.
 
 The tests command the real robot: every action, several times, and RESET. Clear the way.
 The exit status is 0 if all tests pass. Arguments that are unknown here go to pytest.

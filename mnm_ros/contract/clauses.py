@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The contract of the step protocol, with a test for each clause.
+"""
+The contract of the step protocol, with a test for each clause.
 
 Every test begins with a RESET. If it fails, one sentence says what was seen and expected.
 """

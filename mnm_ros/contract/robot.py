@@ -40,10 +40,10 @@ def expect(condition: object, sentence: str) -> None:
 
 
 class Sender:
-    """A node that gives orders and receives all messages of the robot side.
+    """
+    A node that gives orders and receives all messages of the robot side.
 
-    Attributes:
-        heard: the numbers in each ``state`` message and the time of its arrival in s.
+    :ivar heard: the numbers in each ``state`` message and the time of its arrival in s.
     """
 
     def __init__(self, name: str, namespace: str) -> None:
@@ -114,15 +114,13 @@ class Sender:
 
 
 class Robot(Sender):
-    """The robot side, given orders one after the other.
+    """
+    The robot side, given orders one after the other.
 
-    Args:
-        actions: the number of actions without RESET.
-        timeout: s within which an order must be answered.
-        quiet: s to listen for messages that must not come.
-
-    Attributes:
-        seconds: the time that each order took.
+    :param actions: the number of actions without RESET.
+    :param timeout: s within which an order must be answered.
+    :param quiet: s to listen for messages that must not come.
+    :ivar seconds: the time that each order took.
     """
 
     def __init__(self, namespace: str, actions: int, timeout: float, quiet: float) -> None:

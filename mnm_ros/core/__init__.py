@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The algorithm, without ROS: driven one step at a time, never blocking.
+"""
+The algorithm, without ROS: driven one step at a time, never blocking.
 
     from mnm_ros.core import Exploration, Problem, play, settings
 

@@ -22,16 +22,16 @@ import numpy as np
 
 
 class BaseAlgorithm(ABC):
-    """One run of an autonomous-exploration algorithm in a stationary CMP.
+    """
+    One run of an autonomous-exploration algorithm in a stationary CMP.
 
     Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
     state has a policy then, and each policy needs at most ``(1 + epsilon) L`` expected steps.
     It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after
     its creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
 
-    Attributes:
-        quantum: steps of one quantum outside policy evaluation, at least 1.
-        episode_over: whether the last step ended an episode of policy evaluation.
+    :ivar quantum: steps of one quantum outside policy evaluation, at least 1.
+    :ivar episode_over: whether the last step ended an episode of policy evaluation.
     """
 
     quantum: int
@@ -87,12 +87,12 @@ class BaseFactory(Protocol):
 
     def __call__(self, settings: Settings, home: int, rng: np.random.Generator,
                  policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-        """Return a fresh run.
+        """
+        Return a fresh run.
 
-        Args:
-            settings: with the problem of this run, its delta included.
-            home: the state after a RESET.
-            rng: makes all random choices of the run.
-            policies: home first; the run may take their targets as known from the start, as
-                somebody else watches over the policies. A base that cannot starts without.
+        :param settings: with the problem of this run, its delta included.
+        :param home: the state after a RESET.
+        :param rng: makes all random choices of the run.
+        :param policies: home first; the run may take their targets as known from the start, as
+            somebody else watches over the policies. A base that cannot starts without.
         """

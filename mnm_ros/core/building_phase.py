@@ -20,22 +20,20 @@ from mnm_ros.core.streams import StreamSchedule
 
 
 class BuildingPhase:
-    """Runs quanta of streams.
+    """
+    Runs quanta of streams.
 
     A quantum is one episode for a stream in policy evaluation, else ``quantum`` steps; it ends
     early where a stream leaves state discovery.
 
-    Args:
-        new_stream: makes a fresh run of the base algorithm.
-        schedule: says whose quantum is next.
-        shared: whether a stream also learns from the steps that other streams take after its
-            start. If nothing has changed since, they come from the same CMP; if something has,
-            the stream is as worthless as it would be on its own.
-
-    Attributes:
-        streams: in the order of their start.
-        active: the one that has the robot.
-        steps_taken: steps of all streams.
+    :param new_stream: makes a fresh run of the base algorithm.
+    :param schedule: says whose quantum is next.
+    :param shared: whether a stream also learns from the steps that other streams take after its
+        start. If nothing has changed since, they come from the same CMP; if something has,
+        the stream is as worthless as it would be on its own.
+    :ivar streams: in the order of their start.
+    :ivar active: the one that has the robot.
+    :ivar steps_taken: steps of all streams.
 
     Source: Gajane et al. 2019, section 4.
     """

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Certificates by a model: an upper bound on the expected steps of a policy, without trying it.
+"""
+Certificates by a model: an upper bound on the expected steps of a policy, without trying it.
 
 **Confidence sets.** Each pair (state, action) is bet against as its transitions come. Reduce
 transition number ``t + 1`` of a pair to ``y``: the next state if the pair has shown it before,
@@ -57,11 +58,11 @@ import numpy as np
 
 
 class ConfidenceSets:
-    """What the transitions in ``counts`` say about the distribution of each pair.
+    """
+    What the transitions in ``counts`` say about the distribution of each pair.
 
-    Args:
-        delta: the probability with which any set may ever miss its true distribution.
-        counts: of the run; transitions are added to them here.
+    :param delta: the probability with which any set may ever miss its true distribution.
+    :param counts: of the run; transitions are added to them here.
     """
 
     def __init__(self, delta: float, counts: Counts) -> None:
@@ -84,7 +85,8 @@ class ConfidenceSets:
         self._counts.add(state, action, next_state)
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
-        """Return ``f`` in the order of the counts, and the radius.
+        """
+        Return ``f`` in the order of the counts, and the radius.
 
         While nothing is known, ``f`` is all zero and the radius infinite.
         """
@@ -99,14 +101,14 @@ class ConfidenceSets:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is certain about a stationary policy.
+    """
+    What is certain about a stationary policy.
 
-    Attributes:
-        bound: no less than ``E[X]`` of an attempt.
-        empirical: the same if the counts were the truth.
-        steps: ``tau`` if the counts were the truth.
-        weights: per pair that the policy executes, how far its set leaves the value open at the
-            start of an attempt, times the visits to be expected.
+    :ivar bound: no less than ``E[X]`` of an attempt.
+    :ivar empirical: the same if the counts were the truth.
+    :ivar steps: ``tau`` if the counts were the truth.
+    :ivar weights: per pair that the policy executes, how far its set leaves the value open at the
+        start of an attempt, times the visits to be expected.
     """
 
     bound: float
@@ -116,15 +118,15 @@ class Certificate:
 
 
 class PessimisticModel:
-    """The worst plausible CMP, for policies on the known states.
+    """
+    The worst plausible CMP, for policies on the known states.
 
-    Args:
-        counts: of the run.
-        sets: over these counts.
-        known: home first.
-        actions: number of actions without RESET.
-        horizon: of an attempt, in steps.
-        limit: ``m``, the steps to certify.
+    :param counts: of the run.
+    :param sets: over these counts.
+    :param known: home first.
+    :param actions: number of actions without RESET.
+    :param horizon: of an attempt, in steps.
+    :param limit: ``m``, the steps to certify.
     """
 
     def __init__(self, counts: Counts, sets: ConfidenceSets, known: Sequence[int], actions: int,
@@ -200,7 +202,8 @@ class PessimisticModel:
         return values
 
     def _worst(self, values: Floats, ahead: Floats, rows: slice | Indices) -> Floats:
-        """Return one plus the largest plausible ``Q V``.
+        """
+        Return one plus the largest plausible ``Q V``.
 
         It is the largest value of all less the least plausible ``Q (top - V)``. The optimistic
         planner finds that, with mass on states never seen at ``top - V = 0``.

@@ -19,11 +19,11 @@ _NOTHING: Mapping[int, int] = {}
 
 
 class Counts:
-    """Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
+    """
+    Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
 
-    Args:
-        sets: into how many disjoint sets the transitions of each pair are dealt in turn; number
-            ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
+    :param sets: into how many disjoint sets the transitions of each pair are dealt in turn; number
+        ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
     """
 
     def __init__(self, sets: int = 1) -> None:

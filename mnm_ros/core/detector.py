@@ -22,7 +22,8 @@ import numpy as np
 
 
 class Detector:
-    """Notices at any time that the ``tau`` of a policy has risen above ``limit``.
+    """
+    Notices at any time that the ``tau`` of a policy has risen above ``limit``.
 
     For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the
     sum over start times ``n`` of ``1/(n (n + 1))`` times that of a bet on ``E[X] > m`` begun at
@@ -33,15 +34,12 @@ class Detector:
 
     It also bets the other way, to prove that the policy has worked since the detector was made.
 
-    Args:
-        limit: ``m``, in steps.
-        horizon: the longest episode, in steps.
-        delta: the probability with which it ever raises the alarm without reason.
-
-    Attributes:
-        threshold: ``log(1 / delta)``, in nats.
-        evidence: the logarithm of the capital, in nats.
-        proven: whether the bet the other way has made a hundred of one.
+    :param limit: ``m``, in steps.
+    :param horizon: the longest episode, in steps.
+    :param delta: the probability with which it ever raises the alarm without reason.
+    :ivar threshold: ``log(1 / delta)``, in nats.
+    :ivar evidence: the logarithm of the capital, in nats.
+    :ivar proven: whether the bet the other way has made a hundred of one.
     """
 
     _AGAINST = np.array([0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.95])

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Sample, then plan: autonomous exploration by a model, in the manner of DisCo.
+"""
+Sample, then plan: autonomous exploration by a model, in the manner of DisCo.
 
 After J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric, *Improved sample complexity for incremental
 autonomous exploration in MDPs*, NeurIPS 2020: every action of every known state is sampled to
@@ -127,7 +128,8 @@ class Disco(IncrementalBase):
         self.trigger('undecided' if wanted else 'accepted')
 
     def _judge(self, plan: Plan) -> tuple[Pair, ...]:
-        """Accept the candidate, or return the pairs on which the decision depends.
+        """
+        Accept the candidate, or return the pairs on which the decision depends.
 
         The policy that is best in the worst case comes first. If it would hardly pass even if
         the counts were the truth, a better way may look bad by chance, so that the optimistic

@@ -23,23 +23,23 @@ from mnm_ros.core.problem import Problem, RESET
 
 
 class Discovery(ABC):
-    """Where to go and what to try during state discovery.
+    """
+    Where to go and what to try during state discovery.
 
-    Attributes:
-        learns_everywhere: whether unknown states met outside state discovery become
-            candidates.
+    :ivar learns_everywhere: whether unknown states met outside state discovery become
+        candidates.
     """
 
     learns_everywhere: bool
 
     @abstractmethod
     def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
-        """Set out to sample some known states.
+        """
+        Set out to sample some known states.
 
-        Args:
-            known: ``K``, home first.
-            states: those of it that lack samples, not empty.
-            policy: leads to the last of ``states``.
+        :param known: ``K``, home first.
+        :param states: those of it that lack samples, not empty.
+        :param policy: leads to the last of ``states``.
         """
 
     @abstractmethod
@@ -66,7 +66,8 @@ class Discovery(ABC):
 
 
 class OnTheWayDiscovery(Discovery):
-    """Counts every execution toward the quota, and samples first what is near.
+    """
+    Counts every execution toward the quota, and samples first what is near.
 
     A state of ``S_L->`` follows some pair (known state, action) with probability at least ``1/L``,
     or its expected time would exceed ``L``. The missing state of lowest rank ``i <= |K| + 1``
@@ -75,10 +76,9 @@ class OnTheWayDiscovery(Discovery):
     sum over the ranks is ``delta'``. Which way the robot takes to a sample is a heuristic
     without influence on this.
 
-    Args:
-        problem: with the delta of the run, which is not used here.
-        delta: the part ``delta'`` of it that discovery may use.
-        counts: of the run; whoever makes a step adds it.
+    :param problem: with the delta of the run, which is not used here.
+    :param delta: the part ``delta'`` of it that discovery may use.
+    :param counts: of the run; whoever makes a step adds it.
     """
 
     learns_everywhere = True
@@ -147,7 +147,8 @@ class OnTheWayDiscovery(Discovery):
         return visits.index(least) if least < self._quota else None
 
     def _find_ways(self) -> None:
-        """Point every known state to the nearest open one, by Dijkstra's algorithm.
+        """
+        Point every known state to the nearest open one, by Dijkstra's algorithm.
 
         An observed transition costs the executions that it takes on average.
         """

@@ -17,17 +17,15 @@ from mnm_ros.core.problem import RESET
 
 
 class Episode:
-    """An attempt under way; it begins at home, before the first action.
+    """
+    An attempt under way; it begins at home, before the first action.
 
-    Args:
-        policy: what is attempted.
-        ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
-            states, as a published policy is executed. If not, the RESET played there is one
-            of its steps, as in the printed UcbExplore.
-
-    Attributes:
-        length: steps so far.
-        over: whether it has ended; failed: whether it has ended without arriving.
+    :param policy: what is attempted.
+    :param ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
+        states, as a published policy is executed. If not, the RESET played there is one
+        of its steps, as in the printed UcbExplore.
+    :ivar length: steps so far.
+    :ivar over: whether it has ended; failed: whether it has ended without arriving.
     """
 
     def __init__(self, policy: Policy, ends_outside: bool) -> None:
@@ -52,14 +50,14 @@ class Episode:
 
 
 class Attempts:
-    """Makes one attempt after the other with the same policy, each from home.
+    """
+    Makes one attempt after the other with the same policy, each from home.
 
     Between two attempts the robot goes home; whether it has arrived is judged by ``Homing``,
     so a step that is observed while no attempt is under way has led home.
 
-    Args:
-        policy: what is attempted.
-        ends_outside: as for ``Episode``.
+    :param policy: what is attempted.
+    :param ends_outside: as for ``Episode``.
     """
 
     def __init__(self, policy: Policy, ends_outside: bool) -> None:

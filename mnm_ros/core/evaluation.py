@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Tests that decide from the episodes of one policy whether it is good enough.
+"""
+Tests that decide from the episodes of one policy whether it is good enough.
 
 With ``m`` the limit on expected steps and an episode of length ``len``, put
 ``X = len + 1{failed} (1 + m)``. A policy that is restarted with a RESET after each failure has
@@ -34,13 +35,13 @@ class Decision(Enum):
 
 
 class Evaluation(ABC):
-    """The evaluation of one policy: episodes are recorded until there is a decision.
+    """
+    The evaluation of one policy: episodes are recorded until there is a decision.
 
-    Attributes:
-        ends_outside: whether an episode is over when it leaves the policy's states.
-        continues: whether it may go on if a new round chooses the same policy for the same
-            target.
-        played: episodes so far.
+    :ivar ends_outside: whether an episode is over when it leaves the policy's states.
+    :ivar continues: whether it may go on if a new round chooses the same policy for the same
+        target.
+    :ivar played: episodes so far.
     """
 
     ends_outside: bool
@@ -70,19 +71,19 @@ class Evaluation(ABC):
 
 
 class BettingEvaluation(Evaluation):
-    """An anytime-valid test of the bounded mean, by betting.
+    """
+    An anytime-valid test of the bounded mean, by betting.
 
     The capital ``mean over b of prod_j (1 + b (m - X_j))`` is a supermartingale while
     ``E[X] > m``, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville):
     reaching it certifies ``tau <= accept``. The mirrored capital rejects: it reaches
     ``1 / delta`` with probability at most ``delta`` if ``tau <= reject``.
 
-    Args:
-        horizon: the longest episode, in steps.
-        accept, reject: the limits on expected steps of the two tests.
-        delta: error probability of each of the two tests.
-        most: episodes after which an evaluation still undecided ends as good, as nothing speaks
-            against the policy; 0 for never. Only for checks of what was certified before.
+    :param horizon: the longest episode, in steps.
+    :param accept, reject: the limits on expected steps of the two tests.
+    :param delta: error probability of each of the two tests.
+    :param most: episodes after which an evaluation still undecided ends as good, as nothing speaks
+        against the policy; 0 for never. Only for checks of what was certified before.
 
     Source: Waudby-Smith & Ramdas 2024, *Estimating means of bounded random variables by
     betting*.

@@ -17,7 +17,8 @@ from enum import Enum
 
 
 class GoalStatus(Enum):
-    """How far a goal is.
+    """
+    How far a goal is.
 
     A sentence about a goal that is over begins with the value of its status.
     """
@@ -38,19 +39,19 @@ class GoalStatus(Enum):
 
 @dataclass(frozen=True)
 class GoalReport:
-    """A goal and how far it is.
+    """
+    A goal and how far it is.
 
-    Attributes:
-        id: tells it from all other goals.
-        target: the state to go to; None if that was never heard.
-        status: how far it is.
-        text: the same as a sentence for people.
-        steps: taken since the robot was first at home, RESETs included.
-        attempts: begun so far.
-        expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
-            were still to come; None without such a way, and when the goal is over.
-        accepted: when the navigator has heard of it, in ns by the clock of the navigator.
-        ended: when it was over; None before that.
+    :ivar id: tells it from all other goals.
+    :ivar target: the state to go to; None if that was never heard.
+    :ivar status: how far it is.
+    :ivar text: the same as a sentence for people.
+    :ivar steps: taken since the robot was first at home, RESETs included.
+    :ivar attempts: begun so far.
+    :ivar expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
+        were still to come; None without such a way, and when the goal is over.
+    :ivar accepted: when the navigator has heard of it, in ns by the clock of the navigator.
+    :ivar ended: when it was over; None before that.
     """
 
     id: int    # noqa: A003

@@ -27,14 +27,14 @@ from mnm_ros.core.problem import Problem, RESET
 
 @dataclass(frozen=True)
 class BaseParts:
-    """The parts of a run for one problem; all of them share ``counts``.
+    """
+    The parts of a run for one problem; all of them share ``counts``.
 
-    Attributes:
-        horizon: of every policy, in steps.
-        counts: transitions without RESET, dealt into ``optimism.sets``.
-        optimism: plans for the next candidate.
-        discovery: samples the known states.
-        step_bound: ``W`` from ``|K|``.
+    :ivar horizon: of every policy, in steps.
+    :ivar counts: transitions without RESET, dealt into ``optimism.sets``.
+    :ivar optimism: plans for the next candidate.
+    :ivar discovery: samples the known states.
+    :ivar step_bound: ``W`` from ``|K|``.
     """
 
     horizon: int
@@ -45,16 +45,16 @@ class BaseParts:
 
 
 class IncrementalBase(Phased, BaseAlgorithm):
-    """Samples the known states, then plans for a candidate, until none is left.
+    """
+    Samples the known states, then plans for a candidate, until none is left.
 
     The table of a subclass has the triggers ``sampled`` (to planning), ``undersampled`` (back to
     state discovery) and ``nothing_left`` (the end); planning happens between two steps.
 
-    Args:
-        problem: with the delta of this run.
-        home: the start state ``s0``.
-        parts: made for this run alone.
-        policies: known from the start, home first; empty for home alone.
+    :param problem: with the delta of this run.
+    :param home: the start state ``s0``.
+    :param parts: made for this run alone.
+    :param policies: known from the start, home first; empty for home alone.
     """
 
     _parts: BaseParts

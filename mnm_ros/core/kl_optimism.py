@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Optimism on a fixed function: planning in the most favourable plausible CMP.
+"""
+Optimism on a fixed function: planning in the most favourable plausible CMP.
 
 Why no reachable state is missed. Order the states of ``S_L->`` as they become reachable, home
 first. If exploration stopped with one missing, take the first missing state ``s``, of rank
@@ -47,12 +48,12 @@ _NEWTON_STEPS = 60
 
 
 class KlOptimism(Optimism):
-    """Least expected steps to a candidate over all CMPs within a KL ball of the counts.
+    """
+    Least expected steps to a candidate over all CMPs within a KL ball of the counts.
 
-    Args:
-        problem: with the delta of the run, which is not used here.
-        delta: the part ``delta'`` of it that this planner may use.
-        horizon: of the policies, in steps.
+    :param problem: with the delta of the run, which is not used here.
+    :param delta: the part ``delta'`` of it that this planner may use.
+    :param horizon: of the policies, in steps.
     """
 
     def __init__(self, problem: Problem, delta: float, horizon: int) -> None:
@@ -74,7 +75,8 @@ class KlOptimism(Optimism):
 
 
 class _Model:
-    """The counts of the known states as arrays, one row for each (state, action).
+    """
+    The counts of the known states as arrays, one row for each (state, action).
 
     Columns are the known states, home first, then all other states that were observed.
     """
@@ -102,7 +104,8 @@ class _Model:
             self._radius = (math.log(pairs / delta) + np.log1p(visits)) / visits
 
     def solve(self, target: int) -> tuple[float, tuple[int, ...]]:
-        """Return the optimistic expected steps from home and the actions that take them.
+        """
+        Return the optimistic expected steps from home and the actions that take them.
 
         This is policy iteration over pairs of an action and a plausible distribution: the
         values fall monotonically to the least fixed point.
@@ -155,19 +158,17 @@ class _Model:
 
 def favourable(fractions: Floats, values: Floats,
                radius: Floats) -> tuple[Floats, Floats]:
-    """Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
+    """
+    Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
 
     ``Q`` may also put mass on the target, where ``v`` is 0. The minimiser is
     ``Q = eta P^ / (v + xi)``: with ``xi = 0`` while some mass is left over for the target, else
     with the ``xi`` at which the divergence is met.
 
-    Args:
-        fractions: ``P^``, as [row, next state].
-        values: ``v``, as [row, next state].
-        radius: as [row], infinite for rows without samples.
-
-    Returns:
-        ``Q`` on the observed next states, as [row, next state], and ``Q v``, as [row].
+    :param fractions: ``P^``, as [row, next state].
+    :param values: ``v``, as [row, next state].
+    :param radius: as [row], infinite for rows without samples.
+    :returns: ``Q`` on the observed next states, as [row, next state], and ``Q v``, as [row].
 
     Source: Honda & Takemura 2010.
     """
@@ -189,7 +190,8 @@ def favourable(fractions: Floats, values: Floats,
 
 
 def _tilted(fractions: Floats, values: Floats, radius: Floats) -> Floats:
-    """Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
+    """
+    Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
 
     The divergence falls as ``xi`` grows, and its logarithm is nearly linear in ``log xi``, so
     Newton steps are taken for ``log divergence = log radius``; one that would leave the bracket

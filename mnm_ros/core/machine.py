@@ -22,7 +22,8 @@ Table = Sequence[tuple[str, Enum, Enum]]
 
 
 class Phased:
-    """An object whose ``state`` moves along a table of transitions and no other way.
+    """
+    An object whose ``state`` moves along a table of transitions and no other way.
 
     A trigger that the table does not allow in the present state raises
     ``transitions.MachineError`` and changes nothing.

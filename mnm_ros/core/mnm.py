@@ -49,7 +49,8 @@ MNM_TRANSITIONS = (
 
 
 def round_delta(delta: float, round_number: int) -> float:
-    """Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``.
+    """
+    Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``.
 
     Source: Gajane et al. 2019.
     """
@@ -57,24 +58,22 @@ def round_delta(delta: float, round_number: int) -> float:
 
 
 class Mnm(Phased):
-    """The whole meta-algorithm, driven step by step; its first action is RESET.
+    """
+    The whole meta-algorithm, driven step by step; its first action is RESET.
 
-    Args:
-        settings: with the delta of the whole exploration.
-        seed: of all random choices; run number ``n`` of the base gets ``[seed, n]``.
-        new_base: makes runs of the base algorithm.
-        new_schedule: makes the schedule of the streams of one round.
-        new_checking: makes the checking phase of a round from the output of a stream.
-        on_event: called with one sentence for people whenever something is decided.
-        resume: what ``to_state`` of such an MNM returned, to go on from there.
-
-    Attributes:
-        log: what was decided, and how many changes were noticed and relearnt.
-        round: number of the round, 0 before the first RESET.
-        runs: runs of the base algorithm so far.
-        home: the state after the first RESET; None before.
-        hypothesis: the one published; None before the first.
-        building, checking: the phase under way; None for the other one.
+    :param settings: with the delta of the whole exploration.
+    :param seed: of all random choices; run number ``n`` of the base gets ``[seed, n]``.
+    :param new_base: makes runs of the base algorithm.
+    :param new_schedule: makes the schedule of the streams of one round.
+    :param new_checking: makes the checking phase of a round from the output of a stream.
+    :param on_event: called with one sentence for people whenever something is decided.
+    :param resume: what ``to_state`` of such an MNM returned, to go on from there.
+    :ivar log: what was decided, and how many changes were noticed and relearnt.
+    :ivar round: number of the round, 0 before the first RESET.
+    :ivar runs: runs of the base algorithm so far.
+    :ivar home: the state after the first RESET; None before.
+    :ivar hypothesis: the one published; None before the first.
+    :ivar building, checking: the phase under way; None for the other one.
     """
 
     state: MnmPhase

@@ -29,10 +29,10 @@ class Plan:
 
 
 class Optimism(ABC):
-    """Plans for the candidate that looks most reachable.
+    """
+    Plans for the candidate that looks most reachable.
 
-    Attributes:
-        sets: into how many sets the planner needs the transitions dealt.
+    :ivar sets: into how many sets the planner needs the transitions dealt.
     """
 
     sets: int = 1
@@ -40,12 +40,12 @@ class Optimism(ABC):
     @abstractmethod
     def plan(self, counts: Counts, known: Sequence[int],
              candidates: Sequence[int]) -> Plan | None:
-        """Return a plan, or None if no candidate can be within reach any more.
+        """
+        Return a plan, or None if no candidate can be within reach any more.
 
-        Args:
-            counts: dealt into ``sets``.
-            known: ``K``, home first.
-            candidates: ``U``, not empty.
+        :param counts: dealt into ``sets``.
+        :param known: ``K``, home first.
+        :param candidates: ``U``, not empty.
         """
 
     def round_failed(self) -> None:

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The interchangeable parts by name, and how a run of a base algorithm is put together from them.
+"""
+The interchangeable parts by name, and how a run of a base algorithm is put together from them.
 
 A run with delta ``delta`` gives a third of it to each of discovery, optimism and evaluation.
 To add a part, write its class and give it a row here; parameters, launch files and error
@@ -96,7 +97,8 @@ CHECKS: Mapping[str, Callable[[Settings], CheckingPhaseFactory]] = {
 
 
 def empirical_step_bound(settings: Settings, known: int) -> int:
-    """Return an allowance per known state and action; a run that exceeds it is cut off.
+    """
+    Return an allowance per known state and action; a run that exceeds it is cut off.
 
     It is no theorem: the watch phase also allows for the steps that found the hypothesis.
     """

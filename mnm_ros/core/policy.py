@@ -21,17 +21,15 @@ from mnm_ros.core.problem import RESET
 
 @dataclass(frozen=True)
 class Policy:
-    """How to reach ``target`` from home; immutable and comparable.
+    """
+    How to reach ``target`` from home; immutable and comparable.
 
-    Attributes:
-        target: the state to reach.
-        horizon: steps after which an attempt that has not arrived is given up with a RESET.
-        states: the known states, without repetition; elsewhere the policy plays RESET.
-        actions: one row for a stationary policy, else ``horizon`` rows; each has one action per
-            entry of ``states``.
-
-    Raises:
-        ValueError: if the shape does not fit.
+    :ivar target: the state to reach.
+    :ivar horizon: steps after which an attempt that has not arrived is given up with a RESET.
+    :ivar states: the known states, without repetition; elsewhere the policy plays RESET.
+    :ivar actions: one row for a stationary policy, else ``horizon`` rows; each has one action per
+        entry of ``states``.
+    :raises ValueError: if the shape does not fit.
     """
 
     target: int
@@ -57,7 +55,8 @@ class Policy:
         object.__setattr__(self, '_column', column)
 
     def action(self, step: int, state: int) -> int:
-        """Return the action at ``step`` of an attempt (0-based) in ``state``.
+        """
+        Return the action at ``step`` of an attempt (0-based) in ``state``.
 
         The attempt is over, and RESET is due, after ``horizon`` steps and outside ``states``.
         """
@@ -95,15 +94,13 @@ def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What is known: one policy per known state, all over the same states.
+    """
+    What is known: one policy per known state, all over the same states.
 
-    Attributes:
-        round, revision: grow lexicographically with every change.
-        horizon: of every policy, in steps.
-        policies: in the order in which their targets became known, home first.
-
-    Raises:
-        ValueError: if a policy does not cover exactly the targets or has another horizon.
+    :ivar round, revision: grow lexicographically with every change.
+    :ivar horizon: of every policy, in steps.
+    :ivar policies: in the order in which their targets became known, home first.
+    :raises ValueError: if a policy does not cover exactly the targets or has another horizon.
     """
 
     round: int    # noqa: A003

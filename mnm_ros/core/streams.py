@@ -14,23 +14,19 @@ from __future__ import annotations
 
 
 class StreamSchedule:
-    """Streams are started ever more rarely and activated equally often.
+    """
+    Streams are started ever more rarely and activated equally often.
 
     The rules of activation keep all streams within one quantum of each other except for the
     newest, which catches up first. The stream that was started first after the last change
     thus gets at least as many quanta as any other from then on.
 
-    Args:
-        exponent: stream ``p`` starts at quantum ``(p - 1)^exponent + 1``; 2 as printed. With a
-            larger one, ``x`` quanta for a stream take about ``x^(exponent / (exponent - 1))``
-            in all.
-
-    Attributes:
-        quanta: activations of all streams so far.
-        activations: how often each stream was activated.
-
-    Raises:
-        ValueError: if the exponent is not above 1.
+    :param exponent: stream ``p`` starts at quantum ``(p - 1)^exponent + 1``; 2 as printed. With a
+        larger one, ``x`` quanta for a stream take about ``x^(exponent / (exponent - 1))``
+        in all.
+    :ivar quanta: activations of all streams so far.
+    :ivar activations: how often each stream was activated.
+    :raises ValueError: if the exponent is not above 1.
     """
 
     def __init__(self, exponent: float) -> None:
@@ -42,7 +38,8 @@ class StreamSchedule:
         self._last: list[int] = []
 
     def next(self) -> int:    # noqa: A003
-        """Return the index of the stream to activate; that of a new one is one above the others.
+        """
+        Return the index of the stream to activate; that of a new one is one above the others.
 
         It is the stream active least often, and of several the least recently active one.
         """

@@ -47,10 +47,10 @@ UCB_TRANSITIONS = (
 
 @dataclass(frozen=True)
 class UcbParts(BaseParts):
-    """The interchangeable parts of UcbExplore for one problem.
+    """
+    The interchangeable parts of UcbExplore for one problem.
 
-    Attributes:
-        evaluate: makes the evaluation of round ``i`` from ``|K|`` and ``i`` (1, 2, ...).
+    :ivar evaluate: makes the evaluation of round ``i`` from ``|K|`` and ``i`` (1, 2, ...).
     """
 
     evaluate: Callable[[int, int], Evaluation]
@@ -124,7 +124,8 @@ class UcbExplore(IncrementalBase):
         self._attempts = Attempts(plan.policy, self._evaluation.ends_outside)
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
-        """Make a step of the round.
+        """
+        Make a step of the round.
 
         As printed, a skip comes before a success: the round is over with the step that doubles
         a pair's executions, whatever its last episode would say. A test that ``continues`` does

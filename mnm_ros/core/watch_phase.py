@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""A checking phase that is valid at every moment: policies are watched all the time.
+"""
+A checking phase that is valid at every moment: policies are watched all the time.
 
 Rediscovery and watching take turns, some quanta of the one and an attempt of the other. Over any
 length of time without a change, the chance of any wrong decision is at most the round's
@@ -46,13 +47,13 @@ _MARGIN = 4
 
 
 class WatchPhase(CheckingPhase):
-    """The checking phase with detectors and repeated rediscovery.
+    """
+    The checking phase with detectors and repeated rediscovery.
 
-    Args:
-        round_: what the phase is made from.
-        policies: of the hypothesis.
-        state: of a phase with these policies, from ``to_state``; None for a new one.
-        quanta: of rediscovery for one attempt of a policy under watch.
+    :param round_: what the phase is made from.
+    :param policies: of the hypothesis.
+    :param state: of a phase with these policies, from ``to_state``; None for a new one.
+    :param quanta: of rediscovery for one attempt of a policy under watch.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
@@ -182,7 +183,8 @@ class WatchPhase(CheckingPhase):
         self.base.interrupt()
 
     def _rediscover(self, action: int, state: int) -> None:
-        """Make a step of the rediscovery; what it has certified is added after each quantum.
+        """
+        Make a step of the rediscovery; what it has certified is added after each quantum.
 
         A quantum that is over waits for the end of an episode of policy evaluation: an
         interruption would drop the episode.
@@ -224,7 +226,8 @@ class WatchPhase(CheckingPhase):
             f'{self._cut_off} times in a row, round {self._round.number + 1} begins')
 
     def _add_new_states(self) -> None:
-        """Add what the rediscovery has certified.
+        """
+        Add what the rediscovery has certified.
 
         A state within the radius tells of a change; others may come and go without one.
         """
@@ -243,7 +246,8 @@ class WatchPhase(CheckingPhase):
             self._round.number, targets, 'found, added', 'found, added')
 
     def _notice(self) -> None:
-        """Take note of a change.
+        """
+        Take note of a change.
 
         The detectors have seen the policies before the change: no policy may profit from its
         past, so all of them begin anew. While the change is not relearnt, they go on.

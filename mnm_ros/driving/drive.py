@@ -50,14 +50,14 @@ _Phase = Callable[[Pose], tuple[Velocity, float]]
 
 
 class Leg(NamedTuple):
-    """Where to drive next.
+    """
+    Where to drive next.
 
-    Attributes:
-        x, y: the target in m.
-        yaw: the heading there in rad; None if it does not matter.
-        timeout: in s.
-        backwards: whether to drive backwards; None for whichever needs less turning.
-        retreat: whether it leads away from an obstacle, so that a bump does not end it.
+    :ivar x, y: the target in m.
+    :ivar yaw: the heading there in rad; None if it does not matter.
+    :ivar timeout: in s.
+    :ivar backwards: whether to drive backwards; None for whichever needs less turning.
+    :ivar retreat: whether it leads away from an obstacle, so that a bump does not end it.
     """
 
     x: float
@@ -104,10 +104,10 @@ class Stopwatch:
 
 
 class Drive:
-    """Turns towards the target of a leg, drives there, turns as asked, and comes to rest.
+    """
+    Turns towards the target of a leg, drives there, turns as asked, and comes to rest.
 
-    Attributes:
-        outcome: None while it is under way.
+    :ivar outcome: None while it is under way.
     """
 
     def __init__(self, limits: Limits, leg: Leg, now: float, pose: Pose) -> None:

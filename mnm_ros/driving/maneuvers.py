@@ -26,11 +26,11 @@ MOVES = {
 
 
 class Maneuver(ABC):
-    """An action under way.
+    """
+    An action under way.
 
-    Attributes:
-        outcome: how the maneuver has ended.
-        problem: why a way home has not led home.
+    :ivar outcome: how the maneuver has ended.
+    :ivar problem: why a way home has not led home.
     """
 
     outcome = Outcome.REACHED
@@ -39,21 +39,21 @@ class Maneuver(ABC):
     @abstractmethod
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
-        """Return the next leg, or None if the maneuver is over.
+        """
+        Return the next leg, or None if the maneuver is over.
 
-        Args:
-            ended: how the last leg has ended; None at the beginning.
-            cell, pose: where the robot is now; the cell is None outside of the grid.
+        :param ended: how the last leg has ended; None at the beginning.
+        :param cell, pose: where the robot is now; the cell is None outside of the grid.
         """
 
 
 class Move(Maneuver):
-    """An action other than RESET: to the next cell, or a quarter turn; if it fails, back again.
+    """
+    An action other than RESET: to the next cell, or a quarter turn; if it fails, back again.
 
-    Args:
-        action: a name in ``MOVES``.
-        cell, heading: where it begins.
-        timeout: of each leg in s.
+    :param action: a name in ``MOVES``.
+    :param cell, heading: where it begins.
+    :param timeout: of each leg in s.
     """
 
     def __init__(self, ways: Ways, action: str, cell: int | None, heading: int,
@@ -97,15 +97,13 @@ class Move(Maneuver):
 
 
 class WayHome(Maneuver):
-    """RESET: cell by cell over free cells, or in one leg, with retries.
+    """
+    RESET: cell by cell over free cells, or in one leg, with retries.
 
-    Args:
-        retries: how many legs may fail.
-        timeout: of each leg in s.
-        in_one_go: whether the mover finds the way by itself, in one leg.
-
-    Raises:
-        ValueError: if home is outside of the grid.
+    :param retries: how many legs may fail.
+    :param timeout: of each leg in s.
+    :param in_one_go: whether the mover finds the way by itself, in one leg.
+    :raises ValueError: if home is outside of the grid.
     """
 
     def __init__(self, ways: Ways, home: Pose, retries: int, timeout: float,

@@ -23,10 +23,10 @@ Edge = tuple[int | None, int]
 
 
 class Ways:
-    """What is known about the moves between the cells of a grid.
+    """
+    What is known about the moves between the cells of a grid.
 
-    Attributes:
-        free: the cells that are free on a map; None without a map.
+    :ivar free: the cells that are free on a map; None without a map.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -53,13 +53,13 @@ class Ways:
         self._doubtful |= edges
 
     def next_cell(self, cell: int, goal: int, blocked: Collection[Edge]) -> int | None:
-        """Return the first cell of a shortest route to the goal; None if there is no route.
+        """
+        Return the first cell of a shortest route to the goal; None if there is no route.
 
         Without a map, the first choice is a route over moves that have succeeded before. The
         second is one without moves that failed when they were last tried, the third any route.
 
-        Args:
-            blocked: the moves to avoid.
+        :param blocked: the moves to avoid.
         """
         trusts: list[Callable[[Edge], bool]] = [
             lambda move: move not in self._doubtful, lambda move: True]

@@ -52,12 +52,12 @@ def _logged(callback: Callback) -> Callback:
 
 
 class Explorer(LifecycleNode):
-    """Explores while active; deactivating pauses, cleaning up forgets.
+    """
+    Explores while active; deactivating pauses, cleaning up forgets.
 
     It publishes on ``heartbeat`` as long as its callbacks are served, in every lifecycle state.
 
-    Raises:
-        ParameterError: if a parameter given at start is not allowed.
+    :raises ParameterError: if a parameter given at start is not allowed.
     """
 
     def __init__(self, **node_arguments: Any) -> None:
@@ -71,10 +71,10 @@ class Explorer(LifecycleNode):
         _refuse_bad_transitions(self)
 
     def autostart(self) -> None:
-        """Configure and activate if the parameter says so.
+        """
+        Configure and activate if the parameter says so.
 
-        Raises:
-            ParameterError: if the parameters do not make a problem that can be solved.
+        :raises ParameterError: if the parameters do not make a problem that can be solved.
         """
         if self._given['autostart']:
             # Made here, so that a bad parameter ends the start instead of one transition.
@@ -114,7 +114,8 @@ class Explorer(LifecycleNode):
 
     @_logged
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Leave the robot and drop the exploration, for good.
+        """
+        Leave the robot and drop the exploration, for good.
 
         If that takes time, it goes on after the transition, in which nothing can be heard.
         """

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""A Gymnasium environment with discrete states and actions as the robot.
+"""
+A Gymnasium environment with discrete states and actions as the robot.
 
 Only this node needs Gymnasium, which the extra ``gym`` installs.
 """
@@ -57,14 +58,12 @@ class GymSide(RobotSide):
 
 
 def make(environment: str, options: str) -> Any:
-    """Return an environment.
+    """
+    Return an environment.
 
-    Args:
-        environment: its id.
-        options: JSON object of keyword arguments for ``gymnasium.make``.
-
-    Raises:
-        ParameterError: if there is no such environment, or if it is not a discrete one.
+    :param environment: its id.
+    :param options: JSON object of keyword arguments for ``gymnasium.make``.
+    :raises ParameterError: if there is no such environment, or if it is not a discrete one.
     """
     try:
         import gymnasium

@@ -41,13 +41,11 @@ _LEAVE = 1.5     # s, that the answer under way is waited for before the node en
 
 
 class Navigator(Node):
-    """Goes to one known state at a time, while exploration is paused.
+    """
+    Goes to one known state at a time, while exploration is paused.
 
-    Args:
-        node_arguments: of ``rclpy.node.Node``, such as ``namespace`` and ``context``.
-
-    Raises:
-        ParameterError: if a parameter given at start is not allowed.
+    :param node_arguments: of ``rclpy.node.Node``, such as ``namespace`` and ``context``.
+    :raises ParameterError: if a parameter given at start is not allowed.
     """
 
     def __init__(self, **node_arguments: Any) -> None:

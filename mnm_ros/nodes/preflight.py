@@ -35,10 +35,10 @@ _RETRIES = 2       # times an order is sent again
 
 
 class PreflightNode(Node):
-    """Plays the probe, prints what was checked and ends.
+    """
+    Plays the probe, prints what was checked and ends.
 
-    Attributes:
-        ok: whether all checks were passed.
+    :ivar ok: whether all checks were passed.
     """
 
     def __init__(self) -> None:

@@ -33,17 +33,17 @@ _WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
 
 
 class RobotSide(Node):
-    """A robot that executes one action at a time and publishes the state in which it ended.
+    """
+    A robot that executes one action at a time and publishes the state in which it ended.
 
     Subclasses set ``action_names`` before the first action arrives and implement ``execute`` and
     ``return_home``. Both return the state in which the robot has ended, or None if that takes
     time; the subclass then calls ``arrived`` at the end. It must not block meanwhile, and should
     implement ``cancel``.
 
-    Attributes:
-        action_names: the names of the actions, RESET not among them.
-        action_timeout: s, after which what is under way is cancelled; 0 for never.
-        steady_clock: for timers of the subclass that are not to follow simulated time.
+    :ivar action_names: the names of the actions, RESET not among them.
+    :ivar action_timeout: s, after which what is under way is cancelled; 0 for never.
+    :ivar steady_clock: for timers of the subclass that are not to follow simulated time.
     """
 
     action_names: Sequence[str] = ()
@@ -87,7 +87,8 @@ class RobotSide(Node):
         raise NotImplementedError
 
     def cancel(self, reason: str) -> int | None:
-        """Give up what is under way and come to rest; return the state, or None if it takes time.
+        """
+        Give up what is under way and come to rest; return the state, or None if it takes time.
 
         Called after ``action_timeout``: the state is then the answer. Also called by the service
         ``stop``, when nobody commands the robot any more, and before the node ends: the step then
@@ -96,7 +97,8 @@ class RobotSide(Node):
         return None
 
     def describe(self) -> RobotDescription:
-        """Return what the robot side is, for ``robot_side``; to be overridden for more.
+        """
+        Return what the robot side is, for ``robot_side``; to be overridden for more.
 
         Called once there are ``action_names``, when these change, and by ``describe_again``.
         """
@@ -107,11 +109,11 @@ class RobotSide(Node):
         self._description.publish()
 
     def arrived(self, state: int, problem: str = '') -> None:
-        """End an action, or a way home, that took time.
+        """
+        End an action, or a way home, that took time.
 
-        Args:
-            state: in which the robot has ended.
-            problem: why the way home has not led home; the service ``return_home`` then fails.
+        :param state: in which the robot has ended.
+        :param problem: why the way home has not led home; the service ``return_home`` then fails.
         """
         self._started_at, self._cancelled = math.inf, False
         uncounted, self._uncounted = self._uncounted, False

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""What ROS leaves open about the parameters on a command line.
+"""
+What ROS leaves open about the parameters on a command line.
 
 ROS puts ``-p name:=value`` into the entry ``/**`` that a parameter file before it may have, in the
 place of that entry: an entry for the node further down in the file would win. Here ``-p`` wins,
@@ -39,12 +40,12 @@ def check_files(argv: Sequence[str] | None) -> None:
 
 
 def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
-    """Give a node what ``-p`` says, where an entry of a file before it would have won.
+    """
+    Give a node what ``-p`` says, where an entry of a file before it would have won.
 
     It has to be called before the parameters are declared.
 
-    Raises:
-        ParameterError: if a parameter file cannot be used.
+    :raises ParameterError: if a parameter file cannot be used.
     """
     in_files: set[str] = set()
     for option, text in _ros_arguments(sys.argv if argv is None else argv):
@@ -58,7 +59,8 @@ def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
 
 
 def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
-    """Log a warning for every parameter given that no node of the package has.
+    """
+    Log a warning for every parameter given that no node of the package has.
 
     One that another node has is no mistake: an entry ``/**`` is for several nodes.
     """

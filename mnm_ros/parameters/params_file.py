@@ -24,13 +24,11 @@ _SHAPE = 'expected, for example, "/**/explorer: {ros__parameters: {radius: 4.0}}
 
 
 def check(path: str | Path, gaps: bool = False) -> dict[str, Any]:
-    """Return what a parameter file says, as plain data.
+    """
+    Return what a parameter file says, as plain data.
 
-    Args:
-        gaps: whether a name of a node may stand there with nothing below it, which ROS refuses.
-
-    Raises:
-        ParameterError: with the file, the line and what was expected there.
+    :param gaps: whether a name of a node may stand there with nothing below it, which ROS refuses.
+    :raises ParameterError: with the file, the line and what was expected there.
     """
     try:
         text = Path(path).read_text(encoding='utf-8')

@@ -24,14 +24,12 @@ from rclpy.parameter import Parameter
 
 
 class Parameters:
-    """The values of a node's parameters, which it declares; bad values are refused.
+    """
+    The values of a node's parameters, which it declares; bad values are refused.
 
-    Args:
-        locked: returns whether the node is configured, when most parameters may not change.
-
-    Raises:
-        ParameterError: if a value given at start is not allowed, or a parameter file cannot be
-            used.
+    :param locked: returns whether the node is configured, when most parameters may not change.
+    :raises ParameterError: if a value given at start is not allowed, or a parameter file cannot be
+        used.
     """
 
     def __init__(self, node: Node, rows: Sequence[Row],

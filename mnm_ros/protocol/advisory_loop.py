@@ -25,7 +25,8 @@ _EARLY = 0.5        # s, that an answer may arrive before the order it answers
 
 
 class AdvisoryLoop(Loop):
-    """Takes part in the exchange between a driver and the robot by listening.
+    """
+    Takes part in the exchange between a driver and the robot by listening.
 
     A step counts if the driver had the advised action executed in the very state that the
     advice was for: the answer has to carry the next ``seq`` after that of the last answer, so
@@ -34,11 +35,10 @@ class AdvisoryLoop(Loop):
     is thus distributed as if the explorer had driven, as long as the driver does not leave
     attempts unfinished because of how they go.
 
-    Args:
-        task: what says the actions, and learns.
-        limits: how long to wait, and when to stop.
-        advise: publishes ``[seq, action]``: the advice after the ``state`` message with that
-            seq.
+    :param task: what says the actions, and learns.
+    :param limits: how long to wait, and when to stop.
+    :param advise: publishes ``[seq, action]``: the advice after the ``state`` message with that
+        seq.
     """
 
     def __init__(self, task: StepTask, limits: StepLimits,

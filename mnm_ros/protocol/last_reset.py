@@ -21,17 +21,15 @@ _AGAIN = 0.5    # s, before it is sent again
 
 
 class LastReset:
-    """Sends the robot home until it answers. Nothing is learnt from that.
+    """
+    Sends the robot home until it answers. Nothing is learnt from that.
 
-    Args:
-        send: publishes ``[seq, action]``.
-        call_home: calls the service ``return_home`` instead, with the number of the attempt.
-        first_seq: number of the action: the time in nanoseconds.
-        now: time in seconds.
-
-    Attributes:
-        over: whether the robot has answered.
-        state: where it has ended, if it has said so.
+    :param send: publishes ``[seq, action]``.
+    :param call_home: calls the service ``return_home`` instead, with the number of the attempt.
+    :param first_seq: number of the action: the time in nanoseconds.
+    :param now: time in seconds.
+    :ivar over: whether the robot has answered.
+    :ivar state: where it has ended, if it has said so.
     """
 
     def __init__(

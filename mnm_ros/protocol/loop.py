@@ -24,14 +24,14 @@ from mnm_ros.protocol.clients import RetryTimer
 
 @dataclass(frozen=True)
 class StepLimits:
-    """How long to wait, and when to stop.
+    """
+    How long to wait, and when to stop.
 
-    Attributes:
-        timeout: seconds before an action is sent again.
-        retries: times it is sent again before the robot counts as not answering.
-        reset_retries: times RESET is tried again, in a row, before that is a fault.
-        max_steps: steps after which the task is done; 0 for no limit.
-        deadline: time in seconds after which the task is done.
+    :ivar timeout: seconds before an action is sent again.
+    :ivar retries: times it is sent again before the robot counts as not answering.
+    :ivar reset_retries: times RESET is tried again, in a row, before that is a fault.
+    :ivar max_steps: steps after which the task is done; 0 for no limit.
+    :ivar deadline: time in seconds after which the task is done.
     """
 
     timeout: float
@@ -42,17 +42,15 @@ class StepLimits:
 
 
 class Loop(ABC):
-    """Makes one step of a task after the other, until it is paused or over.
+    """
+    Makes one step of a task after the other, until it is paused or over.
 
-    Args:
-        task: what says the actions and learns from the states.
-        limits: how long to wait, and when to stop.
-
-    Attributes:
-        running: whether the task is to go on.
-        timer: with which the robot is waited for.
-        before_step: called when the next step is about to begin, which planning may have held
-            up.
+    :param task: what says the actions and learns from the states.
+    :param limits: how long to wait, and when to stop.
+    :ivar running: whether the task is to go on.
+    :ivar timer: with which the robot is waited for.
+    :ivar before_step: called when the next step is about to begin, which planning may have held
+        up.
     """
 
     def __init__(self, task: StepTask, limits: StepLimits) -> None:

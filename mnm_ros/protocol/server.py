@@ -26,7 +26,8 @@ class Order(Enum):
 
 @dataclass
 class StepServer:
-    """The robot's side: executes each action once and remembers its last answer.
+    """
+    The robot's side: executes each action once and remembers its last answer.
 
     An action that arrives while another is being executed waits; a later one takes its place.
     """

@@ -25,15 +25,15 @@ _GRACE = 0.3
 
 
 class StepLoop(Loop):
-    """Plays the actions of a task on a robot, from answer to action.
+    """
+    Plays the actions of a task on a robot, from answer to action.
 
-    Args:
-        task: what says the actions.
-        limits: how long to wait, and when to stop.
-        first_seq: number of the first action: the time in nanoseconds.
-        send: publishes ``[seq, action]``.
-        call_home: calls the service ``return_home`` and hands the attempt's number back to
-            ``on_home_response``; None to send RESET as an action like any other.
+    :param task: what says the actions.
+    :param limits: how long to wait, and when to stop.
+    :param first_seq: number of the first action: the time in nanoseconds.
+    :param send: publishes ``[seq, action]``.
+    :param call_home: calls the service ``return_home`` and hands the attempt's number back to
+        ``on_home_response``; None to send RESET as an action like any other.
     """
 
     def __init__(
@@ -105,7 +105,8 @@ class StepLoop(Loop):
         return seq != REPORT and not self._client.sent(seq)
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
-        """Take note that somebody, perhaps a robot, has joined or left the topics or services.
+        """
+        Take note that somebody, perhaps a robot, has joined or left the topics or services.
 
         A robot that has just joined may have missed a RESET, so RESET is sent again at once. If
         it carries that out, it does not begin where the other robot was: that place is forgotten.

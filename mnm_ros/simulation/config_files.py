@@ -21,13 +21,11 @@ from mnm_ros.simulation.located_yaml import listed, ScenarioError
 
 
 def find(path_or_name: str, kind: str) -> Path:
-    """Return the path of a file that is given by its path or by the name of a shipped file.
+    """
+    Return the path of a file that is given by its path or by the name of a shipped file.
 
-    Args:
-        kind: ``scenario`` or ``world``.
-
-    Raises:
-        ScenarioError: if no shipped file of that kind has the name.
+    :param kind: ``scenario`` or ``world``.
+    :raises ScenarioError: if no shipped file of that kind has the name.
     """
     path = Path(path_or_name).expanduser()
     if path.name == path_or_name and not (path.suffix and path.is_file()):

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Families of random CMPs, on which the promise is measured.
+"""
+Families of random CMPs, on which the promise is measured.
 
 A family is a function that takes a random generator and the number of changes and returns a
 ``Draw``. To add one, write it and give it a row in ``FAMILIES``. The function ``draw`` repeats
@@ -52,7 +53,8 @@ class Draw:
 
 
 def random_graph(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """Return a sparse graph on a ring: most actions lead to a state close by, a few far away.
+    """
+    Return a sparse graph on a ring: most actions lead to a state close by, a few far away.
 
     There are 6 to 20 states with shuffled ids and 2 to 4 actions. One pair in five stays put;
     the others have one to three next states, the first with a probability of 0.4 to 1. A change
@@ -85,7 +87,8 @@ def random_graph(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """Return a slippery grid of 2 to 5 rows and columns with random walls.
+    """
+    Return a slippery grid of 2 to 5 rows and columns with random walls.
 
     A move slips with a probability of 0 to 0.4. It then stays put or, in every other grid, goes
     to one of the two sides. Moves against a wall or the edge stay put. A change turns one to
@@ -132,7 +135,8 @@ def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def random_tree(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """Return a tree with traps: 2 or 3 actions lead down, in some trees another one leads up.
+    """
+    Return a tree with traps: 2 or 3 actions lead down, in some trees another one leads up.
 
     The tree has five or four levels. Some branches are missing, and some lead into a trap that
     only RESET leaves. The others reach their child with a probability of 0.5 to 1, and else
@@ -170,7 +174,8 @@ def random_tree(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def confusing_chain(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """Return a chain with confusing states just within or just beyond the radius.
+    """
+    Return a chain with confusing states just within or just beyond the radius.
 
     The chain has 3 to 7 links; link ``i`` is state ``10 i``. In each link one of 2 or 3 actions,
     drawn anew, advances with a probability of 0.7 to 1 and else stays put. The others end in a
@@ -228,15 +233,15 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:
-    """Return the scenario that a family and a seed give; ``Simulator.change`` makes its changes.
+    """
+    Return the scenario that a family and a seed give; ``Simulator.change`` makes its changes.
 
     In every setting, ``SMALLEST`` to ``LARGEST`` states are reachable within ``radius``. At every
     change a state within ``radius`` leaves even ``(1 + epsilon) * radius``, or one from outside of
     the latter comes within ``radius``, so that a hypothesis that was right becomes wrong. The
     settings come in either order, so that states are gained as often as they are lost.
 
-    Raises:
-        ValueError: if there is no such family, the seed is negative or no draw fits.
+    :raises ValueError: if there is no such family, the seed is negative or no draw fits.
     """
     if family not in FAMILIES:
         raise ValueError(f'family is {family!r}, expected one of {", ".join(FAMILIES)}')

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""CMPs given by rules, for state sets that are too large to list.
+"""
+CMPs given by rules, for state sets that are too large to list.
 
 To add one, write a function from its parameters to ``Rules``, and give it a row in ``GENERATORS``.
 """
@@ -57,7 +58,8 @@ def endless_corridor(success: float) -> Rules:
 
 
 def endless_tree(success: float) -> Rules:
-    """Return a binary tree with root 1, in which node ``n`` has the children ``2n``, ``2n + 1``.
+    """
+    Return a binary tree with root 1, in which node ``n`` has the children ``2n``, ``2n + 1``.
 
     No action leads up. Moves stay put on the 63rd level, the last one that fits into int64.
     """

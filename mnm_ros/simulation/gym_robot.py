@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""A Gymnasium environment with discrete states and actions as a robot.
+"""
+A Gymnasium environment with discrete states and actions as a robot.
 
 RESET is ``env.reset``. Once an episode is over, every other action leads to the state in which
 it has ended. This module does not import Gymnasium itself.
@@ -30,19 +31,15 @@ _NAMES = {
 
 
 class GymRobot:
-    """An environment from RESET to RESET.
+    """
+    An environment from RESET to RESET.
 
-    Args:
-        env: an environment with discrete states and actions.
-        seed: of the dynamics and of the start state.
-        one_home: whether RESET always leads to the start state that ``seed`` gives; the random
-            numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
-
-    Attributes:
-        home: the state that RESET leads to; None if it draws one.
-
-    Raises:
-        ValueError: if observations or actions are not discrete.
+    :param env: an environment with discrete states and actions.
+    :param seed: of the dynamics and of the start state.
+    :param one_home: whether RESET always leads to the start state that ``seed`` gives; the random
+        numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
+    :ivar home: the state that RESET leads to; None if it draws one.
+    :raises ValueError: if observations or actions are not discrete.
     """
 
     def __init__(self, env: Any, seed: int = 0, one_home: bool = True) -> None:

@@ -30,18 +30,18 @@ class ScenarioError(ValueError):
 
 
 class Entry:
-    """One value of a YAML file and its place.
+    """
+    One value of a YAML file and its place.
 
     Each reader returns the value if it is of the kind asked for. Otherwise it raises
     ScenarioError with the file, the line, what was found and ``what`` was expected.
 
-    Args:
-        line: of the file, from 1.
-        content: the text of a scalar, or the entries of a list, or those of a mapping, each key
-            followed by its value.
-        kind: ``dict`` for a mapping, ``list``, or ``str`` for a scalar.
-        tag: of a scalar, as in the file.
-        plain: whether a scalar has neither quotes nor a tag.
+    :param line: of the file, from 1.
+    :param content: the text of a scalar, or the entries of a list, or those of a mapping, each key
+        followed by its value.
+    :param kind: ``dict`` for a mapping, ``list``, or ``str`` for a scalar.
+    :param tag: of a scalar, as in the file.
+    :param plain: whether a scalar has neither quotes nor a tag.
     """
 
     __slots__ = ('_content', '_kind', '_path', '_plain', '_tag', 'line', 'size')

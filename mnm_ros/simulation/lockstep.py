@@ -18,15 +18,15 @@ _EVERY = 200        # ticks between two waits for commands that are too many
 
 
 class Lockstep:
-    """Waits for one command before each tick.
+    """
+    Waits for one command before each tick.
 
     A command that answers no pose, or answers late, would be one too many for ever: each command
     leads to a tick, each tick to a pose, and each pose to a command, so that the driver would
     always react to a pose of several ticks ago. Therefore now and then, and after each timeout,
     the next tick waits until no command has come for 2 ms.
 
-    Attributes:
-        due: when the next tick is due, in s on the clock of ``now``; each call moves it.
+    :ivar due: when the next tick is due, in s on the clock of ``now``; each call moves it.
     """
 
     def __init__(self, now: float) -> None:

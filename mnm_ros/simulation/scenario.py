@@ -31,10 +31,10 @@ _MOST_WARNED_OF = 5    # states of a setting
 
 @dataclass(frozen=True)
 class Setting:
-    """A CMP, and the total number of steps after which the next setting is in force, if any.
+    """
+    A CMP, and the total number of steps after which the next setting is in force, if any.
 
-    Attributes:
-        rows: of a grid, as they stand in the file.
+    :ivar rows: of a grid, as they stand in the file.
     """
 
     cmp: Cmp
@@ -44,12 +44,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One or more settings that share the start state and the actions.
+    """
+    One or more settings that share the start state and the actions.
 
-    Attributes:
-        actions: the names in the order of the numbers, without RESET.
-        settings: in the order in which they are in force.
-        warnings: what is allowed and may yet be a mistake, each with the file and the line.
+    :ivar actions: the names in the order of the numbers, without RESET.
+    :ivar settings: in the order in which they are in force.
+    :ivar warnings: what is allowed and may yet be a mistake, each with the file and the line.
     """
 
     name: str
@@ -61,10 +61,10 @@ class Scenario:
 
 
 def load(path_or_name: str) -> Scenario:
-    """Read a scenario file, given by its path or by the name of a shipped one.
+    """
+    Read a scenario file, given by its path or by the name of a shipped one.
 
-    Raises:
-        ScenarioError: with the file, the line and what was expected there.
+    :raises ScenarioError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'scenario')
     return _scenario(path, read(path))

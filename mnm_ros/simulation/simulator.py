@@ -26,17 +26,15 @@ _Prepared = tuple[tuple[int, ...], tuple[float, ...], dict[int, int]]
 
 
 class Simulator:
-    """A scenario in motion; it begins in the start state, in the first setting.
+    """
+    A scenario in motion; it begins in the start state, in the first setting.
 
-    Args:
-        seed: not negative; the same seed and actions give the same states.
-
-    Attributes:
-        state: where the robot is. Assign to it to move the robot without a step.
-        steps: the steps so far, over all settings.
-        setting: the index of the setting in force.
-        counts: per (state, action), RESET included, how often each next state followed.
-        changes: per change the steps before it and the index of the new setting.
+    :param seed: not negative; the same seed and actions give the same states.
+    :ivar state: where the robot is. Assign to it to move the robot without a step.
+    :ivar steps: the steps so far, over all settings.
+    :ivar setting: the index of the setting in force.
+    :ivar counts: per (state, action), RESET included, how often each next state followed.
+    :ivar changes: per change the steps before it and the index of the new setting.
     """
 
     def __init__(self, scenario: Scenario, seed: int = 0) -> None:
@@ -68,7 +66,8 @@ class Simulator:
         return state
 
     def change(self) -> bool:
-        """Go to the next setting, after the last to the first; False if there is only one.
+        """
+        Go to the next setting, after the last to the first; False if there is only one.
 
         The robot stays where it is. If the new setting's ``until`` has passed already, the
         setting stays in force until the next call.

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Read a YAML file into entries that know their lines, within limits.
+"""
+Read a YAML file into entries that know their lines, within limits.
 
 PyYAML would build everything that a file asks for, at any depth and of any size. What it parses is
 put together here, without recursion, and aliases are counted as what they repeat.

@@ -28,11 +28,11 @@ _resolver = yaml.resolver.Resolver()
 
 
 def tag_of(text: str, tag: str | None, plain: bool) -> str:
-    """Return the tag of a scalar: the one that it was given, else what its text looks like.
+    """
+    Return the tag of a scalar: the one that it was given, else what its text looks like.
 
-    Args:
-        tag: as in the file, None if there is none.
-        plain: whether the text stands there without quotes and tag.
+    :param tag: as in the file, None if there is none.
+    :param plain: whether the text stands there without quotes and tag.
     """
     if tag not in (None, '!'):
         return str(tag)
@@ -40,10 +40,10 @@ def tag_of(text: str, tag: str | None, plain: bool) -> str:
 
 
 def value_of(text: str, tag: str | None, plain: bool) -> Any:
-    """Return the value of a scalar.
+    """
+    Return the value of a scalar.
 
-    Raises:
-        ValueError: if it has none, or one of another kind, such as a date.
+    :raises ValueError: if it has none, or one of another kind, such as a date.
     """
     if plain and _INTEGER.fullmatch(text):    # nearly all of a large file, and much faster so
         return int(text)

@@ -22,15 +22,13 @@ import yaml
 
 
 def prepare(params_file: str, folder: str, now: datetime) -> Path:
-    """Make or go on with a folder; return its ``params.yaml``, made from a file of parameters.
+    """
+    Make or go on with a folder; return its ``params.yaml``, made from a file of parameters.
 
-    Args:
-        params_file: of the explorer; '' for none.
-        folder: '' for a new one in ``mnm_trials`` in the home folder.
-
-    Raises:
-        OSError: if the file cannot be read or the folder cannot be written.
-        ValueError: if the file is no file of parameters.
+    :param params_file: of the explorer; '' for none.
+    :param folder: '' for a new one in ``mnm_trials`` in the home folder.
+    :raises OSError: if the file cannot be read or the folder cannot be written.
+    :raises ValueError: if the file is no file of parameters.
     """
     path = Path(folder or f'~/mnm_trials/{now:%Y-%m-%d_%H-%M-%S}').expanduser().resolve()
     text = Path(params_file).expanduser().read_text(encoding='utf-8') if params_file else ''

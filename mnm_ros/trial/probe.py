@@ -23,17 +23,15 @@ from mnm_ros.simulation.ground_truth import reachable_states
 
 
 class Probe:
-    """Plays every action from home, and then in each state the action tried least there.
+    """
+    Plays every action from home, and then in each state the action tried least there.
 
-    Args:
-        actions: the number of actions without RESET.
-        radius: ``L``; a walk from home has at most twice as many steps.
-        resets, steps: the least numbers of RESETs and of other actions to play.
-        seed: of the choice among actions tried equally often.
-
-    Attributes:
-        homes: how often a RESET ended in each state.
-        counts: per (state, action), without RESET, how often each next state followed.
+    :param actions: the number of actions without RESET.
+    :param radius: ``L``; a walk from home has at most twice as many steps.
+    :param resets, steps: the least numbers of RESETs and of other actions to play.
+    :param seed: of the choice among actions tried equally often.
+    :ivar homes: how often a RESET ended in each state.
+    :ivar counts: per (state, action), without RESET, how often each next state followed.
     """
 
     def __init__(self, actions: int, radius: float, resets: int, steps: int, seed: int) -> None:
@@ -89,7 +87,8 @@ class Probe:
         self._next = RESET
 
     def estimate(self) -> tuple[int, bool]:
-        """Return how many states seem to be within the radius, and whether these are all.
+        """
+        Return how many states seem to be within the radius, and whether these are all.
 
         The estimate takes the observed frequencies for the truth and lets untried actions stay
         put. There may be more states if an action is untried in one of those found.

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The check of a robot side before a trial, without ROS: time is passed in, in seconds.
+"""
+The check of a robot side before a trial, without ROS: time is passed in, in seconds.
 
 A probe is played by the step protocol. Its answers lead to findings and to a prediction.
 """
@@ -41,16 +42,14 @@ class Finding:
 
 
 class ProbeRun:
-    """Plays a probe by the step protocol and keeps what the findings need.
+    """
+    Plays a probe by the step protocol and keeps what the findings need.
 
-    Args:
-        names: of the actions, in order.
-        timer: of the answers.
-        first_seq: of the first action; the time in nanoseconds.
-        send: publishes ``[seq, action]``.
-
-    Attributes:
-        given_up: why the probe was given up, or ''.
+    :param names: of the actions, in order.
+    :param timer: of the answers.
+    :param first_seq: of the first action; the time in nanoseconds.
+    :param send: publishes ``[seq, action]``.
+    :ivar given_up: why the probe was given up, or ''.
     """
 
     def __init__(self, names: Sequence[str], probe: Probe, timer: RetryTimer, first_seq: int,
@@ -140,10 +139,10 @@ class ProbeRun:
                       'no second answers, no reports of having been moved')
 
     def outlook(self, problem: Problem, states: int) -> Iterator[str]:
-        """Yield the lines that predict an exploration; none unless the probe is complete.
+        """
+        Yield the lines that predict an exploration; none unless the probe is complete.
 
-        Args:
-            states: the number of states to be learnt; 0 to estimate it by the probe.
+        :param states: the number of states to be learnt; 0 to estimate it by the probe.
         """
         times = sorted(chain.from_iterable(self._times.values()))
         if not self._probe.over or not times:

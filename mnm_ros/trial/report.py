@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Write the report of a trial: ``python3 -m mnm_ros.trial.report TRIAL_DIR``.
+"""
+Write the report of a trial: ``python3 -m mnm_ros.trial.report TRIAL_DIR``.
 
 For every transition log in the folder (``*.log.sqlite``, kept with ``transition_log: true``) it
 writes in Markdown what happened, what is known and how well, with a figure if matplotlib is
@@ -39,11 +40,11 @@ _ENOUGH = 3       # times; a policy with an action tried less often is marked
 
 
 def report(saved: Saved, summary: ReplaySummary, span: str, figure: str) -> str:
-    """Return the report of one log as Markdown.
+    """
+    Return the report of one log as Markdown.
 
-    Args:
-        span: the beginning and the end in words, or ''.
-        figure: the name of the file of the figure, or ''.
+    :param span: the beginning and the end in words, or ''.
+    :param figure: the name of the file of the figure, or ''.
     """
     return '\n'.join(line for part in (
         _overview(saved, summary, span),
@@ -147,10 +148,10 @@ def draw(summary: ReplaySummary, path: Path) -> bool:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write the report of each log in the folder and return the paths of the reports.
+    """
+    Write the report of each log in the folder and return the paths of the reports.
 
-    Raises:
-        Refused: if there is no log, or if one is damaged, after the others were reported.
+    :raises Refused: if there is no log, or if one is damaged, after the others were reported.
     """
     logs = sorted(folder.glob('*.log.sqlite'))
     if not logs:

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The console with nodes that only pretend: ``stand_in.py console|explorer|cmp_sim ...``.
+"""
+The console with nodes that only pretend: ``stand_in.py console|explorer|cmp_sim ...``.
 
 STAND_IN tells the explorer what to do: publish a ``right`` or a ``wrong`` hypothesis, ``none``,
 or ``die``. Each node leaves a file ``<node>.pid`` in the directory STAND_IN_PIDS.

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Robot sides that break the contract, each in its own way: ``wrong_robots.py WAY ...``.
+"""
+Robot sides that break the contract, each in its own way: ``wrong_robots.py WAY ...``.
 
 All are a ring of four states, each in the namespace of its way. ``right`` breaks nothing.
 """

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The promise of the onboard preset on every shipped scenario, tested statistically.
+"""
+The promise of the onboard preset on every shipped scenario, tested statistically.
 
 With probability at least 1 - delta no state of ``S_L->`` is missing and no policy is over the
 limit.

@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The installed launch files, in a process of their own.
+"""
+The installed launch files, in a process of their own.
 
 Skips the module that asks for them where they are not.
 """

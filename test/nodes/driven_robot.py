@@ -80,7 +80,8 @@ class DrivenRobot:
 
 
 def over_limit(commands: Sequence[tuple[float, float, float]], stops: int = 0) -> list:
-    """Return the commands that are faster than FAST allows, or change faster.
+    """
+    Return the commands that are faster than FAST allows, or change faster.
 
     stops: how many may be zero at once.
     """

@@ -39,7 +39,8 @@ settings:
 
 
 class FaultyRobot(ScriptedRobot):
-    """A corridor of three states.
+    """
+    A corridor of three states.
 
     misses: how many of the next RESETs end in state 1.
     stuck: actions that never change the state.

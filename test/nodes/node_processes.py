@@ -161,7 +161,8 @@ class Peer:
 
 
 class ScriptedRobot:
-    """A corridor of ``length`` states, deterministic, that speaks raw messages.
+    """
+    A corridor of ``length`` states, deterministic, that speaks raw messages.
 
     mute: how many of the next actions are executed without an answer.
     around: called before each answer with its seq and state; may send what it likes.

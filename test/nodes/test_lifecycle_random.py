@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Lifecycle transitions in random order, from another process, while a robot is explored.
+"""
+Lifecycle transitions in random order, from another process, while a robot is explored.
 
 ``MNM_TRANSITIONS`` sets how many; ``benchmarks/lifecycle`` makes 1,000 and shows the figures.
 """

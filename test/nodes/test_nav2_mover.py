@@ -31,7 +31,8 @@ LEG = Leg(0.5, 0.0, None, 20.0)
 
 
 class Nav2:
-    """Takes goals and answers when the test says so.
+    """
+    Takes goals and answers when the test says so.
 
     goals: a future for the response to each. results: for how each accepted one has ended.
     cancelled: futures for the responses to cancellations.

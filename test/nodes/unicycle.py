@@ -31,7 +31,8 @@ _PATIENT = 1.0  # or this long while it moves, so that it does not drive on mean
 
 
 class Unicycle:
-    """Moves on as soon as a pose has been answered with a velocity, like a simulator.
+    """
+    Moves on as soon as a pose has been answered with a velocity, like a simulator.
 
     wall: says whether a point cannot be entered. silent: no poses any more.
     frozen: the last pose again and again, with its stamp.

@@ -23,7 +23,8 @@ NAMES = ('east', 'west')
 
 
 class Robot:
-    """A corridor of four states whose steps take 2 s, unless ``before`` changes that.
+    """
+    A corridor of four states whose steps take 2 s, unless ``before`` changes that.
 
     before: called with the preflight, the order and the time; returns whether to go on.
     """

@@ -19,12 +19,12 @@ from mnm_ros.core.problem import Problem
 
 
 class MonteCarloEvaluation(Evaluation):
-    """Policy evaluation as printed: ``lambda`` episodes.
+    """
+    Policy evaluation as printed: ``lambda`` episodes.
 
-    Args:
-        problem: with the delta of the run.
-        accuracy: the inner accuracy ``e``.
-        known: ``|K|``.
+    :param problem: with the delta of the run.
+    :param accuracy: the inner accuracy ``e``.
+    :param known: ``|K|``.
 
     Source: Lim & Auer 2012, section 3.3.
     """

@@ -21,7 +21,8 @@ from mnm_ros.core.problem import Problem, RESET
 
 
 class PerVisitDiscovery(Discovery):
-    """State discovery as printed.
+    """
+    State discovery as printed.
 
     Each action is executed ``ceil(L log(8 A L |K|^2 / delta))`` times in the new state, each time
     on a new way from home, which is restarted after ``horizon`` steps without arrival.

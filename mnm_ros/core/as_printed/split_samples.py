@@ -24,16 +24,16 @@ import numpy as np
 
 
 class SplitSamples(Optimism):
-    """Optimistic planning over a finite horizon with sample splitting, as printed.
+    """
+    Optimistic planning over a finite horizon with sample splitting, as printed.
 
     Each step of the horizon has its own disjoint set of samples, and the bonus
     ``sigma_k (L + 1) sqrt(G) / sqrt(max(1, N(s, a)))``.
 
-    Args:
-        problem: with the delta of the run.
-        accuracy: the inner accuracy ``e``.
-        horizon: ``G``.
-        rng: breaks ties between candidates.
+    :param problem: with the delta of the run.
+    :param accuracy: the inner accuracy ``e``.
+    :param horizon: ``G``.
+    :param rng: breaks ties between candidates.
 
     Source: Lim & Auer 2012, section 3.2.
     """
@@ -76,7 +76,8 @@ class SplitSamples(Optimism):
 
     def _model(self, counts: Counts, known: Sequence[int], candidates: Sequence[int]
                ) -> tuple[Floats, Floats]:
-        """Return frequencies [set, state, action, next] and visits [state, action].
+        """
+        Return frequencies [set, state, action, next] and visits [state, action].
 
         The last column of `next` gathers what is neither known nor a candidate. A set without
         samples has frequency zero everywhere, its marker for a sure jump to the target.

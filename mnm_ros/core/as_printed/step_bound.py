@@ -18,7 +18,8 @@ from mnm_ros.core.options import Settings
 
 
 def printed_step_bound(settings: Settings, known: int) -> int:
-    """Return ``W_r = C1 |K| A L^3 / epsilon^3 log(C2 |K| A L / (epsilon delta_r))^3``.
+    """
+    Return ``W_r = C1 |K| A L^3 / epsilon^3 log(C2 |K| A L / (epsilon delta_r))^3``.
 
     Source: Gajane et al. 2019.
     """

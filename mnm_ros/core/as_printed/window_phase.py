@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The checking phase as printed: check-runs, and decisions over the last ``n_r`` of them.
+"""
+The checking phase as printed: check-runs, and decisions over the last ``n_r`` of them.
 
 Source: Gajane et al. 2019, section 5.
 """
@@ -31,13 +32,13 @@ from mnm_ros.core.problem import Problem, RESET
 
 @dataclass
 class CheckRun:
-    """What one check-run found.
+    """
+    What one check-run found.
 
-    Attributes:
-        cut_off: whether part 1 was still running after ``W_r`` steps.
-        found: the output of part 1, by target; empty if cut off.
-        failed: the targets whose policies failed their evaluation in part 2.
-        mean_steps: of the policies that passed, estimated steps by target.
+    :ivar cut_off: whether part 1 was still running after ``W_r`` steps.
+    :ivar found: the output of part 1, by target; empty if cut off.
+    :ivar failed: the targets whose policies failed their evaluation in part 2.
+    :ivar mean_steps: of the policies that passed, estimated steps by target.
     """
 
     cut_off: bool = False
@@ -47,13 +48,13 @@ class CheckRun:
 
 
 class CheckRunner:
-    """Executes one check-run: a fresh base run, then one evaluation of each policy.
+    """
+    Executes one check-run: a fresh base run, then one evaluation of each policy.
 
-    Args:
-        base: the fresh run.
-        policies: of the hypothesis; the first one, for home, needs no evaluation.
-        limit: ``W_r``, the most steps of part 1.
-        new_evaluation: makes the evaluation of one policy.
+    :param base: the fresh run.
+    :param policies: of the hypothesis; the first one, for home, needs no evaluation.
+    :param limit: ``W_r``, the most steps of part 1.
+    :param new_evaluation: makes the evaluation of one policy.
     """
 
     def __init__(self, base: BaseAlgorithm, policies: tuple[Policy, ...], limit: int,
@@ -126,15 +127,15 @@ class CheckRunner:
 
 
 class WindowPhase(CheckingPhase):
-    """The checking phase as printed: check-runs, then three decisions over the last ``n_r``.
+    """
+    The checking phase as printed: check-runs, then three decisions over the last ``n_r``.
 
-    Args:
-        round_: what the phase is made from.
-        policies: of the hypothesis.
-        state: nothing, as such a phase is never ``resumable``.
-        new_tests: makes the tests of the decisions from the round's problem and ``|K_r|``.
-        new_evaluation: makes the evaluation of one policy from the round's problem and the
-            number of policies there are then.
+    :param round_: what the phase is made from.
+    :param policies: of the hypothesis.
+    :param state: nothing, as such a phase is never ``resumable``.
+    :param new_tests: makes the tests of the decisions from the round's problem and ``|K_r|``.
+    :param new_evaluation: makes the evaluation of one policy from the round's problem and the
+        number of policies there are then.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
@@ -244,7 +245,8 @@ class WindowPhase(CheckingPhase):
         self._quiet_runs = 0
 
     def _settle(self, known: set[int]) -> None:
-        """Judge by the last run whether anything is still at odds with the hypothesis.
+        """
+        Judge by the last run whether anything is still at odds with the hypothesis.
 
         An added state tells of a change only if it is reached within the radius: states
         between ``L`` and ``(1 + epsilon) L`` may come and go without one.

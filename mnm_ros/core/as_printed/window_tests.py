@@ -18,21 +18,19 @@ from mnm_ros.core.problem import Problem
 
 
 class HoeffdingTests:
-    """The printed tests over the last ``n_r`` check-runs of a round.
+    """
+    The printed tests over the last ``n_r`` check-runs of a round.
 
-    Args:
-        problem: with the delta ``delta_r`` of the round.
-        known: ``|K_r|``.
-        window: replaces ``n_r`` if positive.
-        printed_addition: take the addition test as printed, ``delta_r - (1 - v/n_r) > alpha_r``.
-            It can hold only if ``alpha_r < delta_r``, which no real ``n_r`` gives: nothing is
-            ever added. The sound reading ``(1 - v/n_r) - delta_r <= alpha_r`` adds what is
-            missed no more often than a reachable state would be.
-
-    Attributes:
-        window: ``n_r``.
-        alpha: ``alpha_r``.
-        threshold: the fraction of failures above which a test refutes.
+    :param problem: with the delta ``delta_r`` of the round.
+    :param known: ``|K_r|``.
+    :param window: replaces ``n_r`` if positive.
+    :param printed_addition: take the addition test as printed, ``delta_r - (1 - v/n_r) >
+        alpha_r``. It can hold only if ``alpha_r < delta_r``, which no real ``n_r`` gives: nothing
+        is ever added. The sound reading ``(1 - v/n_r) - delta_r <= alpha_r`` adds what is missed
+        no more often than a reachable state would be.
+    :ivar window: ``n_r``.
+    :ivar alpha: ``alpha_r``.
+    :ivar threshold: the fraction of failures above which a test refutes.
 
     Source: Gajane et al. 2019, section 5.
     """

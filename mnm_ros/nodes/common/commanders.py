@@ -25,14 +25,14 @@ _HELD_UP = 1.0    # s without a look, after which heartbeats may be waiting to b
 
 
 class CommanderWatch:
-    """Watches the nodes that publish ``action`` and are heard on ``heartbeat`` by their names.
+    """
+    Watches the nodes that publish ``action`` and are heard on ``heartbeat`` by their names.
 
     Only these are explorers that may have ordered what is under way. One that stands by, or
     advises, publishes no ``action``; a navigator does, but has no heartbeat.
 
-    Args:
-        node: the robot side.
-        topic: fully qualified name of its topic ``action``.
+    :param node: the robot side.
+    :param topic: fully qualified name of its topic ``action``.
     """
 
     def __init__(self, node: Node, topic: str) -> None:
@@ -44,11 +44,11 @@ class CommanderWatch:
         node.create_subscription(Header, 'heartbeat', self._on_beat, wire.HEARTBEATS)
 
     def look(self, now: float, began: float | None) -> str:
-        """Return why what is under way has lost its commander, or nothing.
+        """
+        Return why what is under way has lost its commander, or nothing.
 
-        Args:
-            now: steady time in seconds.
-            began: when what is under way was ordered; None if nothing is.
+        :param now: steady time in seconds.
+        :param began: when what is under way was ordered; None if nothing is.
         """
         held_up, self._looked = now > self._looked + _HELD_UP, now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()

@@ -29,11 +29,11 @@ _PATIENCE = 2.0   # and after that
 
 
 class DescriptionTopic:
-    """Publishes what a robot side is, once, and again when that has changed.
+    """
+    Publishes what a robot side is, once, and again when that has changed.
 
-    Args:
-        node: the robot side.
-        describe: returns what it is at present.
+    :param node: the robot side.
+    :param describe: returns what it is at present.
     """
 
     def __init__(self, node: Node, describe: Callable[[], RobotDescription]) -> None:
@@ -50,7 +50,8 @@ class DescriptionTopic:
             self.publish()
 
     def publish(self) -> None:
-        """Publish unless nothing has changed.
+        """
+        Publish unless nothing has changed.
 
         A description that is wrong is logged instead: the robot can do without one.
         """
@@ -65,16 +66,14 @@ class DescriptionTopic:
 
 
 class RobotProfile:
-    """What the robot side has said it is, and whether that is what the explorer expects.
+    """
+    What the robot side has said it is, and whether that is what the explorer expects.
 
-    Args:
-        node: the explorer.
-        actions: the names that it has for the actions.
-        on_news: called with each description, when its verdict stands.
-
-    Attributes:
-        description: None if there is none, or if nobody who publishes one is left.
-        mismatch: why it is not the robot that is expected, or empty.
+    :param node: the explorer.
+    :param actions: the names that it has for the actions.
+    :param on_news: called with each description, when its verdict stands.
+    :ivar description: None if there is none, or if nobody who publishes one is left.
+    :ivar mismatch: why it is not the robot that is expected, or empty.
     """
 
     def __init__(self, node: Node, actions: Sequence[str], on_news: Callable[[], None]) -> None:
@@ -92,10 +91,10 @@ class RobotProfile:
         self._node.destroy_subscription(self._subscription)
 
     def objection(self, now: float) -> str:
-        """Return why the robot must not be driven, or nothing.
+        """
+        Return why the robot must not be driven, or nothing.
 
-        Args:
-            now: time in seconds, as ``time.monotonic`` has it.
+        :param now: time in seconds, as ``time.monotonic`` has it.
         """
         seen = identities(
             self._node.get_publishers_info_by_topic(self._subscription.topic_name))

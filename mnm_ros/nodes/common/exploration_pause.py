@@ -28,7 +28,8 @@ _DOUBT = 1.0    # s, until the phase must have followed a request to go on
 
 
 class ExplorationPause:
-    """Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
+    """
+    Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
 
     Only a pause that this node has asked for is ended by it.
     """

@@ -22,7 +22,8 @@ from rclpy.node import Node
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
-    """Write a file and return its path; a reader sees the old file or the new one, never a part.
+    """
+    Write a file and return its path; a reader sees the old file or the new one, never a part.
 
     Missing directories are made. OSError if that or the writing fails.
     """
@@ -43,7 +44,8 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
 
 def write_record(
         node: Node, path: str, counts: Mapping[tuple[int, int], Mapping[int, int]]) -> None:
-    """Write counts ``{(state, action): {next: n}}`` as ``{state: {action: {next: n}}}``.
+    """
+    Write counts ``{(state, action): {next: n}}`` as ``{state: {action: {next: n}}}``.
 
     Does nothing if ``path`` is empty; logs an error if the file cannot be written.
     """

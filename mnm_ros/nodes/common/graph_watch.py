@@ -41,17 +41,17 @@ class Commands(Protocol):
 
 
 class GraphWatch:
-    """Watches ``action``, ``state`` and, if it is used, ``return_home``.
+    """
+    Watches ``action``, ``state`` and, if it is used, ``return_home``.
 
     The partners of a node that commands a robot are the robot sides. Those of a node that only
     listens are the nodes that command it.
 
-    Args:
-        node: whose graph it is.
-        actions: the node's publisher of actions, or of advice.
-        states: its subscription to ``state``.
-        home: its client of ``return_home``, if it uses one.
-        overheard: the subscription to ``action`` of a node that only listens.
+    :param node: whose graph it is.
+    :param actions: the node's publisher of actions, or of advice.
+    :param states: its subscription to ``state``.
+    :param home: its client of ``return_home``, if it uses one.
+    :param overheard: the subscription to ``action`` of a node that only listens.
     """
 
     def __init__(

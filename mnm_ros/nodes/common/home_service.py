@@ -24,12 +24,12 @@ _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot h
 
 
 class HomeService:
-    """Client of a service that leads the robot home.
+    """
+    Client of a service that leads the robot home.
 
-    Args:
-        node: owns the client.
-        on_response: called with the number of the attempt, its success and the message.
-        service: name of the service, a ``std_srvs/Trigger``.
+    :param node: owns the client.
+    :param on_response: called with the number of the attempt, its success and the message.
+    :param service: name of the service, a ``std_srvs/Trigger``.
     """
 
     def __init__(
@@ -54,7 +54,8 @@ class HomeService:
         return self._client.service_is_ready()
 
     def call(self, attempt: int) -> bool:
-        """Call the service if it is offered; return whether it was called.
+        """
+        Call the service if it is offered; return whether it was called.
 
         The responses to earlier calls are still reported, with the number of their attempt.
         """

@@ -40,7 +40,8 @@ _LEAVE = 2.0    # s, that a node may take to leave its robot, unless it says oth
 
 def run(
         name: str, make_node: Callable[[], Node], args: list[str] | None = None) -> int:
-    """Run a node until SIGINT, SIGTERM or the end of its context; return the exit status.
+    """
+    Run a node until SIGINT, SIGTERM or the end of its context; return the exit status.
 
     With ``--help`` print the parameters instead.
 
@@ -54,11 +55,10 @@ def run(
     raises without a callback of the node is logged, and the node goes on: a message that rclpy
     cannot read, on ``set_parameters`` or ``/clock``, is no reason to leave a robot alone.
 
-    Args:
-        name: of the program, for error messages.
-        make_node: called once ROS is initialised; a bad parameter that it raises, or a bad ROS
-            argument, is printed as one line on stderr, and the status is 1.
-        args: ROS arguments instead of those of the command line.
+    :param name: of the program, for error messages.
+    :param make_node: called once ROS is initialised; a bad parameter that it raises, or a bad ROS
+        argument, is printed as one line on stderr, and the status is 1.
+    :param args: ROS arguments instead of those of the command line.
     """
     if help_wanted(sys.argv[1:] if args is None else args):
         described = getattr(sys.modules.get(make_node.__module__), '__doc__', None) or ''
@@ -122,7 +122,8 @@ def _leave(node: Node, executor: Executor, signals: Callable[[], int]) -> None:
 
 @contextmanager
 def _count_signals() -> Iterator[Callable[[], int]]:
-    """Count SIGINT and SIGTERM instead of interrupting a callback; yield how many have come.
+    """
+    Count SIGINT and SIGTERM instead of interrupting a callback; yield how many have come.
 
     rclpy's own handlers end the context at once, after which nothing can be published.
     """

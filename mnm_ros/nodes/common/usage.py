@@ -30,11 +30,11 @@ def help_wanted(arguments: Sequence[str]) -> bool:
 
 
 def usage(name: str, description: str) -> str:
-    """Return what an executable is, its parameters, and how to give them.
+    """
+    Return what an executable is, its parameters, and how to give them.
 
-    Args:
-        name: of the executable; one that is not of this package has no list of parameters.
-        description: one sentence.
+    :param name: of the executable; one that is not of this package has no list of parameters.
+    :param description: one sentence.
     """
     return '\n'.join(_lines(name, description))
 

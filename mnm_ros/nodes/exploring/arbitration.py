@@ -29,17 +29,15 @@ _OTHER = 'another explorer, which started earlier, commands it'
 
 
 class Arbitration:
-    """Settles on the topic ``driver``, beside the robot's ``action``, who commands the robot.
+    """
+    Settles on the topic ``driver``, beside the robot's ``action``, who commands the robot.
 
-    Args:
-        node: that has the topics.
-        action: fully qualified name of the topic.
-        number: time of the start in nanoseconds; the explorer with the smallest one commands.
-        now: time in seconds.
-
-    Attributes:
-        commands: whether this explorer is the one that may command the robot. Only then does it
-            publish ``action``, so that nobody takes one that stands by for the commander.
+    :param node: that has the topics.
+    :param action: fully qualified name of the topic.
+    :param number: time of the start in nanoseconds; the explorer with the smallest one commands.
+    :param now: time in seconds.
+    :ivar commands: whether this explorer is the one that may command the robot. Only then does it
+        publish ``action``, so that nobody takes one that stands by for the commander.
     """
 
     def __init__(self, node: Node, action: str, number: int, now: float) -> None:
@@ -73,7 +71,8 @@ class Arbitration:
         self._publisher.publish(Int64(data=self._number))
 
     def on_foreign_answer(self, now: float) -> None:
-        """Take note that the robot has answered an action that is not this explorer's.
+        """
+        Take note that the robot has answered an action that is not this explorer's.
 
         Its sender may not have been discovered yet: on a busy machine that takes seconds.
         """

@@ -21,14 +21,12 @@ from rclpy.node import Node
 
 
 class CallbackGuard:
-    """Keeps an error of the algorithm from ending the node, and late callbacks from acting.
+    """
+    Keeps an error of the algorithm from ending the node, and late callbacks from acting.
 
-    Args:
-        node: that logs errors.
-        on_error: called with a sentence about an error.
-
-    Attributes:
-        closed: once it is true, callbacks do nothing.
+    :param node: that logs errors.
+    :param on_error: called with a sentence about an error.
+    :ivar closed: once it is true, callbacks do nothing.
     """
 
     def __init__(self, node: Node, on_error: Callable[[str], None]) -> None:

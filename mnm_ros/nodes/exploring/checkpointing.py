@@ -29,18 +29,14 @@ _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
 
 
 class Checkpointing:
-    """Makes the exploration that the parameters ask for, or restores it.
+    """
+    Makes the exploration that the parameters ask for, or restores it.
 
-    Args:
-        node: whose name the files have, and that logs.
-        parameters: of the explorer; ``checkpoint_dir`` names the folder.
-
-    Attributes:
-        exploration: goes on where the last one in the folder was, with a RESET.
-
-    Raises:
-        ParameterError: if the parameters do not make a problem that can be solved, or if the
-            folder cannot be made.
+    :param node: whose name the files have, and that logs.
+    :param parameters: of the explorer; ``checkpoint_dir`` names the folder.
+    :ivar exploration: goes on where the last one in the folder was, with a RESET.
+    :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
+        folder cannot be made.
     """
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
@@ -81,10 +77,10 @@ class Checkpointing:
         return True, str(self._store.path)
 
     def load(self) -> Exploration:
-        """Go back to what is on the disk.
+        """
+        Go back to what is on the disk.
 
-        Raises:
-            Refused: if nothing there can be gone on from.
+        :raises Refused: if nothing there can be gone on from.
         """
         if self._store is None:
             raise Refused("parameter 'checkpoint_dir' is ''")

@@ -32,13 +32,13 @@ _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 
 
 class CommandLink(RobotLink):
-    """Commands the robot on ``action``, unless another explorer does.
+    """
+    Commands the robot on ``action``, unless another explorer does.
 
-    Args:
-        node: that has the topics.
-        parameters: of the explorer.
-        task: what is explored.
-        guard: through which the loop is called.
+    :param node: that has the topics.
+    :param parameters: of the explorer.
+    :param task: what is explored.
+    :param guard: through which the loop is called.
     """
 
     loop: StepLoop

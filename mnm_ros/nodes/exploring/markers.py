@@ -8,7 +8,8 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""What the explorer knows as markers for RViz and Foxglove.
+"""
+What the explorer knows as markers for RViz and Foxglove.
 
 States are drawn where the robot side has said that they are. If it has not, they are ids without
 a place, so each gets a cell of its own on a square grid, in the order in which it was first seen,
@@ -55,10 +56,10 @@ class _Layout:
 
 
 class _Positions:
-    """Places as the robot side gives them.
+    """
+    Places as the robot side gives them.
 
-    Attributes:
-        scale: how far neighbours are from each other, in m.
+    :ivar scale: how far neighbours are from each other, in m.
     """
 
     def __init__(self, description: RobotDescription) -> None:
@@ -81,11 +82,11 @@ class Markers:
 
     def draw(self, exploration: Exploration,
              description: RobotDescription | None = None) -> MarkerArray:
-        """Return known, candidate and current states and the policy learnt last.
+        """
+        Return known, candidate and current states and the policy learnt last.
 
-        Args:
-            exploration: what is drawn.
-            description: where states are, and what they are called, if that is known.
+        :param exploration: what is drawn.
+        :param description: where states are, and what they are called, if that is known.
         """
         self._follow(description or _NOTHING)
         hypothesis = exploration.hypothesis
@@ -148,7 +149,8 @@ class Markers:
 
 
 def spacing(positions: Iterable[tuple[float, float]]) -> float:
-    """Return how far apart neighbours are at least; 1 if there are no two places.
+    """
+    Return how far apart neighbours are at least; 1 if there are no two places.
 
     Only points that follow each other in the order of x or of y are compared: exact on a grid,
     quick for any number.

@@ -25,16 +25,14 @@ _MATCH = 1.0    # s, until a robot that is there can surely be reached
 
 
 class Orders:
-    """A publisher of ``action`` that comes and goes.
+    """
+    A publisher of ``action`` that comes and goes.
 
     Robot sides take a node that publishes ``action`` for one that may have ordered what is under
     way. An explorer that stands by must not be among them.
 
-    Args:
-        node: that has the topic.
-
-    Attributes:
-        topic_name: fully qualified.
+    :param node: that has the topic.
+    :ivar topic_name: fully qualified.
     """
 
     def __init__(self, node: Node) -> None:

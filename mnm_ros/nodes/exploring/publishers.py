@@ -34,10 +34,10 @@ _LEVELS = {
 
 
 class Publishers:
-    """All topics that tell about an exploration; late subscribers get the latest value.
+    """
+    All topics that tell about an exploration; late subscribers get the latest value.
 
-    Attributes:
-        description: what the robot side has said it is; None if it has not.
+    :ivar description: what the robot side has said it is; None if it has not.
     """
 
     description: RobotDescription | None = None
@@ -85,12 +85,12 @@ class Publishers:
         self._hypothesis = hypothesis
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
-        """Publish whatever has changed and is due.
+        """
+        Publish whatever has changed and is due.
 
-        Args:
-            exploration: what is told about.
-            missing: why there is no robot, or empty.
-            now: time in seconds.
+        :param exploration: what is told about.
+        :param missing: why there is no robot, or empty.
+        :param now: time in seconds.
         """
         phase, status = exploration.phase, exploration.status
         if missing and phase is Phase.WAITING_FOR_ROBOT:
@@ -118,13 +118,13 @@ class Publishers:
 
     def diagnostics(self, exploration: Exploration, robot_timeouts: int, disk: str,
                     now: float) -> None:
-        """Publish one diagnostic status; to be called once a second.
+        """
+        Publish one diagnostic status; to be called once a second.
 
-        Args:
-            exploration: what is told about.
-            robot_timeouts: how often something had to be sent to the robot again.
-            disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
-            now: time in seconds.
+        :param exploration: what is told about.
+        :param robot_timeouts: how often something had to be sent to the robot again.
+        :param disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+        :param now: time in seconds.
         """
         steps, since = self._counted
         self._counted = exploration.steps, now

@@ -34,12 +34,12 @@ _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 
 
 class RobotLink(ABC):
-    """Hears ``state`` and who is there; commands the robot or advises its driver.
+    """
+    Hears ``state`` and who is there; commands the robot or advises its driver.
 
-    Attributes:
-        loop: makes the steps.
-        graph: who is on the other side.
-        profile: what the robot side has said it is.
+    :ivar loop: makes the steps.
+    :ivar graph: who is on the other side.
+    :ivar profile: what the robot side has said it is.
     """
 
     loop: Loop
@@ -80,11 +80,11 @@ class RobotLink(ABC):
         """Tell other explorers that this one is there; to be called once a second."""
 
     def leave(self, how: str, limit: float) -> bool:
-        """Leave a robot that is being driven; return whether that is over.
+        """
+        Leave a robot that is being driven; return whether that is over.
 
-        Args:
-            how: as the parameter ``on_shutdown`` has it.
-            limit: s, that a way home may take.
+        :param how: as the parameter ``on_shutdown`` has it.
+        :param limit: s, that a way home may take.
         """
         return True
 
@@ -109,13 +109,13 @@ class RobotLink(ABC):
             Int64MultiArray, topic, self._guard.while_open(on_message), wire.STEP)
 
     def _watch_graph(self, now: float, held_up: bool = False) -> None:
-        """Tell the loop who has joined and left.
+        """
+        Tell the loop who has joined and left.
 
-        Args:
-            now: time in seconds.
-            held_up: whether the node has not looked for so long that a robot may have been
-                replaced meanwhile. One that was killed is still seen for a while, so whoever
-                has joined counts as having taken its place.
+        :param now: time in seconds.
+        :param held_up: whether the node has not looked for so long that a robot may have been
+            replaced meanwhile. One that was killed is still seen for a while, so whoever
+            has joined counts as having taken its place.
         """
         self._looked = now
         joined, left = self.graph.update()
@@ -131,13 +131,13 @@ class RobotLink(ABC):
 
 
 class AdviceLink(RobotLink):
-    """Hears what a driver commands on ``action``, and advises it on ``advice``.
+    """
+    Hears what a driver commands on ``action``, and advises it on ``advice``.
 
-    Args:
-        node: that has the topics.
-        parameters: of the explorer.
-        task: what is explored.
-        guard: through which the loop is called.
+    :param node: that has the topics.
+    :param parameters: of the explorer.
+    :param task: what is explored.
+    :param guard: through which the loop is called.
     """
 
     loop: AdvisoryLoop

@@ -23,11 +23,11 @@ from std_srvs.srv import SetBool, Trigger
 
 
 class Operated(Protocol):
-    """What the services ask of a session.
+    """
+    What the services ask of a session.
 
-    Attributes:
-        active: whether the node is active.
-        checkpointing: keeps the exploration on disk.
+    :ivar active: whether the node is active.
+    :ivar checkpointing: keeps the exploration on disk.
     """
 
     active: bool

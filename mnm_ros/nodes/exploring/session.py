@@ -35,18 +35,14 @@ _DIAGNOSTICS = 1.0     # s
 
 
 class ExplorationSession:
-    """One exploration, inactive until ``activate``.
+    """
+    One exploration, inactive until ``activate``.
 
-    Args:
-        node: that has the topics, services and timers.
-        parameters: of the explorer.
-
-    Attributes:
-        checkpointing: makes the exploration, and keeps it on disk.
-        active: as the node's lifecycle has it.
-
-    Raises:
-        ParameterError: if the parameters do not make a problem that can be solved.
+    :param node: that has the topics, services and timers.
+    :param parameters: of the explorer.
+    :ivar checkpointing: makes the exploration, and keeps it on disk.
+    :ivar active: as the node's lifecycle has it.
+    :raises ParameterError: if the parameters do not make a problem that can be solved.
     """
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
@@ -106,10 +102,10 @@ class ExplorationSession:
         self._call(self._loop.recover, time.monotonic())
 
     def load(self) -> None:
-        """Go back to what is on the disk, paused.
+        """
+        Go back to what is on the disk, paused.
 
-        Raises:
-            Refused: if nothing there can be gone on from.
+        :raises Refused: if nothing there can be gone on from.
         """
         exploration = self.checkpointing.load()
         self._loop.drive(exploration)

@@ -21,13 +21,13 @@ _HEADINGS = ('east', 'north', 'west', 'south')
 
 
 def describe(grid: Grid, actions: Sequence[str], home: int, frame: str) -> RobotDescription:
-    """Return names and centres of cells, unless these are too many.
+    """
+    Return names and centres of cells, unless these are too many.
 
-    Args:
-        grid: of cells, with or without a heading.
-        actions: names of the moves.
-        home: the state of the home pose.
-        frame: of the poses.
+    :param grid: of cells, with or without a heading.
+    :param actions: names of the moves.
+    :param home: the state of the home pose.
+    :param frame: of the poses.
     """
     headings = _HEADINGS if grid.with_heading else ('',)
     cells = grid.columns * grid.rows

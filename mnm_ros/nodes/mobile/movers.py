@@ -31,11 +31,11 @@ _ACKNOWLEDGE = Duration(seconds=0.5)    # for subscribers to confirm the last me
 
 
 class Mover(ABC):
-    """Moves the robot along one leg at a time.
+    """
+    Moves the robot along one leg at a time.
 
-    Attributes:
-        needs_time: whether ``update`` has to be called between two poses, too.
-        detail: why the last leg has failed.
+    :ivar needs_time: whether ``update`` has to be called between two poses, too.
+    :ivar detail: why the last leg has failed.
     """
 
     needs_time = True

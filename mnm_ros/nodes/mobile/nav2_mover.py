@@ -33,10 +33,10 @@ _REPEAT = 1.0    # s, after which a rejected goal is sent again
 
 
 class Nav2Mover(Mover):
-    """Sends each leg to nav2 as a goal. One that nav2 rejects is sent again.
+    """
+    Sends each leg to nav2 as a goal. One that nav2 rejects is sent again.
 
-    Raises:
-        ParameterError: if the package nav2_msgs is not installed.
+    :raises ParameterError: if the package nav2_msgs is not installed.
     """
 
     def __init__(self, node: Node) -> None:

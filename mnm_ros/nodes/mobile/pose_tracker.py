@@ -24,19 +24,17 @@ from rclpy.node import Node
 
 
 class PoseTracker:
-    """Keeps the last pose of the robot, and the state that follows from all poses.
+    """
+    Keeps the last pose of the robot, and the state that follows from all poses.
 
-    Args:
-        node: whose clock dates poses without a stamp.
-        given: the parameters of ``grid_driver``.
-
-    Attributes:
-        last: the last pose; None before the first one.
-        place: the cell and the heading of the robot.
-        home_state: the state of the home pose.
-        reached_home: the pose in which the last way home has led there; None if the robot has
-            been moved since.
-        timeout: s, after which a pose no longer says where the robot is.
+    :param node: whose clock dates poses without a stamp.
+    :param given: the parameters of ``grid_driver``.
+    :ivar last: the last pose; None before the first one.
+    :ivar place: the cell and the heading of the robot.
+    :ivar home_state: the state of the home pose.
+    :ivar reached_home: the pose in which the last way home has led there; None if the robot has
+        been moved since.
+    :ivar timeout: s, after which a pose no longer says where the robot is.
     """
 
     def __init__(self, node: Node, given: Parameters) -> None:

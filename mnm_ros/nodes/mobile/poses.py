@@ -56,12 +56,12 @@ def planar(message: PoseMessage) -> Pose | None:
 
 
 class PoseTopic:
-    """The topic on which a robot publishes its pose.
+    """
+    The topic on which a robot publishes its pose.
 
-    Args:
-        node: subscribes to it.
-        source: ``odom``, or the topic of a localisation.
-        take: called with each message.
+    :param node: subscribes to it.
+    :param source: ``odom``, or the topic of a localisation.
+    :param take: called with each message.
     """
 
     def __init__(self, node: Node, source: str, take: Callable[[Located], None]) -> None:
@@ -73,7 +73,8 @@ class PoseTopic:
             self._kind, source, self._on_pose, _POSE).topic_name
 
     def ask_for_latched(self) -> None:
-        """Ask for a latched pose unless one has come; to be called now and then.
+        """
+        Ask for a latched pose unless one has come; to be called now and then.
 
         AMCL publishes nothing while the robot is at rest.
         """

@@ -33,7 +33,8 @@ _COLOURS = {
 
 
 def set_covariance(covariance: NDArray[np.float64], position: float, angle: float) -> None:
-    """Write two standard deviations, m and rad, into the 6x6 covariance of a pose or twist.
+    """
+    Write two standard deviations, m and rad, into the 6x6 covariance of a pose or twist.
 
     Noise below 1 mm or mrad is given as that: many readers take a zero for unknown.
     """

@@ -27,7 +27,8 @@ _HEARD = 0.5        # s, that subscribers have at the end to hear the last resul
 
 
 class GoalBoard:
-    """Keeps the reports of the last goals and publishes them.
+    """
+    Keeps the reports of the last goals and publishes them.
 
     Every message on ``goal/status`` is complete in itself and latched: a client that starts late
     or misses a message finds its goal in the next one, and takes no other goal for its own.
