@@ -59,6 +59,7 @@ setup(
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS,
                  *BENCHMARKS, *GYM],
         'benchmarks': BENCHMARKS,
+        'mutants': ['cosmic-ray>=8.7,<9'],
     },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
