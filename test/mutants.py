@@ -40,7 +40,9 @@ TESTS = {
     'mnm_ros/core': 'test/core',
     'mnm_ros/core/navigation.py': 'test/core/test_navigation.py',
     'mnm_ros/driving': 'test/driving',
-    'mnm_ros/parameters': 'test/test_parameters.py test/test_config.py test/test_reference.py',
+    'mnm_ros/parameters': (
+        'test/test_parameters.py test/test_params_file.py test/test_config.py '
+        'test/test_reference.py'),
     'mnm_ros/protocol': 'test/protocol',
     'mnm_ros/robot_description.py': 'test/test_robot_description.py',
     'mnm_ros/simulation': 'test/simulation --ignore test/simulation/test_large_files.py',

@@ -170,3 +170,8 @@ def test_read_only(make, name: str, value: object) -> None:
     node, _ = make(actions=['east'])
     result, = node.set_parameters([Parameter(name, value=value)])
     assert not result.successful and 'read-only' in result.reason
+
+
+def test_an_integer_without_limits_may_be_any() -> None:
+    allowed, = Row('shift', 0, 'any').descriptor().integer_range
+    assert (allowed.from_value, allowed.to_value) == (-2**63, 2**63 - 1)
