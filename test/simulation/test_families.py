@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 import math
 
 from mnm_ros.core.problem import RESET
@@ -89,6 +90,13 @@ def test_a_change_has_to_be_noticed(family: str) -> None:
         lost += bool(leaves)
         gained += bool(joins)
     assert lost >= 3 and gained >= 3
+
+
+def test_a_change_of_a_tree_may_concern_its_root() -> None:
+    drawn = [draw('changing_tree', seed) for seed in SEEDS]
+    assert {True, False} == {
+        any(before[1, action] != after[1, action] for action in range(2))
+        for scenario in drawn for before, after in pairwise(tables(scenario))}
 
 
 def test_simulated_on_demand() -> None:
