@@ -1,4 +1,15 @@
-"""Exploration steps of MNM in the changing scenarios, beside what others need.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Exploration steps of MNM in the changing scenarios, beside what others need.
 
 An exploration step is one at which the hypothesis held is not good enough. The methods:
 
@@ -29,22 +40,21 @@ from pathlib import Path
 from statistics import mean
 import sys
 
-import numpy as np
-from references import (
-    METHODS,
-    REASONS,
-    SCALED,
-    Configuration,
-    Trial,
-    information_floor,
-    run_building,
-    run_stationary,
-)
-from trials import package_version
-
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.simulation.scenario import load, shipped
+import numpy as np
+from references import (
+    Configuration,
+    information_floor,
+    METHODS,
+    REASONS,
+    run_building,
+    run_stationary,
+    SCALED,
+    Trial,
+)
+from trials import package_version
 
 Task = tuple[str, str, int]
 """Method, scenario, seed."""
@@ -144,7 +154,7 @@ def print_lost(results: Results, scenarios: Sequence[str]) -> None:
 
 def print_stationary(results: Results, scenarios: Sequence[str],
                      configuration: Configuration) -> bool:
-    """Print the base over the floor and building over the base; are the targets met?"""
+    """Print the base over the floor and building over the base; return whether all is met."""
     print(f'\n{"first setting":<17} {"seeds":>5} {"known":>5} {"floor":>7} {"base":>8} '
           f'{"x floor":>7} {"target":<12} {"x strict":>8} {"building":>9} {"x base":>6} target')
     met = True
@@ -213,7 +223,7 @@ def write_series(path: Path, results: Results) -> None:
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
     parser = argparse.ArgumentParser(
-        description=(__doc__ or '').format(scaled=OVERRIDES),
+        description=(__doc__ or '').strip().format(scaled=OVERRIDES),
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add, default = parser.add_argument, Configuration()
     add('--scenarios', nargs='+', default=list(shipped()), metavar='NAME',
@@ -275,7 +285,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
           f'limit {configuration.limit:,} steps\n'
           'x oracle: of the means; worst: of one seed; wrong: settings at whose end the '
           'hypothesis was not good enough')
-    met = all([print_exploration(results, name) for name in changing])
+    explored = [print_exploration(results, name) for name in changing]
+    met = all(explored)
     if changing:
         print_lost(results, changing)
     met &= print_stationary(results, parsed.scenarios, configuration)

@@ -1,4 +1,15 @@
-"""Turn the CSV files of the other benchmarks into figures.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Turn the CSV files of the other benchmarks into figures.
 
     benchmarks/exploration_steps --output exploration.csv --series series.csv
     benchmarks/promise --output promise.csv
@@ -153,7 +164,7 @@ def by_method(rows: Sequence[Row]) -> pyplot.Figure:
 
 
 def one_setting(rows: Sequence[Row]) -> pyplot.Figure:
-    """Steps without a change: information floor, base, building phase of MNM."""
+    """Draw the steps without a change: information floor, base, building phase of MNM."""
     scenarios, bars, groups = _grouped(rows, ('base', 'building'))
     heights = {key: mean(int(row['total']) for row in found) for key, found in groups.items()}
     open_ended = {key for key, found in groups.items()
@@ -211,7 +222,7 @@ def _kind(row: Row) -> str:
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add('--exploration', nargs='+', type=Path, default=[], metavar='CSV',
         help='of exploration_steps --output')

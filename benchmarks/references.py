@@ -1,4 +1,15 @@
-"""One seeded exploration of a changing scenario, by MNM or by what MNM is compared with.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+One seeded exploration of a changing scenario, by MNM or by what MNM is compared with.
 
 No ROS. A trial depends on nothing but its method, its scenario, its seed and its configuration.
 """
@@ -12,8 +23,6 @@ from itertools import pairwise
 import math
 import zlib
 
-import numpy as np
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
 from mnm_ros.core.options import Settings, Value
@@ -24,6 +33,7 @@ from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict, judge, reachable_states
 from mnm_ros.simulation.scenario import Scenario, load
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 
 SCALED: Mapping[str, Value] = {
     'accuracy_divisor': 2.0, 'stream_exponent': 3.0, 'c1': 0.03, 'check_window': 4}
@@ -37,7 +47,8 @@ of 2 has ``x`` quanta of a stream take ``x^(3/2)`` instead of ``x^2``, ``c1`` 0.
 
 @dataclass(frozen=True)
 class Configuration:
-    """How to explore.
+    """
+    How to explore.
 
     tail: steps after the last change, or in all if nothing changes.
     limit: steps after which the scaled constants are given up.
@@ -80,7 +91,8 @@ class Configuration:
 
 @dataclass
 class Trial:
-    """What came of an exploration.
+    """
+    What came of an exploration.
 
     first: steps until the first hypothesis, 0 if there is none.
     exploration: exploration steps in each setting.
@@ -225,7 +237,7 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
 
 
 REASONS = tuple(f'{what} {doing}' for what in ('policy fails', 'missing, old run',
-                                                'missing, new run')
+                                               'missing, new run')
                 for doing in ('watching', 'sampling', 'evaluating')) + ('building',)
 """What an exploration step after a change waits for, and what is done meanwhile.
 

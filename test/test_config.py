@@ -1,4 +1,13 @@
-# ruff: noqa: E402
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The files in ``config`` list every parameter with its default, and none that does not exist."""
 
 from __future__ import annotations
@@ -11,10 +20,9 @@ import yaml
 
 rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from rclpy.context import Context
-from rclpy.node import Node
-
-from mnm_ros import parameters
+from mnm_ros import parameters  # noqa: E402, I100
+from rclpy.context import Context  # noqa: E402
+from rclpy.node import Node  # noqa: E402
 
 FILES = sorted((Path(__file__).resolve().parents[1] / 'config').glob('*.yaml'))
 # These have no default that a node could start with.

@@ -1,4 +1,13 @@
-# ruff: noqa: E402
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What is generated is current, and the tables that it is generated from are complete."""
 
 from __future__ import annotations
@@ -9,12 +18,12 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from mnm_ros import reference, security, wire
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem
-from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
-from mnm_ros.parameters import NODES
+from mnm_ros import reference, security, wire  # noqa: E402, I100
+from mnm_ros.core.exploration import Exploration  # noqa: E402
+from mnm_ros.core.presets import settings  # noqa: E402
+from mnm_ros.core.problem import Problem  # noqa: E402
+from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS  # noqa: E402
+from mnm_ros.parameters import NODES  # noqa: E402
 
 PAGE = reference.PAGE.read_text(encoding='utf-8')
 OF_THE_NODE = {'steps_per_second', 'robot_timeouts', 'checkpoint'}    # not of the exploration

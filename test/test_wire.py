@@ -1,17 +1,23 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 from __future__ import annotations
 
 from array import array
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-import pytest
-from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
-
-from mnm_ros import PolicySet
+from mnm_ros import PolicySet, wire
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.wire import (
-    WireError,
     decode_goals,
     decode_known_states,
     decode_request,
@@ -20,7 +26,10 @@ from mnm_ros.wire import (
     encode_known_states,
     encode_request,
     encode_step,
+    WireError,
 )
+import pytest
+from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 IDS = (7, -3, 2**62)
 
@@ -97,6 +106,20 @@ def test_stationary_beside_other_policies() -> None:
             for state in (0, 1, 2):
                 expected = policy.action(step, state)
                 assert decoded.policy_for(policy.target).action(step, state) == expected
+
+
+def test_more_numbers_than_the_interpreter_keeps_ready() -> None:
+    """Two integers beyond 256 that are equal are not the same object."""
+    known = (0, 1)
+    long = PolicySet(1, 0, 300, tuple(
+        Policy(target, 300, known, ((0, 1), (1, 0)) * 150) for target in known))
+    assert PolicySet.from_msg(long.to_msg()) == long
+
+
+def test_a_heartbeat_is_missed_after_two_seconds() -> None:
+    """As the contract promises to whoever subscribes with the same profile."""
+    assert wire.HEARTBEAT.deadline.nanoseconds == 2 * 10**9
+    assert wire.HEARTBEAT.liveliness_lease_duration.nanoseconds == 2 * 10**9
 
 
 def test_nothing_known() -> None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The one interface between MNM and the algorithms that explore a CMP that does not change."""
 
 from __future__ import annotations
@@ -7,23 +17,22 @@ from collections.abc import Mapping
 import math
 from typing import Protocol
 
-import numpy as np
-
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
+import numpy as np
 
 
 class BaseAlgorithm(ABC):
-    """One run of an autonomous-exploration algorithm in a stationary CMP.
+    """
+    One run of an autonomous-exploration algorithm in a stationary CMP.
 
     Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
     state has a policy then, and each policy needs at most ``(1 + epsilon) L`` expected steps.
     It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after
     its creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
 
-    Attributes:
-        quantum: steps of one quantum outside policy evaluation, at least 1.
-        episode_over: whether the last step ended an episode of policy evaluation.
+    :ivar quantum: steps of one quantum outside policy evaluation, at least 1.
+    :ivar episode_over: whether the last step ended an episode of policy evaluation.
     """
 
     quantum: int
@@ -72,7 +81,7 @@ class BaseAlgorithm(ABC):
     @property
     @abstractmethod
     def policies(self) -> tuple[Policy, ...]:
-        """The output so far, one policy per known state, home first."""
+        """Return the output so far, one policy per known state, home first."""
 
     @property
     def candidates(self) -> tuple[int, ...]:
@@ -122,12 +131,12 @@ class BaseFactory(Protocol):
 
     def __call__(self, settings: Settings, home: int, rng: np.random.Generator,
                  policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-        """Return a fresh run.
+        """
+        Return a fresh run.
 
-        Args:
-            settings: with the problem of this run, its delta included.
-            home: the state after a RESET.
-            rng: makes all random choices of the run.
-            policies: home first; the run may take their targets as known from the start, as
-                somebody else watches over the policies. A base that cannot starts without.
+        :param settings: with the problem of this run, its delta included.
+        :param home: the state after a RESET.
+        :param rng: makes all random choices of the run.
+        :param policies: home first; the run may take their targets as known from the start, as
+            somebody else watches over the policies. A base that cannot starts without.
         """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The interface of the checking phases of MNM, which watch over a hypothesis."""
 
 from __future__ import annotations
@@ -13,7 +23,8 @@ from mnm_ros.core.problem import Problem
 
 
 class ChangeLog:
-    """What was decided, in sentences for people, and how many changes that makes.
+    """
+    What was decided, in sentences for people, and how many changes that makes.
 
     Args:
         tell: called with one sentence whenever something is decided.
@@ -29,7 +40,7 @@ class ChangeLog:
         self.relearnt = 0
 
     @property
-    def open(self) -> bool:
+    def open(self) -> bool:    # noqa: A003
         """Whether a change was noticed that is not relearnt yet."""
         return self.noticed > self.relearnt
 
@@ -53,7 +64,8 @@ class ChangeLog:
 
 @dataclass(frozen=True)
 class Round:
-    """What the checking phase of one round is made from.
+    """
+    What the checking phase of one round is made from.
 
     Attributes:
         number: of the round, ``r``.
@@ -74,15 +86,15 @@ class Round:
 
 
 class CheckingPhase(ABC):
-    """Drives the robot to check, reduce and extend a hypothesis.
+    """
+    Drives the robot to check, reduce and extend a hypothesis.
 
-    Attributes:
-        policies: the hypothesis as it stands, home first, all over the states that they lead
-            to; another tuple after each revision.
-        base: the rediscovery run under way, or the last one.
-        rediscovering: whether it has the robot; if not, policies are being evaluated.
-        refuted: whether the round is over.
-        check_steps: ``W_r``, the most steps of a rediscovery.
+    :ivar policies: the hypothesis as it stands, home first, all over the states that they lead
+        to; another tuple after each revision.
+    :ivar base: the rediscovery run under way, or the last one.
+    :ivar rediscovering: whether it has the robot; if not, policies are being evaluated.
+    :ivar refuted: whether the round is over.
+    :ivar check_steps: ``W_r``, the most steps of a rediscovery.
     """
 
     policies: tuple[Policy, ...]

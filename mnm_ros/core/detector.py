@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Watching one policy for any length of time."""
 
 from __future__ import annotations
@@ -6,14 +16,14 @@ from collections.abc import Mapping
 import math
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.evaluation import log_mean_exp
+import numpy as np
 
 
 class Detector:
-    """Notices at any time that the ``tau`` of a policy has risen above ``limit``.
+    """
+    Notices at any time that the ``tau`` of a policy has risen above ``limit``.
 
     For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the
     sum of bets on ``E[X] > m`` begun at different times: with episode ``n``, with the weight

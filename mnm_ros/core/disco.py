@@ -1,4 +1,15 @@
-"""Sample, then plan: autonomous exploration by a model, in the manner of DisCo.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Sample, then plan: autonomous exploration by a model, in the manner of DisCo.
 
 After J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric, *Improved sample complexity for incremental
 autonomous exploration in MDPs*, NeurIPS 2020. States that seem to be within reach are sampled

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Attempts to reach the target of a policy from home."""
 
 from __future__ import annotations
@@ -9,7 +19,8 @@ from mnm_ros.core.problem import RESET
 
 
 class Episode:
-    """An attempt under way; it begins at home, before the first action.
+    """
+    An attempt under way; it begins at home, before the first action.
 
     Args:
         policy: what is attempted.
@@ -70,7 +81,8 @@ class Episode:
 
 
 class Attempts:
-    """Makes one attempt after the other with the same policy, each from home.
+    """
+    Makes one attempt after the other with the same policy, each from home.
 
     Between two attempts the robot goes home; whether it has arrived is judged by ``Homing``,
     so a step that is observed while no attempt is under way has led home.

@@ -1,4 +1,15 @@
-"""Tests that decide from the episodes of one policy whether it is good enough.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Tests that decide from the episodes of one policy whether it is good enough.
 
 With ``m`` the limit on expected steps and an episode of length ``len``, put
 ``X = len + 1{failed} (1 + m)``. A policy that is restarted with a RESET after each failure has
@@ -16,8 +27,6 @@ from abc import ABC, abstractmethod
 from enum import Enum
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.problem import Problem
 
@@ -31,7 +40,8 @@ class Decision(Enum):
 
 
 class Evaluation(ABC):
-    """The evaluation of one policy: episodes are recorded until there is a decision.
+    """
+    The evaluation of one policy: episodes are recorded until there is a decision.
 
     Attributes:
         ends_outside: whether an episode is over when it leaves the policy's states.
@@ -78,7 +88,8 @@ class Evaluation(ABC):
 
 
 class BettingEvaluation(Evaluation):
-    """An anytime-valid test of the bounded mean, by betting.
+    """
+    An anytime-valid test of the bounded mean, by betting.
 
     The capital ``mean over b of prod_j (1 + b (m - X_j))`` is a supermartingale while
     ``E[X] > m``, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville):

@@ -46,7 +46,8 @@ SHARES: Mapping[str, float] = {
 
 
 class WatchPhase(CheckingPhase):
-    """The checking phase with detectors and repeated rediscovery.
+    """
+    The checking phase with detectors and repeated rediscovery.
 
     Args:
         round_: what the phase is made from.
@@ -262,7 +263,8 @@ class WatchPhase(CheckingPhase):
             f'{self._limit.in_a_row} times in a row, round {self._round.number + 1} begins')
 
     def _add_new_states(self) -> None:
-        """Add what the rediscovery has certified.
+        """
+        Add what the rediscovery has certified.
 
         A state within the radius tells of a change; others may come and go without one.
         """
@@ -291,7 +293,8 @@ class WatchPhase(CheckingPhase):
         return bool(refuted)
 
     def _notice(self) -> None:
-        """Take note of a change.
+        """
+        Take note of a change.
 
         No policy may profit from its past: it has to prove anew that it works, also if another
         change is being relearnt, and a whole rediscovery has to follow.

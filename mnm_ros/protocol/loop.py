@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What commanding a robot and advising a driver have in common: pauses, limits and faults."""
 
 from __future__ import annotations
@@ -14,14 +24,14 @@ from mnm_ros.protocol.clients import RetryTimer
 
 @dataclass(frozen=True)
 class StepLimits:
-    """How long to wait, and when to stop.
+    """
+    How long to wait, and when to stop.
 
-    Attributes:
-        timeout: seconds before an action is sent again.
-        retries: times it is sent again before the robot counts as not answering.
-        reset_retries: times RESET is tried again, in a row, before that is a fault.
-        max_steps: steps after which the task is done; 0 for no limit.
-        deadline: time in seconds after which the task is done.
+    :ivar timeout: seconds before an action is sent again.
+    :ivar retries: times it is sent again before the robot counts as not answering.
+    :ivar reset_retries: times RESET is tried again, in a row, before that is a fault.
+    :ivar max_steps: steps after which the task is done; 0 for no limit.
+    :ivar deadline: time in seconds after which the task is done.
     """
 
     timeout: float
@@ -32,7 +42,8 @@ class StepLimits:
 
 
 class Loop(ABC):
-    """Makes one step of a task after the other, until it is paused or over.
+    """
+    Makes one step of a task after the other, until it is paused or over.
 
     Args:
         task: what says the actions and learns from the states.

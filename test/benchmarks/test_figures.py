@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Results become figures, the same ones from the same results."""
 
 from __future__ import annotations
@@ -11,7 +21,7 @@ import pytest
 pytest.importorskip('matplotlib')
 pytest.importorskip('scipy')
 
-import figures  # noqa: E402
+import figures  # noqa: E402, I100
 
 PROMISE = ({'family': 'corridor', 'preset': 'onboard', 'base': 'ucb_explore', 'options': '',
             'alone': '0', 'delta': '0.1', 'ok_first': ok, 'ok_last': ''} for ok in '1101')

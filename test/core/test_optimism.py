@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Optimistic planning: the printed recursion and the KL planner, against plain references."""
 
 from __future__ import annotations
@@ -5,9 +15,6 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core.as_printed.split_samples import SplitSamples
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_ball import least_mean
@@ -31,10 +38,10 @@ def test_sigma_k_as_printed() -> None:
 
 def printed_recursion(counts: Counts, known: list[int], target: int, candidates: int,
                       optimism: SplitSamples) -> tuple[float, list[list[int]]]:
-    """The equations of Lim & Auer, section 3.2, written out state by state."""
+    """Solve the equations of Lim & Auer, section 3.2, written out state by state."""
     horizon = optimism.sets
     sigma = optimism.deviation(len(known), candidates)
-    u = [{state: 0.0 for state in known}]
+    u = [dict.fromkeys(known, 0.0)]
 
     def value(i: int, state: int) -> float:
         if state == target:
@@ -175,7 +182,7 @@ COMPARED = 500    # steps; value iteration takes too long to find greater values
 
 
 def value_iteration(model: _Model, target: int, sweeps: int = 4000) -> float:
-    """The least fixed point of the operator that ``_Model.solve`` finds by policy iteration."""
+    """Find by iteration the fixed point that ``_Model.solve`` finds by policy iteration."""
     known = model._known
     values = np.full(len(model._column), 1e-9)
     goal = model._column.get(target)

@@ -1,4 +1,13 @@
-# ruff: noqa: E402
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """``explore.launch.py`` starts both nodes, they explore, and both end cleanly."""
 
 from __future__ import annotations
@@ -11,16 +20,16 @@ import pytest
 
 pytest.importorskip('launch_testing', reason='launch_testing is not installed')
 
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-import launch_testing
-import launch_testing.actions
-import launch_testing.asserts
-from launched import SHARE
-import rclpy
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import Int64MultiArray, String
+from launch import LaunchDescription  # noqa: E402, I100
+from launch.actions import IncludeLaunchDescription  # noqa: E402
+from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
+import launch_testing  # noqa: E402
+import launch_testing.actions  # noqa: E402
+import launch_testing.asserts  # noqa: E402
+from launched import SHARE  # noqa: E402
+import rclpy  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from std_msgs.msg import Int64MultiArray, String  # noqa: E402
 
 NAMESPACE = 'robot_1'
 DEADLINE = 30.0    # s

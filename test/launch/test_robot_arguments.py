@@ -1,4 +1,13 @@
-# ruff: noqa: E402
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What ``robot.launch.py`` and ``robots.launch.py`` make of their arguments."""
 
 from __future__ import annotations
@@ -25,7 +34,7 @@ def test_the_simulation_is_optional(sim: str, executables: list[str]) -> None:
     nodes = [action for action in actions if isinstance(action, Node)]
     assert [node.node_executable for node in nodes] == executables
     explorer, = (action for action in actions if isinstance(action, IncludeLaunchDescription))
-    passed_on = {name: value for name, value in explorer.launch_arguments}
+    passed_on = dict(explorer.launch_arguments)
     assert passed_on['sim'] == 'false'
     assert passed_on['use_sim_time'] == ('true' if sim == 'true' else '')    # as in params_file
 

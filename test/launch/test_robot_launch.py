@@ -1,4 +1,13 @@
-# ruff: noqa: E402
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """``robots.launch.py`` starts two mobile robots in flats of their own, and all end cleanly."""
 
 from __future__ import annotations
@@ -10,15 +19,15 @@ import pytest
 
 pytest.importorskip('launch_testing', reason='launch_testing is not installed')
 
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-import launch_testing
-import launch_testing.actions
-import launch_testing.asserts
-from launched import SHARE
-import rclpy
-from std_msgs.msg import Int64MultiArray
+from launch import LaunchDescription  # noqa: E402, I100
+from launch.actions import IncludeLaunchDescription  # noqa: E402
+from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
+import launch_testing  # noqa: E402
+import launch_testing.actions  # noqa: E402
+import launch_testing.asserts  # noqa: E402
+from launched import SHARE  # noqa: E402
+import rclpy  # noqa: E402
+from std_msgs.msg import Int64MultiArray  # noqa: E402
 
 ROBOTS = ('robot_1', 'robot_2')
 DEADLINE = 60.0    # s

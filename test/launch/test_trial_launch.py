@@ -1,4 +1,13 @@
-# ruff: noqa: E402
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """``trial.launch.py`` keeps a trial whose explorer is killed, and its report tells of it."""
 
 from __future__ import annotations
@@ -13,9 +22,8 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launched import DEADLINE, Launch
-
-from mnm_ros.trial import report
+from launched import DEADLINE, Launch  # noqa: E402, I100
+from mnm_ros.trial import report  # noqa: E402
 
 
 def written(log: Path) -> int:

@@ -1,18 +1,28 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """RESET by service: what is sent on topics and what is called may overtake each other."""
 
 from __future__ import annotations
-
-import pytest
 
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.step_task import RunState
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 from mnm_ros.protocol.step_loop import StepLoop
+import pytest
 
 HOME = 0
 
@@ -36,12 +46,12 @@ class Robot:
 
     @property
     def called(self) -> int:
-        """Calls since then."""
+        """Return the calls since then."""
         return len(self.calls) - self.begun
 
     @property
     def counted(self) -> int:
-        """Steps since then."""
+        """Return the steps since then."""
         return self.exploration.steps - self.steps
 
     def call(self, attempt: int) -> bool:
@@ -184,3 +194,62 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
     assert [kind for kind, _, _ in inputs] == [
         Input.RELOCATED, Input.INTERRUPTED, Input.OBSERVED]    # what is logged says the same
     assert robot.exploration.last_state == HOME
+
+
+def test_a_single_step_is_all_that_is_made_if_that_is_the_limit(robot: Robot) -> None:
+    robot.loop = StepLoop(
+        Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3, max_steps=1), 1000,
+        lambda *order: None, None)
+    robot.loop.resume(0.0)
+    robot.loop.on_state(1000, HOME, 0.0)
+    assert robot.loop.over and not robot.loop.running and robot.loop.task.steps == 1
+
+
+def test_calls_that_failed_before_a_pause_are_not_held_against_the_robot_afterwards(
+        robot: Robot) -> None:
+    robot.loop.adjust(StepLimits(1.0, 3, reset_retries=2))
+    robot.loop.on_state(-1, 5, 0.0)
+    for _ in range(2):
+        robot.loop.on_home_response(robot.calls[-1], False, 'blocked', 0.0)
+    robot.loop.pause('')
+    robot.loop.resume(0.0)
+    robot.loop.on_home_response(robot.calls[-1], False, 'blocked', 0.0)
+    assert robot.loop.running
+    robot.loop.resume(0.0)    # it is not paused: that changes nothing
+    for _ in range(2):
+        robot.loop.on_home_response(robot.calls[-1], False, 'blocked', 0.0)
+    assert not robot.loop.running and robot.loop.task.state is RunState.FAULT
+
+
+def by_action() -> tuple[StepLoop, list[tuple[int, int]]]:
+    """Return a loop whose RESET has been answered, and what it sends."""
+    sent: list[tuple[int, int]] = []
+    loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3), 1000,
+                    lambda *order: sent.append(order), None)
+    loop.resume(0.0)
+    while sent[-1][1] == RESET:
+        loop.on_state(sent[-1][0], HOME, 0.0)
+    return loop, sent
+
+
+@pytest.mark.parametrize('joined', [False, True])
+def test_an_action_without_an_answer_is_sent_again_unless_somebody_has_joined(
+        joined: bool) -> None:
+    loop, sent = by_action()
+    seq, action = sent[-1]
+    loop.on_graph_change(joined, False, 0.0)
+    loop.tick(2.0)
+    assert sent[-1] == ((seq + 1, RESET) if joined else (seq, action))
+
+
+def test_a_robot_that_fails_is_sent_home_again_a_few_times() -> None:
+    loop, sent = by_action()
+    loop.fail('broken', 0.0)
+    assert loop.task.state is RunState.FAULT and sent[-1][1] == RESET
+    before = len(sent)
+    for second in range(1, 10):
+        loop.tick(2.0 * second)
+    again = sent[before:]
+    assert again and {*again} == {sent[before - 1]}
+    loop.tick(99.0)
+    assert sent[before:] == again

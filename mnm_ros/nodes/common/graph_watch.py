@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Who takes part in the step protocol, as the ROS graph shows it."""
 
 from __future__ import annotations
@@ -5,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Protocol
 
+from mnm_ros.nodes.common.home_service import HomeService
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
@@ -94,17 +105,17 @@ class Commands(Protocol):
 
 
 class GraphWatch:
-    """Watches ``action``, ``state`` and, if it is used, ``return_home``.
+    """
+    Watches ``action``, ``state`` and, if it is used, ``return_home``.
 
     The partners of a node that commands a robot are the robot sides. Those of a node that only
     listens are the nodes that command it.
 
-    Args:
-        node: whose graph it is.
-        actions: the node's publisher of actions, or of advice.
-        states: its subscription to ``state``.
-        home: its client of ``return_home``, if it uses one.
-        overheard: the subscription to ``action`` of a node that only listens.
+    :param node: whose graph it is.
+    :param actions: the node's publisher of actions, or of advice.
+    :param states: its subscription to ``state``.
+    :param home: its client of ``return_home``, if it uses one.
+    :param overheard: the subscription to ``action`` of a node that only listens.
     """
 
     def __init__(
@@ -131,7 +142,7 @@ class GraphWatch:
 
     @property
     def missing(self) -> str:
-        """What this node needs and nobody offers, or empty."""
+        """Return what this node needs and nobody offers, or empty."""
         if not self.has_partner and self._overheard:
             return f'nobody publishes {self._overheard.topic_name}'
         if not self.has_partner:

@@ -1,0 +1,167 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Change single points of the code and see whether a test notices: ``scripts/mutants --help``.
+
+The mutants are those of cosmic-ray. They are made in a copy of the tree, one after the other, and
+for each only the tests of its room run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import importlib.util
+import os
+from pathlib import Path
+import random
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cosmic_ray.work_item import MutationSpec
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TESTS = {
+    'mnm_ros/checkpoint': 'test/checkpoint',
+    'mnm_ros/core': 'test/core',
+    'mnm_ros/core/navigation.py': 'test/core/test_navigation.py',
+    'mnm_ros/driving': 'test/driving',
+    'mnm_ros/parameters': (
+        'test/test_parameters.py test/test_params_file.py test/test_config.py '
+        'test/test_reference.py'),
+    'mnm_ros/protocol': 'test/protocol',
+    'mnm_ros/robot_description.py': 'test/test_robot_description.py',
+    'mnm_ros/simulation': 'test/simulation --ignore test/simulation/test_large_files.py',
+    'mnm_ros/trial': 'test/trial',
+    'mnm_ros/wire.py': 'test/test_wire.py',
+}
+"""What has quick tests without nodes, and which; of several that fit, the longest counts."""
+
+UNTOUCHED = 'BitOr'
+"""Nearly every ``|`` of this package stands in a type hint, which nobody evaluates."""
+
+
+def tests_of(module: str) -> str | None:
+    """Return the tests of a module, given by its path in the tree; None without any."""
+    fitting = [path for path in TESTS if f'{module}/'.startswith(f'{path}/')]
+    return TESTS[max(fitting, key=len)] if fitting else None
+
+
+def modules(root: Path, wanted: Sequence[str]) -> list[Path]:
+    """
+    Return the modules of a tree that are in folders or are named.
+
+    :raises SystemExit: if there are none, or if one has no tests.
+    """
+    found = sorted({path for name in wanted for path in (
+        [root / name] if name.endswith('.py') else (root / name).rglob('*.py'))})
+    names = [path.relative_to(root).as_posix() for path in found]
+    bad = [name for name in names if not (root / name).is_file() or not tests_of(name)]
+    if bad or not found:
+        raise SystemExit(f'{", ".join(bad or wanted)}: no module with tests in TESTS '
+                         f'({Path(__file__).name})')
+    return found
+
+
+def mutants(paths: Sequence[Path], sample: int, seed: int) -> list[MutationSpec]:
+    """Return mutants at so many points of the code, one for each; at all if there are fewer."""
+    from cosmic_ray.commands import init
+    from cosmic_ray.work_db import use_db, WorkDB
+    points: dict[tuple[Path, tuple[int, int]], list[MutationSpec]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        with use_db(f'{folder}/session.sqlite', WorkDB.Mode.create) as session:
+            init(paths, session, {})
+            for item in session.work_items:
+                mutant, = item.mutations
+                if UNTOUCHED not in mutant.operator_name:
+                    points.setdefault((mutant.module_path, mutant.start_pos), []).append(mutant)
+    rng = random.Random(seed)
+    chosen = sorted(rng.sample(sorted(points), min(sample, len(points))))
+    return [rng.choice(sorted(points[point], key=lambda mutant: mutant.operator_name))
+            for point in chosen]
+
+
+def survives(mutant: MutationSpec, tests: str, timeout: float) -> str:
+    """Return the difference that no test notices; empty if one does."""
+    from cosmic_ray.mutating import mutate_and_test
+    from cosmic_ray.work_item import TestOutcome
+    result = mutate_and_test([mutant], command(tests), timeout)
+    return result.diff if result.test_outcome is TestOutcome.SURVIVED else ''
+
+
+def command(tests: str) -> str:
+    return f'{shlex.quote(sys.executable)} -m pytest -x -q -p no:cacheprovider --quick {tests}'
+
+
+def baseline(tests: str) -> float:
+    """
+    Run tests without a mutant and return how long they take in s.
+
+    :raises SystemExit: if they fail.
+    """
+    from cosmic_ray.testing import run_tests
+    from cosmic_ray.work_item import TestOutcome
+    began = time.monotonic()
+    outcome, output = run_tests(command(tests), 600.0)
+    if outcome is not TestOutcome.SURVIVED:
+        raise SystemExit(f'{output}\n{tests}: fails without a mutant')
+    return time.monotonic() - began
+
+
+def run(root: Path, wanted: Sequence[str], sample: int, seed: int) -> int:
+    """Try mutants in a tree that may be changed; return how many survive."""
+    chosen = mutants(modules(root, wanted), sample, seed)
+    durations: dict[str, float] = {}
+    survivors = 0
+    for number, mutant in enumerate(chosen, 1):
+        name = mutant.module_path.relative_to(root).as_posix()
+        tests = tests_of(name) or ''
+        if tests not in durations:
+            durations[tests] = baseline(tests)
+        difference = survives(mutant, tests, 10.0 + 3 * durations[tests])
+        survivors += bool(difference)
+        print(f'{number}/{len(chosen)} {"SURVIVED" if difference else "killed"} {name}, '
+              f'line {mutant.start_pos[0]}: {mutant.operator_name.removeprefix("core/")}')
+        if difference:
+            print(difference.replace(f'{root}/', ''))
+        sys.stdout.flush()
+    print(f'{len(chosen) - survivors} of {len(chosen)} killed')
+    return survivors
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try mutants and return the exit status: 1 if one survives."""
+    parser = argparse.ArgumentParser(
+        prog='scripts/mutants', description='Change single points of the code, in a copy, and '
+        'report the changes that no test notices.')
+    parser.add_argument('modules', nargs='*', default=[*TESTS], metavar='MODULE',
+                        help='paths of modules or folders; default: all that have quick tests')
+    parser.add_argument('--sample', type=int, default=60, help='points to change (60)')
+    parser.add_argument('--seed', type=int, default=0, help='of the sample (0)')
+    parsed = parser.parse_args(arguments)
+    if not importlib.util.find_spec('cosmic_ray'):
+        parser.error(f'needs cosmic-ray: {sys.executable} -m pip install "{ROOT}[mutants]"')
+    with tempfile.TemporaryDirectory(prefix='mutants_') as folder:
+        copy = Path(folder) / 'tree'
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns('.*', '__pycache__', 'build'))
+        os.chdir(copy)
+        os.environ['PYTHONPATH'] = str(copy)
+        return 1 if run(copy, parsed.modules, parsed.sample, parsed.seed) else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

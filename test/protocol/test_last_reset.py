@@ -1,0 +1,45 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The last RESET before a node ends: by action or by service, until the robot is home."""
+
+from __future__ import annotations
+
+from mnm_ros.core.problem import RESET
+from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.last_reset import LastReset
+
+HOME = 3
+
+
+def test_by_action_the_answer_ends_it() -> None:
+    sent: list[tuple[int, int]] = []
+    last = LastReset(lambda *order: sent.append(order), None, 1000, 0.0)
+    last.on_state(REPORT, 5)    # where it is on the way
+    assert not last.over
+    last.tick(0.4)
+    assert sent == [(1000, RESET)]
+    last.tick(0.6)
+    assert sent == [(1000, RESET)] * 2
+    last.on_state(1000, HOME)
+    last.tick(9.0)
+    assert last.over and last.state == HOME and len(sent) == 2
+
+
+def test_by_service_only_a_success_ends_it() -> None:
+    calls: list[int] = []
+    last = LastReset(lambda *order: None, calls.append, 1000, 0.0)
+    last.on_state(1000, HOME)    # answers an action, and none has been sent
+    last.on_home_response(False)
+    last.tick(0.6)
+    assert not last.over and last.state is None and len(calls) == 2
+    last.on_home_response(True)
+    last.on_home_response(False)
+    assert last.over

@@ -1,0 +1,59 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""``scripts/mutants``: which tests belong to a module, and what it reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import shutil
+
+import mutants
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_every_path_of_the_table_exists() -> None:
+    for module, tests in mutants.TESTS.items():
+        assert (ROOT / module).exists()
+        assert all((ROOT / word).exists() for word in tests.split() if not word.startswith('-'))
+
+
+@pytest.mark.parametrize('module, tests', [
+    ('mnm_ros/core/mnm.py', 'test/core'),
+    ('mnm_ros/core/navigation.py', 'test/core/test_navigation.py'),
+    ('mnm_ros/wire.py', 'test/test_wire.py'), ('mnm_ros/nodes/explorer.py', None)])
+def test_the_nearest_tests_are_taken(module: str, tests: str | None) -> None:
+    assert mutants.tests_of(module) == tests
+
+
+@pytest.mark.parametrize('wanted', ['mnm_ros/nodes', 'mnm_ros/core/absent.py', 'absent'])
+def test_what_has_no_tests_is_refused(wanted: str) -> None:
+    with pytest.raises(SystemExit, match=wanted):
+        mutants.modules(ROOT, [wanted])
+
+
+def test_a_change_that_no_test_notices_is_shown(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip('cosmic_ray', reason='cosmic-ray is not installed')
+    (tmp_path / 'half.py').write_text('def half(x):\n    return x / 2\n')
+    (tmp_path / 'pyproject.toml').write_text('')
+    (tmp_path / 'conftest.py').write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--quick', action='store_true')\n")
+    test = tmp_path / 'test_half.py'
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(mutants, 'TESTS', {'half.py': 'test_half.py'})
+    for checked, survivors in (('half(4) == 2', 0), ('half(0) == 0', 2)):
+        test.write_text(f'from half import half\n\n\ndef test_half():\n    assert {checked}\n')
+        shutil.rmtree(tmp_path / '__pycache__', ignore_errors=True)
+        assert mutants.run(tmp_path, ['half.py'], sample=9, seed=1) == survivors
+        assert f'{2 - survivors} of 2 killed' in capsys.readouterr().out

@@ -1,0 +1,51 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What is wrong with a parameter file is said with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mnm_ros.parameters import ParameterError
+from mnm_ros.parameters.params_file import check
+import pytest
+
+
+@pytest.mark.parametrize('text, gaps, complaint', [
+    ('/**:\n  ros__parameters:\n    - radius\n', False, ':2: found a list below ros__parameters'),
+    ('/**:\n  ros__parameters:\n    # radius: 4.0\n', False,
+     ':2: found nothing below ros__parameters, expected a mapping from names to values '
+     '(with every line below it'),
+    ('/**:\n  ros__parameters: 4.0\n', False, ":2: found '4.0' below ros__parameters"),
+    ('a:\n  b:\n', False, ":2: found nothing below 'b', expected ros__parameters there"),
+    ('a:\n  b:\n  c: [1]\n', True, ":3: found a list below 'c', expected ros__parameters there"),
+    ('- explorer\n', False, ':1: found a list, expected a mapping from names of nodes'),
+    ('a:\n  ros__parameters:\n    radius:\n', False, ":3: found nothing for 'radius'"),
+    ('a:\n  b: 1\n    c: 2\n', False, ':3: not YAML: mapping values are not allowed here'),
+    ('a:\n  b: "1\n', False, ':3: not YAML: while scanning a quoted scalar'),
+    ('a: 1\nb: \x01\n', False, ':2: not YAML: special characters are not allowed'),
+])
+def test_what_is_wrong_is_said_with_its_line(
+        tmp_path: Path, text: str, gaps: bool, complaint: str) -> None:
+    path = tmp_path / 'params.yaml'
+    path.write_text(text)
+    with pytest.raises(ParameterError) as raised:
+        check(path, gaps)
+    assert str(raised.value).startswith(f'{path}{complaint}')
+
+
+def test_what_is_right_is_returned(tmp_path: Path) -> None:
+    path = tmp_path / 'params.yaml'
+    path.write_text('/**:\n  explorer:\n    ros__parameters: {radius: 4.0}\nother:\n')
+    assert check(path, gaps=True) == {
+        '/**': {'explorer': {'ros__parameters': {'radius': 4.0}}}, 'other': None}
+    path.write_text('')
+    assert check(path) == {}
