@@ -30,8 +30,8 @@ from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.cmp import Cmp
-from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict, judge, reachable_states
-from mnm_ros.simulation.scenario import Scenario, load
+from mnm_ros.simulation.ground_truth import ExplorationSteps, judge, reachable_states, Verdict
+from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 
@@ -283,7 +283,8 @@ METHODS: Mapping[str, Callable[[str, int, Configuration], Trial]] = {
 
 
 def information_floor(cmp: Cmp, radius: float, delta: float, strict: bool = False) -> float:
-    """Return the fewest executions that rule out a missed neighbour of the reachable states.
+    """
+    Return the fewest executions that rule out a missed neighbour of the reachable states.
 
     Beside the true CMP there may be one in which a pair (reachable state, action) leads with
     probability ``p`` to a state that no other pair leads to, and that is within the radius: who
@@ -308,7 +309,8 @@ def information_floor(cmp: Cmp, radius: float, delta: float, strict: bool = Fals
 
 def least_chance(cmp: Cmp, times: Mapping[int, float], state: int, action: int,
                  radius: float) -> float:
-    """Return the least chance with which a state behind a pair is within the radius.
+    """
+    Return the least chance with which a state behind a pair is within the radius.
 
     With ``d`` expected steps to ``state``, and ``r`` from where ``action`` leads back to it, a
     state that follows with chance ``p`` is reached in ``d + (1 + (1 - p) r) / p`` expected steps.
@@ -323,7 +325,8 @@ def least_chance(cmp: Cmp, times: Mapping[int, float], state: int, action: int,
 
 
 def times_to(cmp: Cmp, members: Sequence[int], target: int) -> dict[int, float]:
-    """Return the least expected steps to ``target`` from each of ``members``, by iteration.
+    """
+    Return the least expected steps to ``target`` from each of ``members``, by iteration.
 
     They rise to the solution, so that what they bound from below stays bounded.
     """

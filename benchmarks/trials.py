@@ -28,10 +28,10 @@ from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, PRESETS, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.simulation.families import FAMILIES, draw
-from mnm_ros.simulation.ground_truth import Verdict, judge, reachable_states
+from mnm_ros.simulation.families import draw, FAMILIES
+from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
 from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player
-from mnm_ros.simulation.scenario import Scenario, load, shipped
+from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 

@@ -22,8 +22,7 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, node, values
+from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, USE_SIM_TIME, values
 from mnm_ros.parameters import EXPLORER
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.simulation import scenario
@@ -89,7 +88,8 @@ def _nodes(context: LaunchContext) -> list[Node]:
 
 
 def _patience(configured: _Configured) -> float | None:
-    """Return how many s launch has to leave the explorer to go home; None if it does not.
+    """
+    Return how many s launch has to leave the explorer to go home; None if it does not.
 
     SIGTERM, which launch sends 5 s after SIGINT unless it is told otherwise, would end it there.
     """

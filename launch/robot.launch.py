@@ -18,8 +18,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, node, values
+from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, USE_SIM_TIME, values
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
 

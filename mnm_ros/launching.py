@@ -82,18 +82,18 @@ _SETTLED = 'mnm_ros_settled_arguments'    # a configuration that included launch
 
 def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *more: str,
          enclave: str = '', patience: float | None = None) -> Node:
-    """Return a node of the package; unless it is respawned, the launch ends with it.
+    """
+    Return a node of the package; unless it is respawned, the launch ends with it.
 
     It is not respawned if a parameter keeps it from starting. The launch then ends, too.
 
-    Args:
-        executable: also the name of the node.
-        argument: the values of NODE_ARGUMENTS, and perhaps others.
-        parameters: files and values, the later ones on top.
-        more: ROS arguments.
-        enclave: its security enclave, that of the executable's name if empty.
-        patience: s from SIGINT to SIGTERM; None for what the argument ``sigterm_timeout`` of
-            launch says.
+    :param executable: also the name of the node.
+    :param argument: the values of NODE_ARGUMENTS, and perhaps others.
+    :param parameters: files and values, the later ones on top.
+    :param more: ROS arguments.
+    :param enclave: its security enclave, that of the executable's name if empty.
+    :param patience: s from SIGINT to SIGTERM; None for what the argument ``sigterm_timeout`` of
+        launch says.
     """
     ending = {} if patience is None else {'sigterm_timeout': str(patience)}
     respawn = argument['use_respawn'] == 'true'

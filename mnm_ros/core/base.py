@@ -62,7 +62,8 @@ class BaseAlgorithm(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Forget where the robot is, and take what was under way as broken off.
+        """
+        Forget where the robot is, and take what was under way as broken off.
 
         What was learnt stays. An attempt that was under way must be counted with care, not left
         out: what takes long is broken off more often. If ``next_action`` was asked since the
@@ -72,7 +73,8 @@ class BaseAlgorithm(ABC):
 
     @property
     def between_attempts(self) -> bool:
-        """Whether another run may have the robot now without breaking anything off.
+        """
+        Whether another run may have the robot now without breaking anything off.
 
         Within ``quantum`` steps it has to become true, as others wait for it.
         """
@@ -94,19 +96,22 @@ class BaseAlgorithm(ABC):
         return {}
 
     def witness(self, state: int, action: int, next_state: int) -> None:
-        """Learn from a step, no RESET, that somebody else made in the same CMP; optional.
+        """
+        Learn from a step, no RESET, that somebody else made in the same CMP; optional.
 
         It never finishes the run.
         """
 
     def forget(self, state: int, action: int) -> None:
-        """Forget all transitions of the pair, as it leads elsewhere than before; optional.
+        """
+        Forget all transitions of the pair, as it leads elsewhere than before; optional.
 
         All else that was learnt stays. It never finishes the run.
         """
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
-        """Take ``policies``, home first, as what is known from now on; return whether it can.
+        """
+        Take ``policies``, home first, as what is known from now on; return whether it can.
 
         Some were deleted, as pairs that the run was told to ``forget`` explain. All that was
         learnt stays. A run that cannot do that is replaced by a fresh one. It never finishes
@@ -118,7 +123,8 @@ class BaseAlgorithm(ABC):
         """Execute the pair as soon as possible, once, to see where it leads now; optional."""
 
     def lower_bound(self, policy: Policy) -> float:
-        """Return steps that ``policy`` takes at least on average, by what this run has learnt.
+        """
+        Return steps that ``policy`` takes at least on average, by what this run has learnt.
 
         The bounds belong to the promise of the run: with its delta, all that it ever returns
         are right at once, as well as its policies. Optional.

@@ -82,7 +82,8 @@ class BuildingPhase:
             self._activate()
 
     def interrupt(self) -> None:
-        """Let the active stream start from home, as the robot may be anywhere.
+        """
+        Let the active stream start from home, as the robot may be anywhere.
 
         The other streams are between two attempts.
         """

@@ -49,8 +49,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.kl_ball import least_mean
@@ -96,7 +94,8 @@ class ConfidenceSets:
         return self._lost.get(pair, 0)
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
-        """Return ``f`` in the order of the counts, the reserved place last, and the radius.
+        """
+        Return ``f`` in the order of the counts, the reserved place last, and the radius.
 
         While nothing is known, ``f`` is all zero and the radius infinite.
         """
@@ -140,13 +139,13 @@ class Certificate:
 
 
 class PolicyModel:
-    """One stationary policy under the sets: what is certain about it, and what is not.
+    """
+    One stationary policy under the sets: what is certain about it, and what is not.
 
-    Args:
-        counts: of the run.
-        sets: over these counts.
-        policy: its states are the known ones, home first.
-        limit: ``m``, the steps to certify.
+    :param counts: of the run.
+    :param sets: over these counts.
+    :param policy: its states are the known ones, home first.
+    :param limit: ``m``, the steps to certify.
     """
 
     def __init__(self, counts: Counts, sets: ConfidenceSets, policy: Policy,

@@ -26,12 +26,9 @@ class ChangeLog:
     """
     What was decided, in sentences for people, and how many changes that makes.
 
-    Args:
-        tell: called with one sentence whenever something is decided.
-
-    Attributes:
-        noticed: changes so far; while one is open, what else is noticed belongs to it.
-        relearnt: those after which nothing was left to revise.
+    :param tell: called with one sentence whenever something is decided.
+    :ivar noticed: changes so far; while one is open, what else is noticed belongs to it.
+    :ivar relearnt: those after which nothing was left to revise.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -67,14 +64,13 @@ class Round:
     """
     What the checking phase of one round is made from.
 
-    Attributes:
-        number: of the round, ``r``.
-        problem: with the delta ``delta_r`` of the checking phase of the round.
-        new_base: makes a fresh base run from a problem and the policies that it may take as
-            known.
-        check_steps: replaces ``W_r`` if positive.
-        steps_taken: since the start of the stream that found the hypothesis.
-        log: is told what was decided.
+    :ivar number: of the round, ``r``.
+    :ivar problem: with the delta ``delta_r`` of the checking phase of the round.
+    :ivar new_base: makes a fresh base run from a problem and the policies that it may take as
+        known.
+    :ivar check_steps: replaces ``W_r`` if positive.
+    :ivar steps_taken: since the start of the stream that found the hypothesis.
+    :ivar log: is told what was decided.
     """
 
     number: int

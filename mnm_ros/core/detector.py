@@ -37,18 +37,15 @@ class Detector:
     An episode that was broken off counts as the best that it could have become for the alarm, and
     as the worst for the proof, see ``evaluation``.
 
-    Args:
-        limit: ``m``, in steps.
-        horizon: the longest episode, in steps.
-        delta: the probability with which it ever raises the alarm without reason.
-
-    Attributes:
-        threshold: ``log(1 / delta)``, in nats.
-        evidence: the logarithm of the capital, in nats.
-        proving: whether a proof was begun, and not withdrawn since.
-        proven: whether the proof is complete.
-        credible: whether the policy was never doubted, or the bets of the proofs have made a
-            hundred of one since then, withdrawn or not: enough to turn to other things first.
+    :param limit: ``m``, in steps.
+    :param horizon: the longest episode, in steps.
+    :param delta: the probability with which it ever raises the alarm without reason.
+    :ivar threshold: ``log(1 / delta)``, in nats.
+    :ivar evidence: the logarithm of the capital, in nats.
+    :ivar proving: whether a proof was begun, and not withdrawn since.
+    :ivar proven: whether the proof is complete.
+    :ivar credible: whether the policy was never doubted, or the bets of the proofs have made a
+        hundred of one since then, withdrawn or not: enough to turn to other things first.
     """
 
     _AGAINST = np.array([0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.95])
@@ -95,7 +92,8 @@ class Detector:
         self.proven = False
 
     def begin_proof(self, delta: float) -> None:
-        """Prove from now on that the policy works; the proof is wrong with probability ``delta``.
+        """
+        Prove from now on that the policy works; the proof is wrong with probability ``delta``.
 
         While ``E[X] >= m``, the capital of the bets on ``E[X] < m`` is a supermartingale, too.
         """

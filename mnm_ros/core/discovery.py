@@ -119,7 +119,8 @@ class OnTheWayDiscovery(Discovery):
         return not self._open
 
     def action(self, here: int) -> int:
-        """Return an action that lacks samples here, else one on the way to the nearest.
+        """
+        Return an action that lacks samples here, else one on the way to the nearest.
 
         Where no way is known, it is the least executed one: the way may lead through an outcome
         that was not met within the quota. What is tried so long without coming to a sample

@@ -29,6 +29,7 @@ import math
 
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.problem import Problem
+import numpy as np
 
 
 class Decision(Enum):
@@ -43,11 +44,10 @@ class Evaluation(ABC):
     """
     The evaluation of one policy: episodes are recorded until there is a decision.
 
-    Attributes:
-        ends_outside: whether an episode is over when it leaves the policy's states.
-        continues: whether it may go on if a new round chooses the same policy for the same
-            target.
-        played: episodes so far, those that were broken off included.
+    :ivar ends_outside: whether an episode is over when it leaves the policy's states.
+    :ivar continues: whether it may go on if a new round chooses the same policy for the same
+        target.
+    :ivar played: episodes so far, those that were broken off included.
     """
 
     ends_outside: bool
@@ -68,7 +68,8 @@ class Evaluation(ABC):
         return self._judge(length, failed)
 
     def break_off(self, length: int, horizon: int) -> None:
-        """Take note of an episode that was broken off after ``length`` steps.
+        """
+        Take note of an episode that was broken off after ``length`` steps.
 
         ``horizon`` is the most that it could have come to count, failed. What follows from it is
         told with the next one that is recorded. Unless overridden, it counts as the worst that
@@ -96,12 +97,11 @@ class BettingEvaluation(Evaluation):
     reaching it certifies ``tau <= accept``. The mirrored capital rejects: it reaches
     ``1 / delta`` with probability at most ``delta`` if ``tau <= reject``.
 
-    Args:
-        horizon: the longest episode, in steps that count.
-        accept, reject: the limits on expected steps of the two tests.
-        delta: error probability of each of the two tests.
-        most: episodes after which an evaluation still undecided ends as good, as nothing speaks
-            against the policy; 0 for never. Only for checks of what was certified before.
+    :param horizon: the longest episode, in steps that count.
+    :param accept, reject: the limits on expected steps of the two tests.
+    :param delta: error probability of each of the two tests.
+    :param most: episodes after which an evaluation still undecided ends as good, as nothing speaks
+        against the policy; 0 for never. Only for checks of what was certified before.
 
     Source: Waudby-Smith & Ramdas 2024, *Estimating means of bounded random variables by
     betting*.
@@ -150,7 +150,8 @@ class BettingEvaluation(Evaluation):
 
 
 def longest(horizon: int, problem: Problem) -> int:
-    """Return the most steps that may count for an attempt that certifies a new policy.
+    """
+    Return the most steps that may count for an attempt that certifies a new policy.
 
     A failed attempt counts up to ``m`` steps more if it has left the policy's states; with room
     for those that leave within ``L`` steps, policies that often do so can pass. For ``epsilon <=

@@ -25,8 +25,9 @@ from mnm_ros.core.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseF
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import Schedule
+import numpy as np
 
 
 class MnmPhase(Enum):
@@ -60,7 +61,8 @@ def round_delta(delta: float, round_number: int) -> float:
 
 
 def stream_delta(budget: str, delta: float, round_number: int, stream: int) -> float:
-    """Return the delta of stream number ``stream`` (1, 2, ...) of a round.
+    """
+    Return the delta of stream number ``stream`` (1, 2, ...) of a round.
 
     Any stream may finish first, and be wrong. ``summed`` gives stream ``p`` of round ``r`` the
     part ``1 / (r (r + 1) p (p + 1))``: all streams of all rounds together use ``delta``, however
@@ -149,7 +151,7 @@ class Mnm(Phased):
 
     @property
     def active(self) -> BaseAlgorithm | None:
-        """Return the run of the base algorithm that has the robot now, or had it last."""
+        """The run of the base algorithm that has the robot now, or had it last."""
         if self.checking is not None:
             return self.checking.base
         return self.building.active if self.building is not None else None

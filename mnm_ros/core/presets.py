@@ -25,6 +25,7 @@ from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.parts import BASES, CHECKS, PARTS
 from mnm_ros.core.problem import Problem
 from mnm_ros.core.streams import new_schedule
+import numpy as np
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from typing import Any
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import wire
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.exploring.manager_bond import ManagerBond
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
 from rclpy.clock import Clock, ClockType
@@ -30,12 +31,6 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.timer import Timer
 from std_msgs.msg import Header
-
-from mnm_ros import wire
-from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.exploring.manager_bond import ManagerBond
-from mnm_ros.nodes.exploring.session import ExplorationSession
-from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
 
 _SUCCESS = TransitionCallbackReturn.SUCCESS
 _HEARTBEAT = 0.5    # s

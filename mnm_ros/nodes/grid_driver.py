@@ -27,7 +27,7 @@ from mnm_ros.nodes.mobile.described import describe
 from mnm_ros.nodes.mobile.driver_setup import check, grid_of, home_of, movers_of, poses_of
 from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
-from mnm_ros.nodes.mobile.poses import Located, StampedPose, planar
+from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GRID_DRIVER, Parameters
 from mnm_ros.robot_description import RobotDescription

@@ -19,7 +19,7 @@ import time
 
 from mnm_ros import wire
 from mnm_ros.core.problem import Problem
-from mnm_ros.nodes.common.graph_watch import RobotSides, known_name
+from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import Parameters, PREFLIGHT
 from mnm_ros.protocol.clients import RetryTimer
@@ -102,7 +102,8 @@ class PreflightNode(Node):
         return now > max(since, self._changed_at) + _STILL or now > since + _LONGEST
 
     def _others(self) -> Finding | None:
-        """Return who else commands the robot, or is about to; None if nobody does.
+        """
+        Return who else commands the robot, or is about to; None if nobody does.
 
         An explorer publishes ``action`` only some time after it has found the robot, but the
         topic on which explorers agree who commands it from the beginning.

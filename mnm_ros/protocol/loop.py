@@ -45,17 +45,14 @@ class Loop(ABC):
     """
     Makes one step of a task after the other, until it is paused or over.
 
-    Args:
-        task: what says the actions and learns from the states.
-        limits: how long to wait, and when to stop.
-
-    Attributes:
-        running: whether the task is to go on.
-        timer: with which the robot is waited for.
-        before_step: called when the next step is about to begin, which planning may have held
-            up.
-        obstacle: returns why the next step has to wait until ``resume``; empty if nothing is
-            against it.
+    :param task: what says the actions and learns from the states.
+    :param limits: how long to wait, and when to stop.
+    :ivar running: whether the task is to go on.
+    :ivar timer: with which the robot is waited for.
+    :ivar before_step: called when the next step is about to begin, which planning may have held
+        up.
+    :ivar obstacle: returns why the next step has to wait until ``resume``; empty if nothing is
+        against it.
     """
 
     def __init__(self, task: StepTask, limits: StepLimits) -> None:

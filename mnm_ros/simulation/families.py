@@ -41,7 +41,8 @@ Table = dict[Pair, Outcomes]
 
 @dataclass(frozen=True)
 class Draw:
-    """What a family has drawn: settings that share the start state and the actions.
+    """
+    What a family has drawn: settings that share the start state and the actions.
 
     benign: whether a change is meant to leave a hypothesis right that was right before.
     """
@@ -223,7 +224,8 @@ def confusing_chain(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def random_star(rng: np.random.Generator, changes: int = 0, gap: bool = False) -> Draw:
-    """Return a home with 3 to 8 targets, each hit by an action of its own.
+    """
+    Return a home with 3 to 8 targets, each hit by an action of its own.
 
     The action hits after 1.1 to 12 tries on average and else stays put; every action leads back
     from a target. A change draws the probability of one or two of them anew, and is benign.

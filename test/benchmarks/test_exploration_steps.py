@@ -20,16 +20,13 @@ from pathlib import Path
 import exploration_steps
 import false_alarms
 from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.simulation.scenario import load
-import pytest
-import references
-from references import Configuration
-
-from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import load
+import pytest
+import references
+from references import Configuration
 
 SHORT = Configuration(tail=5000, limit=20_000)
 

@@ -15,9 +15,6 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.model import Model

@@ -16,15 +16,14 @@ from copy import copy
 from dataclasses import replace
 import random
 
-import pytest
-
 from mnm_ros.core.episode import Episode
 from mnm_ros.core.evaluation import longest
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
+import pytest
 
 POLICY = Policy(7, 3, (0, 1, 2), ((4, 5, RESET),))
 

@@ -23,8 +23,12 @@ from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import DoublingSchedule, Schedule, StreamSchedule
+import numpy as np
+import pytest
+from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation
+from transitions import MachineError
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
 SEED = 5

@@ -18,8 +18,10 @@ from binomial import binomial_tail
 from mnm_ros.core.as_printed.split_samples import SplitSamples
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_ball import least_mean
-from mnm_ros.core.kl_optimism import KlOptimism, _Model
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.kl_optimism import _Model, KlOptimism
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
+import pytest
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 
@@ -38,7 +40,7 @@ def test_sigma_k_as_printed() -> None:
 
 def printed_recursion(counts: Counts, known: list[int], target: int, candidates: int,
                       optimism: SplitSamples) -> tuple[float, list[list[int]]]:
-    """Solve the equations of Lim & Auer, section 3.2, written out state by state."""
+    """Return the equations of Lim & Auer, section 3.2, written out state by state."""
     horizon = optimism.sets
     sigma = optimism.deviation(len(known), candidates)
     u = [dict.fromkeys(known, 0.0)]
@@ -182,7 +184,7 @@ COMPARED = 500    # steps; value iteration takes too long to find greater values
 
 
 def value_iteration(model: _Model, target: int, sweeps: int = 4000) -> float:
-    """Find by iteration the fixed point that ``_Model.solve`` finds by policy iteration."""
+    """Return the least fixed point of the operator that ``_Model.solve`` finds."""
     known = model._known
     values = np.full(len(model._column), 1e-9)
     goal = model._column.get(target)

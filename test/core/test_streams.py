@@ -12,9 +12,8 @@
 
 import math
 
+from mnm_ros.core.streams import DoublingSchedule, FIRST, new_schedule, StreamSchedule
 import pytest
-
-from mnm_ros.core.streams import FIRST, DoublingSchedule, StreamSchedule, new_schedule
 
 QUANTA = 12_000
 

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
-from std_msgs.msg import Int64
-
 from mnm_ros.nodes.exploring.arbitration import Arbitration
+import pytest
 from std_msgs.msg import Int64
 
 OTHER = 'another explorer, which started earlier, commands it'

@@ -16,14 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from builtin_interfaces.msg import Time
+from mnm_ros import wire
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, Int64
-
-from mnm_ros import wire
 
 
 def unreadable_parameter(peer: Peer, node: str) -> None:

@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from mnm_ros import wire
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64, Int64MultiArray
-
-from mnm_ros import wire
 
 LIFT = str(Path(__file__).resolve().parents[2] / 'examples' / 'lift.py')
 

@@ -22,12 +22,11 @@ class MonteCarloEvaluation(Evaluation):
     """
     Policy evaluation as printed: ``lambda`` episodes.
 
-    Args:
-        problem: with the delta of the run.
-        accuracy: the inner accuracy ``e``.
-        known: ``|K|``.
-        checking: whether a policy that was accepted before is checked. An episode that is broken
-            off counts against a new policy and for one that is checked.
+    :param problem: with the delta of the run.
+    :param accuracy: the inner accuracy ``e``.
+    :param known: ``|K|``.
+    :param checking: whether a policy that was accepted before is checked. An episode that is
+        broken off counts against a new policy and for one that is checked.
 
     Source: Lim & Auer 2012, section 3.3.
     """

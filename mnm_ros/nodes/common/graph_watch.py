@@ -21,8 +21,6 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from mnm_ros.nodes.common.home_service import HomeService
-
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _UNKNOWN = '_NODE_NAME_UNKNOWN_'
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
@@ -45,7 +43,8 @@ def known_name(endpoint: TopicEndpointInfo) -> str:
 
 
 class RobotSides:
-    """The participants that subscribe ``action`` and publish ``state`` as well.
+    """
+    The participants that subscribe ``action`` and publish ``state`` as well.
 
     Only robot sides do both: who records, commands or watches does one of them at most. Several
     nodes of one participant count as often as it does both. Endpoints belong together by their
@@ -54,9 +53,8 @@ class RobotSides:
     An order reaches a robot side, and its answer reaches this node, only after the subscription
     and the publisher have been found. Who looks before an answer counts knows whose it may be.
 
-    Args:
-        node: whose graph it is.
-        actions, states: fully qualified names of the topics.
+    :param node: whose graph it is.
+    :param actions, states: fully qualified names of the topics.
     """
 
     def __init__(self, node: Node, actions: str, states: str) -> None:

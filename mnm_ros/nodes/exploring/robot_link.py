@@ -26,6 +26,9 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.roll_call import RollCall
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+from std_msgs.msg import Int64MultiArray
 
 TICK = 0.02    # s, resolution of timeouts
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing

@@ -15,16 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 
-from rclpy.node import Node
-
 from mnm_ros.driving.drive import Limits
-from mnm_ros.driving.grid import QUARTER, Grid, heading_of
+from mnm_ros.driving.grid import Grid, heading_of, QUARTER
 from mnm_ros.driving.pose_sources import POSE_SOURCES, TRANSFORMS
 from mnm_ros.geometry import Pose, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import PoseTopic
-from mnm_ros.nodes.mobile.transforms import PoseTransforms, check_frames
+from mnm_ros.nodes.mobile.transforms import check_frames, PoseTransforms
 from mnm_ros.parameters import ParameterError, Parameters
 from rclpy.node import Node
 

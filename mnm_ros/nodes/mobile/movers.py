@@ -68,12 +68,12 @@ class Mover(ABC):
 
 
 class VelocityMover(Mover):
-    """Publishes one velocity for each pose, zeros for a while afterwards, then none.
+    """
+    Publishes one velocity for each pose, zeros for a while afterwards, then none.
 
-    Args:
-        node: that publishes.
-        limits: of velocities.
-        frame: of the robot, with a stamp; None for velocities without frame and stamp.
+    :param node: that publishes.
+    :param limits: of velocities.
+    :param frame: of the robot, with a stamp; None for velocities without frame and stamp.
     """
 
     needs_time = False

@@ -64,10 +64,10 @@ class PoseTracker:
                 and abs(wrapped(pose.yaw - self.reached_home.yaw)) <= given['heading_tolerance'])
 
     def take(self, message: Located, received: float | None = None) -> StampedPose | None:
-        """Return the pose of a message; None, with a warning, if it is invalid or not new.
+        """
+        Return the pose of a message; None, with a warning, if it is invalid or not new.
 
-        Args:
-            received: how old its oldest part is, by ``time.monotonic``; None for now.
+        :param received: how old its oldest part is, by ``time.monotonic``; None for now.
         """
         pose = planar(message.pose.pose)
         if pose is None:

@@ -20,14 +20,11 @@ from typing import NamedTuple, Union
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from mnm_ros import wire
+from mnm_ros.driving.pose_sources import POSE_SOURCES
 from mnm_ros.geometry import Pose
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-
-from mnm_ros import wire
-from mnm_ros.driving.pose_sources import POSE_SOURCES
-from mnm_ros.geometry import Pose
 
 # Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
 _POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -64,10 +61,9 @@ class PoseTopic:
     """
     The topic on which a robot publishes its pose.
 
-    Args:
-        node: subscribes to it.
-        source: the topic, one of those in POSE_SOURCES.
-        take: called with each message.
+    :param node: subscribes to it.
+    :param source: the topic, one of those in POSE_SOURCES.
+    :param take: called with each message.
     """
 
     def __init__(self, node: Node, source: str, take: Callable[[Located], None]) -> None:

@@ -25,10 +25,6 @@ from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mnm_ros.nodes.mobile.poses import set_pose
-from mnm_ros.simulation.diff_drive import DiffDrive
-from mnm_ros.simulation.world import Cell, World
-
 _HEIGHT = 0.4    # m, of walls and closed doors
 _COLOURS = {
     'walls': (0.45, 0.45, 0.5), 'open doors': (0.2, 0.7, 0.3), 'closed doors': (0.8, 0.25, 0.2),
