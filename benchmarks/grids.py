@@ -14,13 +14,15 @@ Steps and seconds of one run of the base in open grids of growing size, and of o
 In an open grid with slip 0.1 and home in the middle, one run of the base with delta_1. Then, for
 grids of known states, one plan against all that is not known: by the planner of ``disco``, with
 what is kept from the plan before and without, and by ``kl``, the planner of the base
-``ucb_explore``, in the same process.
+``ucb_explore``, in the same process. At last the same stochastic shortest path problem, without
+optimism, by this package and by the policy iteration of pymdptoolbox, where that is installed.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 import sys
@@ -67,8 +69,8 @@ def grid(side: int) -> Scenario:
                     (Setting(TableCmp(start, len(GRID_MOVES), table), None),), Path())
 
 
-def run(side: int, seed: int, configuration: Configuration, limit: int) -> tuple[int, int, bool,
-                                                                              float]:
+def run(side: int, seed: int, configuration: Configuration,
+        limit: int) -> tuple[int, int, bool, float]:
     """Return the steps, the states known, whether the promise was kept, and the CPU seconds."""
     scenario = grid(side)
     simulator = Simulator(scenario, seed)
@@ -132,6 +134,47 @@ def plan(hops: int, configuration: Configuration, old_up_to: int) -> str:
     return f'{line} {1000 * (time.process_time() - began):>11.1f}'
 
 
+def solve(hops: int) -> str:
+    """Return a line with the seconds of one shortest path problem by two solvers."""
+    from mdptoolbox.mdp import PolicyIteration    # optional
+    counts, known, others = sampled(hops)
+    rows = TransitionRows(counts, len(GRID_MOVES))
+    for state in known:
+        rows.enter(state)
+    model, limit = Model.of(rows, known), 200.0
+    began = time.process_time()
+    _, value = model.smoothed_plan(others[0], limit)
+    ours = time.process_time() - began
+    moves, rewards = dense_problem(model, others[0], limit)
+    began = time.process_time()
+    solver = PolicyIteration(moves, rewards, 1 - 1e-6, max_iter=200, eval_type=0)
+    solver.run()
+    theirs = time.process_time() - began
+    return (f'{len(known):>6} {1000 * ours:>9.1f} {1000 * theirs:>14.1f} {theirs / ours:>6.1f} '
+            f'{value:>9.3f} {-solver.V[0]:>9.3f}')
+
+
+def dense_problem(model: Model, target: int, limit: float) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return transitions and rewards by action, RESET last; the target and failure come last."""
+    known, width = len(model.states), len(model.states) + 2
+    arrived, failed = known, known + 1
+    rewards = np.zeros((width, model.actions + 1))
+    rewards[:known], rewards[failed] = -1.0, -(1 + limit)
+    ends = np.where(model.hits(target), arrived, np.where(
+        model.columns < 0, failed, model.columns))
+    moves = []
+    for action in range(model.actions):
+        own = np.arange(known) * model.actions + action
+        matrix = np.zeros((width, width))
+        np.add.at(matrix, (np.arange(known)[:, None], ends[own]), model.tally[own])
+        matrix[:known, failed] += 0.5
+        matrix[[arrived, failed], arrived] = 1.0
+        moves.append(matrix / matrix.sum(axis=1, keepdims=True))
+    reset = np.zeros((width, width))
+    reset[:known, 0] = reset[arrived, arrived] = reset[failed, arrived] = 1.0
+    return [*moves, reset], rewards
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print both tables; the exit status is 1 if a run broke the promise or did not end."""
     parser = argparse.ArgumentParser(
@@ -156,6 +199,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f'\n{"known":>6} {"others":>7} {"cold, ms":>9} {"warm, ms":>9} {"kl, ms":>11}')
     for hops in HOPS:
         print(plan(hops, Configuration(), parsed.old_up_to), flush=True)
+    if find_spec('mdptoolbox'):
+        print(f'\n{"known":>6} {"ours, ms":>9} {"library, ms":>14} {"ratio":>6} {"value":>9} '
+              f'{"library":>9}')
+        for hops in HOPS:
+            print(solve(hops), flush=True)
     return 0 if well else 1
 
 
