@@ -13,6 +13,10 @@ from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
 
 
+FEW = 30
+"""Planning over so few states holds nobody up: it takes some milliseconds."""
+
+
 class BaseAlgorithm(ABC):
     """One run of an autonomous-exploration algorithm in a stationary CMP.
 
@@ -50,6 +54,14 @@ class BaseAlgorithm(ABC):
     @abstractmethod
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take more than some milliseconds.
+
+        Such a step is handed over to a thread, so that others are served meanwhile. That costs
+        some microseconds, and changes nothing else, so True is never wrong. Optional.
+        """
+        return True
 
     @abstractmethod
     def interrupt(self) -> None:

@@ -1,0 +1,44 @@
+"""Base algorithms that now and then think for long, for the parameter ``base``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.parts import BASES
+
+EVERY = 40    # steps
+
+_steps = 0
+
+
+def shortly(*arguments: Any) -> BaseAlgorithm:
+    """Computes for 1.5 s at each 40th step."""
+    return _thinking(BASES['disco'](*arguments), 1.5)
+
+
+def endlessly(*arguments: Any) -> BaseAlgorithm:
+    """Computes for a minute at each 40th step."""
+    return _thinking(BASES['disco'](*arguments), 60.0)
+
+
+def _thinking(base: BaseAlgorithm, seconds: float) -> BaseAlgorithm:
+    observe = base.observe
+
+    def thinking(action: int, state: int) -> None:
+        global _steps
+        _steps += 1
+        if _steps % EVERY == 0:
+            end = time.monotonic() + seconds
+            matrix = np.eye(200)
+            while time.monotonic() < end:
+                matrix = np.linalg.solve(np.eye(200) + 0.1 * matrix, matrix)
+                sum(range(10_000))    # which keeps the interpreter to itself
+        observe(action, state)
+
+    base.observe = thinking    # type: ignore[method-assign]
+    base.may_plan = lambda action, state: True    # type: ignore[method-assign]
+    return base
