@@ -12,7 +12,6 @@ import numpy as np
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
 
-
 FEW = 30
 """Planning over so few states holds nobody up: it takes some milliseconds."""
 

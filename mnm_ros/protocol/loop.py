@@ -42,8 +42,9 @@ class Loop(ABC):
     Attributes:
         running: whether the task is to go on.
         timer: with which the robot is waited for.
-        aside: called with what may take long, and with what to do after it. It may return at
-            once, but nothing of the loop may be called until the first of the two is done.
+        aside: called with what may take long, and with what to do after it, given the seconds
+            that it has taken. It may return at once, but nothing of the loop may be called until
+            the first of the two is done.
         before_step: called when the next step is about to begin, which planning may have held
             up.
         obstacle: returns why the next step has to wait until ``resume``; empty if nothing is
@@ -56,7 +57,7 @@ class Loop(ABC):
         self.timer = RetryTimer(limits.timeout, limits.retries)
         self.before_step: Callable[[], None] = lambda: None
         self.obstacle: Callable[[], str] = lambda: ''
-        self.aside: Callable[[Callable[[], None], Callable[[], None]], None] = _in_turn
+        self.aside: Callable[[Callable[[], None], Callable[[float], None]], None] = _in_turn
         self._turn = 0    # counts what was observed or begun
         self._pause_reason = ''    # why it will pause after the step under way
         self._limits = limits
@@ -139,20 +140,20 @@ class Loop(ABC):
         if self.over or not self.task.may_plan(action, state):
             if not self.over:
                 self.task.observe(action, state)
-            self._go_on(now)
+            self._go_on(state, now)
             return
         self._turn += 1
         turn = self._turn
 
-        def go_on() -> None:
-            # What was called in between may have begun a step, or have stopped.
+        def go_on(seconds: float) -> None:
+            # What was called in between may have begun a step.
             if turn == self._turn:
-                self._go_on(now)
+                self._go_on(state, now + seconds)
 
         self.aside(partial(self.task.observe, action, state), go_on)
 
-    def _go_on(self, now: float) -> None:
-        """Begin the next step unless RESET does not lead home."""
+    def _go_on(self, state: int, now: float) -> None:
+        """Begin the next step, unless RESET has led to ``state`` once too often."""
         homing = self.task.homing
         misses = homing.misses_in_a_row
         if self.running and not self.over and misses > self._limits.reset_retries:
@@ -212,6 +213,6 @@ class Loop(ABC):
         return True
 
 
-def _in_turn(first: Callable[[], None], then: Callable[[], None]) -> None:
+def _in_turn(first: Callable[[], None], then: Callable[[float], None]) -> None:
     first()
-    then()
+    then(0.0)

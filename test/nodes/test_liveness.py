@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from node_processes import NodeProcess, Peer, ScriptedRobot, read_counts
+from node_processes import NodeProcess, Peer, ScriptedRobot, as_counts, read_counts
 import pytest
 from rclpy.qos import qos_profile_system_default
 from std_msgs.msg import Header, String
@@ -23,6 +23,7 @@ from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.step_task import play
+from mnm_ros.protocol.clients import REPORT
 
 STEPS = 3 * EVERY + 10    # the first of which is none of the base
 GAP = 1.0                 # s; 0.5 s is the period, and a machine may be busy
@@ -110,6 +111,34 @@ def test_services_and_parameters(thinking: Explore, peer: Peer, robot: ScriptedR
         peer.wait_for(lambda: len(robot.executed) > EVERY + 10, 'steps')
         assert robot.executed[EVERY + 1][1] == -1
     assert process.stop() == 0 and 'Traceback' not in process.output
+
+
+def test_a_robot_that_is_moved_meanwhile(
+        thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        until_it_thinks: Callable[[], None]) -> None:
+    """The next action is RESET, and the way there was no step."""
+    process = thinking(record=str(tmp_path / 'record'))
+    phase = peer.listen(String, 'phase')
+    until_it_thinks()
+    robot.state = 2 - robot.state
+    robot.send(REPORT, robot.state)
+    peer.wait_for(lambda: len(robot.executed) > EVERY + 10, 'steps')
+    assert robot.executed[EVERY + 1][1] == -1
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=False)).success
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    assert process.stop() == 0, process.output
+    # The first one begins where nobody knows.
+    assert as_steps(read_counts(tmp_path / 'record')) == as_steps(as_counts(robot.executed[1:]))
+
+
+def test_a_plan_that_fails(thinking: Explore, peer: Peer, robot: ScriptedRobot) -> None:
+    process = thinking('thinking_base:in_vain')
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: status and status[-1].data == 'fault: ZeroDivisionError: injected',
+                  'the fault')
+    peer.wait_for(lambda: len(robot.executed) == EVERY + 2, 'the order to go home')
+    assert robot.executed[-1][1] == -1
+    assert process.stop() == 0 and 'ZeroDivisionError: injected' in process.output
 
 
 def test_lifecycle(thinking: Explore, peer: Peer, robot: ScriptedRobot,

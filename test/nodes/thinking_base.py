@@ -25,6 +25,20 @@ def endlessly(*arguments: Any) -> BaseAlgorithm:
     return _thinking(BASES['disco'](*arguments), 60.0)
 
 
+def in_vain(*arguments: Any) -> BaseAlgorithm:
+    """Computes for half a second at its 40th step, and breaks down."""
+    base = _thinking(BASES['disco'](*arguments), 0.5)
+    observe = base.observe
+
+    def breaking(action: int, state: int) -> None:
+        observe(action, state)
+        if _steps == EVERY:
+            raise ZeroDivisionError('injected')
+
+    base.observe = breaking    # type: ignore[method-assign]
+    return base
+
+
 def _thinking(base: BaseAlgorithm, seconds: float) -> BaseAlgorithm:
     observe = base.observe
 

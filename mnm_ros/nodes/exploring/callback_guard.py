@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import wraps
+import time
 import traceback
 from typing import Any
 
@@ -39,7 +40,8 @@ class CallbackGuard:
         self._node = node
         self._on_error = on_error
         self._aside = Aside(self._wake)
-        self._then: Callable[[], None] = lambda: None
+        self._then: Callable[[float], None] = lambda seconds: None
+        self._begun = 0.0
         self._told: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._waiting: deque[tuple[Callable[..., None], tuple[Any, ...], bool]] = deque()
 
@@ -76,8 +78,9 @@ class CallbackGuard:
             self._waiting.append((callback, arguments, True))
         return guarded
 
-    def aside(self, plan: Callable[[], None], then: Callable[[], None]) -> None:
+    def aside(self, plan: Callable[[], None], then: Callable[[float], None]) -> None:
         """Make a plan in a thread; what comes after it follows here, at once or later."""
+        self._begun = time.monotonic()
         try:
             done = self._aside.run(plan)
         except Exception:
@@ -85,7 +88,7 @@ class CallbackGuard:
             raise
         if done:
             self._tell()
-            then()
+            then(time.monotonic() - self._begun)
         else:
             self.busy, self._then = True, then
 
@@ -130,7 +133,7 @@ class CallbackGuard:
                 callback(*arguments)
         # If another plan is being made, somebody has begun the next step already.
         if not (stopping or self.busy or failed is not None):
-            self.call(then)
+            self.call(then, time.monotonic() - self._begun)
 
     def _tell(self) -> None:
         told, self._told = self._told, []

@@ -65,6 +65,7 @@ class ExplorationSession:
             for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
         self._follow(self.exploration)
         self._tick()
+        self._report()    # to be repeated while a plan is made
 
     @property
     def exploration(self) -> Exploration:
@@ -195,7 +196,10 @@ class ExplorationSession:
         self._link.announce()
         if self._guard.busy:
             self._publishers.repeat_diagnostics()
-            return
+        else:
+            self._report()
+
+    def _report(self) -> None:
         self._call(
             self._publishers.diagnostics, self.exploration, self._loop.timer.timeouts,
             self.checkpointing.problem, time.monotonic())
