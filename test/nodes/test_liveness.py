@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """While a plan is made the node is served, and nothing else is different."""
 
 from __future__ import annotations
@@ -12,18 +22,17 @@ from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from node_processes import NodeProcess, Peer, ScriptedRobot, as_counts, read_counts
-import pytest
-from rclpy.qos import qos_profile_system_default
-from std_msgs.msg import Header, String
-from std_srvs.srv import SetBool
-from thinking_base import EVERY
-
 from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.step_task import play
 from mnm_ros.protocol.clients import REPORT
+from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot
+import pytest
+from rclpy.qos import qos_profile_system_default
+from std_msgs.msg import Header, String
+from std_srvs.srv import SetBool
+from thinking_base import EVERY
 
 STEPS = 3 * EVERY + 10    # the first of which is none of the base
 GAP = 1.0                 # s; 0.5 s is the period, and a machine may be busy

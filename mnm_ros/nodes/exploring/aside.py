@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Work in a thread of its own, so that a node is served while a plan is made."""
 
 from __future__ import annotations
@@ -10,11 +20,11 @@ _AT_ONCE = 0.01    # s; most plans take less, and are waited for: that is quicke
 
 
 class Aside:
-    """Does one thing at a time in a thread of its own.
+    """
+    Does one thing at a time in a thread of its own.
 
-    Args:
-        wake: called in that thread when something is done that took long. It has to see to it
-            that ``collect`` is called soon.
+    :param wake: called in that thread when something is done that took long. It has to see to it
+        that ``collect`` is called soon.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -32,10 +42,10 @@ class Aside:
         return threading.current_thread() is self._thread
 
     def run(self, work: Callable[[], None]) -> bool:
-        """Begin to do something; return whether it is done already.
+        """
+        Begin to do something; return whether it is done already.
 
-        Raises:
-            Exception: whatever ``work`` has raised, if it is done.
+        :raises Exception: whatever ``work`` has raised, if it is done.
         """
         if self._thread is None:
             # It must not keep the process from ending: a plan cannot be broken off.
@@ -49,10 +59,10 @@ class Aside:
         return self.collect()
 
     def collect(self, timeout: float = 0.0) -> bool:
-        """Return whether what was begun is done; only True once.
+        """
+        Return whether what was begun is done; only True once.
 
-        Raises:
-            Exception: whatever it has raised.
+        :raises Exception: whatever it has raised.
         """
         if not self._done.acquire(timeout=timeout):
             return False
