@@ -136,7 +136,7 @@ def plan(hops: int, configuration: Configuration, old_up_to: int) -> str:
 
 def solve(hops: int) -> str:
     """Return a line with the seconds of one shortest path problem by two solvers."""
-    from mdptoolbox.mdp import PolicyIteration    # optional
+    from mdptoolbox.mdp import PolicyIteration  # optional
     counts, known, others = sampled(hops)
     rows = TransitionRows(counts, len(GRID_MOVES))
     for state in known:

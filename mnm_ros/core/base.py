@@ -21,6 +21,9 @@ from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
 import numpy as np
 
+FEW = 30
+"""Planning over so few states holds nobody up: it takes some milliseconds."""
+
 
 class BaseAlgorithm(ABC):
     """
@@ -59,6 +62,15 @@ class BaseAlgorithm(ABC):
     @abstractmethod
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """
+        Return whether ``observe`` of this step may take more than some milliseconds.
+
+        Such a step is handed over to a thread, so that others are served meanwhile. That costs
+        some microseconds, and changes nothing else, so True is never wrong. Optional.
+        """
+        return True
 
     @abstractmethod
     def interrupt(self) -> None:

@@ -81,6 +81,10 @@ class BuildingPhase:
         if not self.active.finished and self._quantum_over():
             self._activate()
 
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take more than some milliseconds."""
+        return self.active.may_plan(action, state)
+
     def interrupt(self) -> None:
         """
         Let the active stream start from home, as the robot may be anywhere.

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Union
 
-from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.base import BaseAlgorithm, FEW
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import Problem
 
@@ -120,6 +120,10 @@ class CheckingPhase(ABC):
     @abstractmethod
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action`` ended in ``state``, and decide what follows from it."""
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take more than some milliseconds."""
+        return len(self.policies) > FEW or self.base.may_plan(action, state)
 
     @abstractmethod
     def interrupt(self) -> None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from enum import Enum
 import math
 
-from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.base import BaseAlgorithm, FEW
 from mnm_ros.core.certificate import Certificate, ConfidenceSets, PolicyModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.episode import Attempts
@@ -194,6 +194,11 @@ class Disco(Phased, BaseAlgorithm):
                     self._news or self._certifying and not self._sampling.preferring):
                 self.trigger('sampled')
                 self._plan()
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether the step may end what was sampled or attempted."""
+        return len(self._rows.places) > FEW and (
+            self._at_once or self.evaluating or len(self._sampling.open) <= 1)
 
     def interrupt(self) -> None:
         """Start again from home; what is under way is counted as broken off."""

@@ -193,6 +193,10 @@ class Exploration(Phased, StepTask):
         """Return the action to play; the same until ``observe`` is called."""
         return self._mnm.next_action()
 
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take long; nothing else depends on it."""
+        return self._mnm.may_plan(action, state)
+
     def observe(self, action: int, state: int) -> None:
         """
         Count the transition by ``action``, which was ``next_action``, to ``state``.

@@ -16,7 +16,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.base import BaseAlgorithm, FEW
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.machine import Phased
@@ -100,6 +100,10 @@ class IncrementalBase(Phased, BaseAlgorithm):
         if here is not None and action != RESET:
             self._learn(here, action, state)
         self._step(here, action, state)
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether there are so many states that any plan may take long."""
+        return len(self._known) + len(self._candidates) > FEW
 
     def interrupt(self) -> None:
         """Start again from home."""

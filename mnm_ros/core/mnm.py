@@ -180,6 +180,11 @@ class Mnm(Phased):
             self.trigger('home_found')
             self._begin_round()
 
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take more than some milliseconds."""
+        driver = self.checking or self.building
+        return driver is not None and driver.may_plan(action, state)
+
     def interrupt(self) -> None:
         """Make RESET the next action, as the robot may be anywhere."""
         driver = self.checking or self.building

@@ -56,6 +56,10 @@ class StepTask(ABC):
     def observe(self, action: int, state: int) -> None:
         """Take note that ``action``, which was ``next_action``, has led to ``state``."""
 
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take long enough to hold others up."""
+        return False
+
     @abstractmethod
     def relocate(self, state: int) -> None:
         """Take note that the robot was moved to ``state``: the next action is RESET."""

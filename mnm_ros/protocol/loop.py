@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 import math
 
 from mnm_ros.core.problem import RESET
@@ -49,6 +50,9 @@ class Loop(ABC):
     :param limits: how long to wait, and when to stop.
     :ivar running: whether the task is to go on.
     :ivar timer: with which the robot is waited for.
+    :ivar aside: called with what may take long, and with what to do after it, given the seconds
+        that it has taken. It may return at once, but nothing of the loop may be called until
+        the first of the two is done.
     :ivar before_step: called when the next step is about to begin, which planning may have held
         up.
     :ivar obstacle: returns why the next step has to wait until ``resume``; empty if nothing is
@@ -61,6 +65,8 @@ class Loop(ABC):
         self.timer = RetryTimer(limits.timeout, limits.retries)
         self.before_step: Callable[[], None] = lambda: None
         self.obstacle: Callable[[], str] = lambda: ''
+        self.aside: Callable[[Callable[[], None], Callable[[float], None]], None] = _in_turn
+        self._turn = 0    # counts what was observed or begun
         self._pause_reason = ''    # why it will pause after the step under way
         self._limits = limits
 
@@ -135,9 +141,28 @@ class Loop(ABC):
         """Forget what is under way; whatever is heard of it does not count."""
 
     def _observe(self, action: int, state: int, now: float) -> None:
-        """Tell the task where an action has led, and go on."""
-        if not self.over:
-            self.task.observe(action, state)
+        """
+        Tell the task where an action has led, and go on; the last thing that a callback does.
+
+        A plan may take long, so it is made aside where that is possible.
+        """
+        if self.over or not self.task.may_plan(action, state):
+            if not self.over:
+                self.task.observe(action, state)
+            self._go_on(state, now)
+            return
+        self._turn += 1
+        turn = self._turn
+
+        def go_on(seconds: float) -> None:
+            # What was called in between may have begun a step.
+            if turn == self._turn:
+                self._go_on(state, now + seconds)
+
+        self.aside(partial(self.task.observe, action, state), go_on)
+
+    def _go_on(self, state: int, now: float) -> None:
+        """Begin the next step, unless RESET has led to ``state`` once too often."""
         homing = self.task.homing
         misses = homing.misses_in_a_row
         if self.running and not self.over and misses > self._limits.reset_retries:
@@ -162,6 +187,7 @@ class Loop(ABC):
 
     def _advance(self, now: float) -> None:
         """Begin the next step unless there is a reason not to."""
+        self._turn += 1
         if not self.running:
             return
         if self._pause_reason:
@@ -194,3 +220,8 @@ class Loop(ABC):
             return False
         self.running = False
         return True
+
+
+def _in_turn(first: Callable[[], None], then: Callable[[float], None]) -> None:
+    first()
+    then(0.0)

@@ -54,6 +54,7 @@ class Publishers:
         self._hypothesis: Hypothesis | None = None
         self._said: tuple[Phase | None, str] = (None, '')
         self._drawn: object = None
+        self._diagnosed: DiagnosticArray | None = None
         self._next_phase = self._next_picture = -math.inf
         self._counted = (0, -math.inf)    # steps and when
         self._latest: dict[Publisher, object] = {}
@@ -139,8 +140,14 @@ class Publishers:
             name=f'{self._node.get_fully_qualified_name()}: exploration',
             message=exploration.status,
             values=_key_values(values))])
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        self._diagnosed = message
+        self.repeat_diagnostics()
+
+    def repeat_diagnostics(self) -> None:
+        """Publish the last diagnostic status as that of now, while a plan is made."""
+        if self._diagnosed is not None:
+            self._diagnosed.header.stamp = self._node.get_clock().now().to_msg()
+            self._diagnostics.publish(self._diagnosed)
 
     def _publish(self, publisher: Publisher, message: object) -> None:
         self._latest[publisher] = message

@@ -111,7 +111,8 @@ class RobotLink(ABC):
             else:
                 take(seq, value)
         return self._node.create_subscription(
-            Int64MultiArray, topic, self._guard.while_open(on_message), wire.STEP)
+            Int64MultiArray, topic, self._guard.for_topic(on_message, wire.STEP.depth),
+            wire.STEP)
 
     def _look_who_answers(self) -> None:
         """Look whether an answer may be that of another robot side, before it counts."""

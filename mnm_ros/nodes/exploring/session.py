@@ -17,6 +17,7 @@ import math
 import time
 from typing import Any
 
+from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
@@ -51,6 +52,7 @@ class ExplorationSession:
         self._parameters = parameters
         self.checkpointing = Checkpointing(node, parameters)
         self.active = False
+        self._leaving = False    # whether that has begun
         self._wanted = True    # as the service explore has it
         self._started = math.inf
         self._publishers = Publishers(node)
@@ -58,6 +60,7 @@ class ExplorationSession:
         self._link: RobotLink = (
             AdviceLink(node, parameters, self.exploration, self._guard) if parameters['advisory']
             else CommandLink(node, parameters, self.exploration, self._guard))
+        self._loop.aside = self._guard.aside
         self._loop.obstacle = self._too_many_states
         self._most_states = self._allowed_states()
         self._services = Services(node, self)
@@ -67,6 +70,7 @@ class ExplorationSession:
             for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
         self._follow(self.exploration)
         self._tick()
+        self._report()    # to be repeated while a plan is made
 
     @property
     def exploration(self) -> Exploration:
@@ -109,6 +113,8 @@ class ExplorationSession:
 
         :raises Refused: if nothing there can be gone on from.
         """
+        if self._guard.busy:
+            raise Refused('a plan is being made, call load again when it is')
         exploration = self.checkpointing.load()
         self._loop.drive(exploration)
         self._follow(exploration)
@@ -124,12 +130,16 @@ class ExplorationSession:
     def leave(self) -> bool:
         """Leave the robot as ``on_shutdown`` says; return whether that is over."""
         self.active = False    # whoever calls the service explore now comes too late
+        if self._guard.busy:
+            self._guard.stopping = not self._leaving
+            return False
+        self._leaving, self._guard.stopping = True, False
         return self._link.leave(
             self._parameters['on_shutdown'], self._parameters['shutdown_timeout'])
 
     def close(self) -> None:
         """Remove all topics, services and timers; write the counts if asked to."""
-        self._guard.closed = True
+        self._guard.close()
         for timer in self._timers:
             self._node.destroy_timer(timer)
         self._services.destroy()
@@ -150,8 +160,8 @@ class ExplorationSession:
         if exploration.steps:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(f'going on from step {exploration.steps}')
-        exploration.on_event = self._publishers.event
-        exploration.on_hypothesis = self._publishers.hypothesis
+        exploration.on_event = self._guard.outside(self._publishers.event)
+        exploration.on_hypothesis = self._guard.outside(self._publishers.hypothesis)
         self._call(self._publishers.hypothesis, exploration.hypothesis)
 
     def _fail(self, reason: str) -> None:
@@ -176,6 +186,10 @@ class ExplorationSession:
 
     def _tick(self) -> None:
         now = time.monotonic()
+        self._guard.look()
+        if self._guard.busy:    # what is said of the exploration stays as it was before the plan
+            self._publishers.republish(self._parameters['republish_period'], now)
+            return
         deadline = self._started + (self._parameters['max_duration'] or math.inf)
         self._most_states = self._allowed_states()
         self._link.tick(step_limits(self._parameters, deadline), now)
@@ -185,6 +199,12 @@ class ExplorationSession:
 
     def _diagnose(self) -> None:
         self._link.announce()
+        if self._guard.busy:
+            self._publishers.repeat_diagnostics()
+        else:
+            self._report()
+
+    def _report(self) -> None:
         self._call(
             self._publishers.diagnostics, self.exploration, self._loop.timer.timeouts,
             self.checkpointing.problem, time.monotonic())

@@ -1,0 +1,186 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""While a plan is made the node is served, and nothing else is different."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import os
+from pathlib import Path
+import signal
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from faulty_robot import as_steps
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from mnm_ros import wire
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import settings_by_name
+from mnm_ros.core.step_task import play
+from mnm_ros.protocol.clients import REPORT
+from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot
+import pytest
+from rclpy.qos import qos_profile_system_default
+from std_msgs.msg import Header, String
+from std_srvs.srv import SetBool
+from thinking_base import EVERY
+
+STEPS = 3 * EVERY + 10    # the first of which is none of the base
+GAP = 1.0                 # s; 0.5 s is the period, and a machine may be busy
+SOON = 0.8                # s, much less than a plan takes
+
+Explore = Callable[..., NodeProcess]
+
+
+@pytest.fixture
+def thinking(explorer: Explore, monkeypatch: pytest.MonkeyPatch) -> Explore:
+    """Start an explorer that thinks for 1.5 s with each 40th step of its base."""
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
+        (str(Path(__file__).parent), os.environ['PYTHONPATH'])))
+
+    def start(base: str = 'thinking_base:shortly', **parameters: object) -> NodeProcess:
+        return explorer(base=base, **parameters)
+    return start
+
+
+@pytest.fixture
+def until_it_thinks(peer: Peer, robot: ScriptedRobot) -> Callable[[], None]:
+    """Wait until the first plan is made: the step before it has been answered."""
+    def wait() -> None:
+        peer.wait_for(lambda: len(robot.executed) == EVERY + 1, 'the first plan')
+        peer.spin(0.1)
+        assert len(robot.executed) == EVERY + 1
+    return wait
+
+
+def played(steps: int) -> list[tuple[int, int, int]]:
+    """Return what the robot executes if it is driven in plain Python: state, action, next."""
+    happened: list[tuple[int, int, int]] = []
+    state = 0
+
+    def move(action: int) -> int:
+        nonlocal state
+        before, state = state, 0 if action == -1 else min(max(state + 1 - 2 * action, 0), 2)
+        happened.append((before, action, state))
+        return state
+
+    exploration = Exploration(settings_by_name({
+        'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
+        'preset': 'onboard', 'base': 'disco'}))
+    play(exploration, move, steps)
+    return happened
+
+
+def test_it_is_served_and_learns_the_same(thinking: Explore, peer: Peer, robot: ScriptedRobot,
+                                          tmp_path: Path) -> None:
+    beats: list[float] = []
+    peer.node.create_subscription(
+        Header, 'heartbeat', lambda _: beats.append(time.monotonic()), wire.HEARTBEAT)
+    told: list[float] = []
+    peer.node.create_subscription(
+        DiagnosticArray, '/diagnostics', lambda _: told.append(time.monotonic()),
+        qos_profile_system_default)
+    phase = peer.listen(String, 'phase')
+    process = thinking(max_steps=STEPS, record=str(tmp_path / 'record'))
+    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end', deadline=40.0)
+    assert max(after - before for before, after in zip(beats, beats[1:])) < GAP
+    assert max(after - before for before, after in zip(told, told[1:])) < 1.0 + GAP
+    assert process.stop() == 0, process.output
+    assert robot.executed == played(STEPS)
+    counted = as_steps(read_counts(tmp_path / 'record'))
+    assert sum(counted.values()) == STEPS - 1    # nobody knows where the first RESET began
+
+
+def test_services_and_parameters(thinking: Explore, peer: Peer, robot: ScriptedRobot,
+                                 until_it_thinks: Callable[[], None]) -> None:
+    """Pausing is answered at once, and no action follows on the plan; then it goes on."""
+    process = thinking()
+    phase = peer.listen(String, 'phase')
+    with peer.client(SetBool, 'explore') as explore, peer.setter('explorer') as set_one:
+        until_it_thinks()
+        began = time.monotonic()
+        assert set_one('step_timeout', 0.7).successful
+        response = explore(SetBool.Request(data=False))
+        assert response.success and response.message == 'pausing after the current step'
+        assert time.monotonic() - began < SOON
+        assert phase[-1].data != 'paused'
+        peer.wait_for(lambda: phase[-1].data == 'paused', 'the end of the plan')
+        peer.spin(0.3)
+        assert len(robot.executed) == EVERY + 1
+        assert explore(SetBool.Request(data=True)).success
+        peer.wait_for(lambda: len(robot.executed) > EVERY + 10, 'steps')
+        assert robot.executed[EVERY + 1][1] == -1
+    assert process.stop() == 0 and 'Traceback' not in process.output
+
+
+def test_a_robot_that_is_moved_meanwhile(
+        thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        until_it_thinks: Callable[[], None]) -> None:
+    """The next action is RESET, and the way there was no step."""
+    process = thinking(record=str(tmp_path / 'record'))
+    phase = peer.listen(String, 'phase')
+    until_it_thinks()
+    robot.state = 2 - robot.state
+    robot.send(REPORT, robot.state)
+    peer.wait_for(lambda: len(robot.executed) > EVERY + 10, 'steps')
+    assert robot.executed[EVERY + 1][1] == -1
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=False)).success
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    assert process.stop() == 0, process.output
+    # The first one begins where nobody knows.
+    assert as_steps(read_counts(tmp_path / 'record')) == as_steps(as_counts(robot.executed[1:]))
+
+
+def test_a_plan_that_fails(thinking: Explore, peer: Peer, robot: ScriptedRobot) -> None:
+    process = thinking('thinking_base:in_vain')
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: status and status[-1].data == 'fault: ZeroDivisionError: injected',
+                  'the fault')
+    peer.wait_for(lambda: len(robot.executed) == EVERY + 2, 'the order to go home')
+    assert robot.executed[-1][1] == -1
+    assert process.stop() == 0 and 'ZeroDivisionError: injected' in process.output
+
+
+def test_lifecycle(thinking: Explore, peer: Peer, robot: ScriptedRobot,
+                   until_it_thinks: Callable[[], None]) -> None:
+    process = thinking()
+    with (peer.client(ChangeState, 'explorer/change_state') as change,
+          peer.client(GetState, 'explorer/get_state') as get):
+        until_it_thinks()
+        began = time.monotonic()
+        assert change(ChangeState.Request(
+            transition=Transition(id=Transition.TRANSITION_DEACTIVATE))).success
+        assert get(GetState.Request()).current_state.id == State.PRIMARY_STATE_INACTIVE
+        assert time.monotonic() - began < SOON
+        peer.spin(2.0)
+        assert len(robot.executed) == EVERY + 1    # none followed on the plan
+        for transition in (Transition.TRANSITION_CLEANUP, Transition.TRANSITION_CONFIGURE,
+                           Transition.TRANSITION_ACTIVATE):
+            assert change(ChangeState.Request(transition=Transition(id=transition))).success
+    peer.wait_for(lambda: len(robot.executed) > EVERY + 10, 'steps')
+    assert process.stop() == 0 and 'Traceback' not in process.output
+
+
+@pytest.mark.parametrize('base', ['thinking_base:shortly', 'thinking_base:endlessly'])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_the_end(thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+                 until_it_thinks: Callable[[], None], base: str, number: int) -> None:
+    """It ends within 5 s, whatever the plan takes, and nothing is lost that happened."""
+    process = thinking(base, record=str(tmp_path / 'record'))
+    until_it_thinks()
+    began = time.monotonic()
+    process.send(number)
+    peer.wait_for(lambda: not process.running, 'the end')
+    assert time.monotonic() - began < 5.0
+    assert process.wait() == 0 and 'Traceback' not in process.output, process.output
+    assert len(robot.executed) == EVERY + 1
+    assert sum(as_steps(read_counts(tmp_path / 'record')).values()) == EVERY

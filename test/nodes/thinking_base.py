@@ -1,0 +1,67 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Base algorithms that now and then think for long, for the parameter ``base``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.parts import BASES
+import numpy as np
+
+EVERY = 40    # steps
+
+_steps = 0
+
+
+def shortly(*arguments: Any) -> BaseAlgorithm:
+    """Computes for 1.5 s at each 40th step."""
+    return _thinking(BASES['disco'](*arguments), 1.5)
+
+
+def endlessly(*arguments: Any) -> BaseAlgorithm:
+    """Computes for a minute at each 40th step."""
+    return _thinking(BASES['disco'](*arguments), 60.0)
+
+
+def in_vain(*arguments: Any) -> BaseAlgorithm:
+    """Computes for half a second at its 40th step, and breaks down."""
+    base = _thinking(BASES['disco'](*arguments), 0.5)
+    observe = base.observe
+
+    def breaking(action: int, state: int) -> None:
+        observe(action, state)
+        if _steps == EVERY:
+            raise ZeroDivisionError('injected')
+
+    base.observe = breaking    # type: ignore[method-assign]
+    return base
+
+
+def _thinking(base: BaseAlgorithm, seconds: float) -> BaseAlgorithm:
+    observe = base.observe
+
+    def thinking(action: int, state: int) -> None:
+        global _steps
+        _steps += 1
+        if _steps % EVERY == 0:
+            end = time.monotonic() + seconds
+            matrix = np.eye(200)
+            while time.monotonic() < end:
+                matrix = np.linalg.solve(np.eye(200) + 0.1 * matrix, matrix)
+                sum(range(10_000))    # which keeps the interpreter to itself
+        observe(action, state)
+
+    base.observe = thinking    # type: ignore[method-assign]
+    base.may_plan = lambda action, state: True    # type: ignore[method-assign]
+    return base
