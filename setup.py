@@ -42,7 +42,8 @@ setup(
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     package_data={NAME: ['py.typed']},
     python_requires='>=3.10',
-    install_requires=['setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'scipy>=1.8', 'transitions>=0.8.10'],
+    install_requires=[
+        'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'scipy>=1.8', 'transitions>=0.8.10'],
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
