@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Optimistic planning in which the state that was never seen is one more candidate."""
 
 from __future__ import annotations
@@ -5,13 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.model import Model
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.shortest_path import Equations
+import numpy as np
 
 _PRECISION = 1e-7
 _SWEEPS = 100
@@ -19,13 +28,13 @@ _SWEEPS = 100
 
 @dataclass(frozen=True)
 class Outlook:
-    """The most favourable plausible way to a target.
+    """
+    The most favourable plausible way to a target.
 
-    Attributes:
-        steps: expected steps from home.
-        moves: the action by known state.
-        gains: by known state, what its pair owes to optimism: expected visits times the steps
-            that the counts, taken as the truth, would add.
+    :ivar steps: expected steps from home.
+    :ivar moves: the action by known state.
+    :ivar gains: by known state, what its pair owes to optimism: expected visits times the steps
+        that the counts, taken as the truth, would add.
     """
 
     steps: float
@@ -51,10 +60,10 @@ class _Bounds:
 
 
 class OptimisticPlanner:
-    """Least expected steps to a target over all plausible CMPs.
+    """
+    Least expected steps to a target over all plausible CMPs.
 
-    Args:
-        delta: the probability with which it may rule out a state that is within reach.
+    :param delta: the probability with which it may rule out a state that is within reach.
     """
 
     def __init__(self, delta: float) -> None:
@@ -143,7 +152,8 @@ class OptimisticPlanner:
 
 def _evaluate(model: Model, hits: Bools, bounds: _Bounds, masses: Floats, moves: Indices,
               lowest: int) -> tuple[Equations, Floats]:
-    """Return the equations of the moves under the plausible rows, and their values.
+    """
+    Return the equations of the moves under the plausible rows, and their values.
 
     Mass on the target ends the attempt. Outside the known states a RESET is played: one step
     more, and on from home. What a row that never saw the target lacks to 1 is where the value is

@@ -1,11 +1,20 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The least mean in a Kullback-Leibler ball, against a search through the whole ball."""
 
 from __future__ import annotations
 
+from mnm_ros.core.kl_ball import least_mean
 import numpy as np
 import pytest
-
-from mnm_ros.core.kl_ball import least_mean
 
 COLD = np.array([np.nan])
 
@@ -15,7 +24,8 @@ def bound(p: list[float], v: list[float], radius: float, tilt: np.ndarray = COLD
 
 
 def searched(p: list[float], v: list[float], radius: float) -> float:
-    """Try each mass on the first of two states, with as little on the second as the ball allows.
+    """
+    Try each mass on the first of two states, with as little on the second as the ball allows.
 
     What is left over goes where the value is 0.
     """

@@ -1,15 +1,24 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Optimistic planning with the unseen state, against value iteration state by state."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-import pytest
-from random_models import TARGET, RandomModel
-
 from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
+import numpy as np
+import pytest
+from random_models import RandomModel, TARGET
 
 DELTA = 0.05
 COMPARED = 300    # steps; value iteration takes too long to find greater values

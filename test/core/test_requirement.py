@@ -1,11 +1,18 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """How many more samples are asked for before states are ruled out."""
 
 from __future__ import annotations
 
 import math
-
-import numpy as np
-import pytest
 
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.model import Model
@@ -13,6 +20,8 @@ from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.problem import Problem
 from mnm_ros.core.requirement import EVEN, Requirement
 from mnm_ros.core.transition_rows import TransitionRows
+import numpy as np
+import pytest
 
 DELTA = 0.02
 FAR = 9
