@@ -35,13 +35,13 @@ RUNS: tuple[tuple[str, int, Mapping[str, object]], ...] = (
     ('grid_3x3', 40_000, {'epsilon': 0.5}),
     ('endless_tree', 40_000, {'stream_data': 'own', 'streams': 'printed',
                              'stream_exponent': 3.0}),
-    ('broken_wheel', 40_000, {'base': 'disco'}),
-    ('shortcut', 40_000, {'base': 'disco', 'radius': 3.0}),
+    ('broken_wheel', 40_000, {'base': 'ucb_explore'}),
+    ('shortcut', 40_000, {'radius': 3.0}),
     ('corridor', 3_000_000, {'preset': 'paper', 'accuracy_divisor': 2.0, 'stream_exponent': 3.0,
                              'c1': 0.03, 'check_window': 4}),
     ('broken_wheel', 150_000, {'checks': 'hoeffding', 'check_window': 3}),
-    ('endless_corridor', 60_000, {'evaluation': 'monte_carlo', 'accuracy_divisor': 2.0,
-                                  'discovery': 'per_visit'}),
+    ('endless_corridor', 60_000, {'base': 'ucb_explore', 'evaluation': 'monte_carlo',
+                                  'accuracy_divisor': 2.0, 'discovery': 'per_visit'}),
     ('two_rooms', 60_000, {'interrupted': True}),
 )
 

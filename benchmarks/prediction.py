@@ -11,16 +11,17 @@
 """
 How many steps the first hypothesis takes, and how well that can be said beforehand.
 
-MNM runs in random CMPs until its first hypothesis, for every epsilon and delta asked for. Two
-power laws (mnm_ros/trial/prediction.py) are fitted to the runs in one half of the CMPs and
-judged on those in the other half:
+MNM runs in random CMPs until its first hypothesis, in each with every epsilon and every delta
+once, paired anew from seed to seed, as worlds differ more than pairs do. Two power laws
+(mnm_ros/trial/prediction.py) are fitted to the runs in one half of the CMPs and judged on those in
+the other half:
 
 learnt  by the number of states that the hypothesis has in the end, as if known beforehand
 probed  by what a probe like that of preflight finds: states that seem to be within the radius,
         and states met at all
 
-Then the laws as preflight has them are judged on all runs. They were fitted to the seeds 0 to 59,
-and their ranges are what held for the seeds 1000 to 1059; from 2000 on all is new to them. The
+Then the laws as preflight has them are judged on all runs. They were fitted to the seeds 0 to 15,
+and their ranges are what held for the seeds 1000 to 1015; from 2000 on all is new to them. The
 exit status is 0 if at least 85% of the steps taken are in the range that each of the two gives
 for 90%.
 """
@@ -39,7 +40,6 @@ import sys
 from typing import NamedTuple
 
 from mnm_ros.core.presets import new_mnm
-from mnm_ros.simulation.families import FAMILIES
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial.prediction import factors, LEARNT, PowerLaw, PROBE_STEPS, PROBED
@@ -50,7 +50,8 @@ from trials import Configuration, prepare
 EPSILONS, DELTAS = (0.25, 0.5, 1.0), (0.05, 0.1, 0.2)
 RESETS, PROBES = 5, (PROBE_STEPS // 2, PROBE_STEPS, 2 * PROBE_STEPS)
 FACTOR, SHARE = 2.0, 0.85
-STATIONARY = tuple(name for name in FAMILIES if not name.startswith('changing'))
+STATIONARY = ('random_graph', 'random_grid', 'random_tree', 'confusing_chain')
+"""The families in which nothing happens; the others are made from these."""
 
 
 class Run(NamedTuple):
@@ -148,7 +149,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add('--seeds', type=int, default=30,
+    add('--seeds', type=int, default=14,
         help='CMPs of each family; those of even seeds to fit, the others held out '
              '(default %(default)s)')
     add('--first-seed', type=int, default=2000, help='default %(default)s')
@@ -157,8 +158,10 @@ def main() -> int:
         help='parallel processes (default: the cores there are)')
     add('--output', type=Path, metavar='CSV', help='write a line for each run')
     arguments = parser.parse_args()
-    tasks = list(product(STATIONARY, range(
-        arguments.first_seed, arguments.first_seed + arguments.seeds), EPSILONS, DELTAS))
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    tasks = [(family, seed, epsilon, DELTAS[(seed + number) % len(DELTAS)])
+             for family, seed in product(STATIONARY, seeds)
+             for number, epsilon in enumerate(EPSILONS)]
     with multiprocessing.get_context('spawn').Pool(arguments.jobs) as pool:
         runs = pool.map(partial(run, arguments.budget), tasks, chunksize=4)
     if arguments.output:

@@ -47,13 +47,13 @@ class PowerLaw:
 
 
 LEARNT = PowerLaw(MappingProxyType({
-    'constant': 4.48, 'states': 1.74, 'actions': 0.17, 'radius': 0.59, 'epsilon': 1.11,
-    'delta': 0.22}), 0.50, 2.21)
+    'constant': 2.72, 'states': 1.58, 'actions': 0.40, 'radius': 0.85, 'epsilon': 0.90,
+    'delta': 0.27}), 0.32, 4.22)
 """For ``states`` that will be learnt."""
 
 PROBED = PowerLaw(MappingProxyType({
-    'constant': 3.06, 'states': 0.66, 'met': 0.83, 'actions': 0.69, 'radius': 1.40,
-    'epsilon': 1.04, 'delta': 0.21}), 0.41, 2.13)
+    'constant': 0.80, 'states': 0.12, 'met': 1.42, 'actions': 1.18, 'radius': 1.47,
+    'epsilon': 0.80, 'delta': 0.32}), 0.27, 4.51)
 """For ``states`` estimated and ``met`` counted by a probe of ``PROBE_STEPS``."""
 
 PROBE_STEPS = 100

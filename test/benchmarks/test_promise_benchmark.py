@@ -106,7 +106,8 @@ def test_a_budget_that_is_used_up() -> None:
 
 def test_a_change_that_nobody_sees_in_time() -> None:
     found = trials.run('changing_chain', 2, QUICK)
-    outcome = trials.run('changing_chain', 2, replace(QUICK, budget=found.steps_first))
+    outcome = trials.run('changing_chain', 2, replace(
+        QUICK, budget=found.steps_first, change_after=found.steps_first // 2))
     assert outcome.end in ('relearnt', 'unnoticed', 'not relearnt')
     assert outcome.last is not None and outcome.first == found.first
 

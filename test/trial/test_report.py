@@ -51,7 +51,7 @@ def identity(actions: tuple[str, ...], radius: float) -> dict:
 def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     """Play in a world that changes, with a robot that is moved and paused now and then."""
     folder = tmp_path_factory.mktemp('trial')
-    scenario = draw('changing_chain', 4, 3.0)
+    scenario = draw('changing_chain', 0, 3.0)
     simulator = Simulator(scenario, 1)
     exploration = Exploration(
         settings(Problem(len(scenario.actions), 3.0, 1.0, 0.1), 'onboard'), 3)

@@ -1,0 +1,52 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Random counts of a few known states, and the model of them."""
+
+from __future__ import annotations
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.model import Model
+from mnm_ros.core.transition_rows import TransitionRows
+import numpy as np
+
+OUTSIDE = 50
+TARGET = 99
+
+
+class RandomModel:
+    """Known states ``0 .. known - 1``, home first; ``OUTSIDE`` and ``TARGET`` are not known."""
+
+    def __init__(self, seed: int, most: float = 3.0, target: bool = True) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.known, self.actions = int(self.rng.integers(1, 5)), int(self.rng.integers(1, 4))
+        self.counts = Counts()
+        self.rows = TransitionRows(self.counts, self.actions)
+        for state in range(self.known):
+            self.rows.enter(state)
+        for _ in range(self.known * self.actions):
+            self.sample(most, target)
+        self.add(0, 0, TARGET if target else OUTSIDE, 3)
+
+    def sample(self, most: float, target: bool) -> None:
+        """Execute some pair up to ``10 ** most`` times."""
+        state, action = (int(self.rng.integers(n)) for n in (self.known, self.actions))
+        ends = [*range(self.known), OUTSIDE, *[TARGET] * target]
+        for end in self.rng.choice(ends, size=3):
+            self.add(state, action, int(end), int(10 ** self.rng.uniform(0, most)))
+
+    def add(self, state: int, action: int, following: int, times: int) -> None:
+        for _ in range(times):
+            self.counts.add(state, action, following)
+            self.rows.add(state, action, following)
+
+    @property
+    def model(self) -> Model:
+        return Model.of(self.rows, range(self.known))

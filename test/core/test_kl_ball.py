@@ -1,0 +1,73 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The least mean in a Kullback-Leibler ball, against a search through the whole ball."""
+
+from __future__ import annotations
+
+from mnm_ros.core.kl_ball import least_mean
+import numpy as np
+import pytest
+
+COLD = np.array([np.nan])
+
+
+def bound(p: list[float], v: list[float], radius: float, tilt: np.ndarray = COLD) -> float:
+    return float(least_mean(np.array([p]), np.array([v]), np.array([radius]), tilt.copy())[1][0])
+
+
+def searched(p: list[float], v: list[float], radius: float) -> float:
+    """
+    Try each mass on the first of two states, with as little on the second as the ball allows.
+
+    What is left over goes where the value is 0.
+    """
+    first = np.exp(np.linspace(np.log(1e-9), 0, 400_001)[:-1])
+    room = radius - p[0] * np.log(p[0] / first)
+    second = p[1] * np.exp(np.minimum(700.0, -room / p[1]))
+    inside = first + second <= 1
+    return float((first * v[0] + second * v[1])[inside].min())
+
+
+@pytest.mark.parametrize('seed', range(60))
+def test_it_is_the_minimum_and_never_more(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet([1.0, 1.0]).tolist()
+    v = (10 ** rng.uniform(-2, 3, 2) * (rng.random(2) < 0.9)).tolist()
+    radius = float(10 ** rng.uniform(-3, 0.7))
+    found = bound(p, v, radius)
+    least = min(searched(p, v, radius), searched(p[::-1], v[::-1], radius))
+    # Each distribution that was tried is in the ball: none of them may be below the bound.
+    assert found <= least * (1 + 1e-12)
+    assert found == pytest.approx(least, rel=2e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize('seed', range(30))
+def test_it_does_not_matter_where_it_begins(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p, v = rng.dirichlet(np.ones(4)).tolist(), rng.uniform(0, 9, 4).tolist()
+    radius = float(10 ** rng.uniform(-3, 0.5))
+    cold = bound(p, v, radius)
+    for start in (-20.0, 0.0, 20.0):
+        assert bound(p, v, radius, np.array([start])) == pytest.approx(cold, rel=1e-6, abs=1e-9)
+
+
+def test_where_a_call_ended_is_kept_for_rows_that_need_it() -> None:
+    fractions, values = np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[1.0, 2.0], [1.0, 0.0]])
+    tilt = np.full(2, np.nan)
+    least_mean(fractions, values, np.array([0.01, 0.5]), tilt)
+    assert np.isfinite(tilt[0]) and np.isnan(tilt[1])    # in the second some mass is left over
+
+
+def test_the_ends_of_the_range() -> None:
+    assert bound([0.0, 0.0], [3.0, 4.0], np.nan) == 0    # without samples anything may follow
+    assert bound([1.0, 0.0], [0.0, 7.0], 0.3) == 0
+    assert bound([0.5, 0.5], [2.0, 4.0], 0.0) == 3       # a ball without room
+    assert bound([1.0, 0.0], [2.0, 7.0], 0.3) == pytest.approx(2 * np.exp(-0.3))

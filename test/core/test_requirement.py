@@ -1,0 +1,110 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""How many more samples are asked for before states are ruled out."""
+
+from __future__ import annotations
+
+import math
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.model import Model
+from mnm_ros.core.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.problem import Problem
+from mnm_ros.core.requirement import EVEN, Requirement
+from mnm_ros.core.transition_rows import TransitionRows
+import numpy as np
+import pytest
+
+DELTA = 0.02
+FAR = 9
+
+
+class World:
+    """Two known states; each action of state 1 leads to ``FAR`` with a small chance."""
+
+    def __init__(self, radius: float, chance: float, seed: int = 0) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.chance = chance
+        self.counts = Counts()
+        self.rows = TransitionRows(self.counts, 2)
+        for state in (0, 1):
+            self.rows.enter(state)
+        self.planner = OptimisticPlanner(DELTA)
+        self.requirement = Requirement(Problem(2, radius, 1.0, 0.1), self.planner, self.rows)
+
+    def execute(self, wanted: dict[tuple[int, int], int]) -> None:
+        for (state, action), executions in wanted.items():
+            while self.counts.visits(state, action) < executions:
+                far = state == 1 and self.rng.random() < self.chance
+                following = FAR if far else 1 - state
+                self.counts.add(state, action, following)
+                self.rows.add(state, action, following)
+
+    def sample(self, others: tuple[int, ...], rounds: int = 200) -> int:
+        """Do what is asked for, and return how often something was."""
+        for number in range(rounds):
+            wanted = self.requirement.samples((0, 1), others)
+            if not wanted:
+                return number
+            assert all(executions > self.counts.visits(*pair)
+                       for pair, executions in wanted.items())
+            self.execute(wanted)
+        raise AssertionError('it asks for ever more')
+
+
+def test_first_it_asks_for_what_no_pair_can_do_without() -> None:
+    world = World(4.0, 0.0)
+    least = math.ceil(EVEN * world.planner.budget(3) / -math.log1p(-1 / 4.0))
+    wanted = world.requirement.samples((0, 1), ())
+    assert set(wanted) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert all(abs(executions - least) <= 1 for executions in wanted.values())
+
+
+@pytest.mark.parametrize('radius', [1.5, 3.0, 5.0])
+def test_it_asks_until_what_was_never_seen_is_ruled_out(radius: float) -> None:
+    world = World(radius, 0.0)
+    assert world.sample(()) > 1
+    outlook = OptimisticPlanner(DELTA).plan(Model.of(world.rows, (0, 1)), None)
+    assert outlook.steps > radius
+
+
+def test_it_asks_until_the_others_are_ruled_out_too() -> None:
+    alone, both = World(3.0, 0.02), World(3.0, 0.02)
+    alone.sample(())
+    both.sample((FAR,))
+    assert OptimisticPlanner(DELTA).plan(Model.of(both.rows, (0, 1)), FAR).steps > 3.0
+    assert sum(map(sum, visits(both))) > sum(map(sum, visits(alone)))
+
+
+def visits(world: World) -> list[list[int]]:
+    return [world.counts.visits_of_all(state, 2) for state in (0, 1)]
+
+
+def test_a_state_that_nothing_leads_to_asks_for_nothing() -> None:
+    world = World(3.0, 0.0)
+    world.sample(())
+    assert world.requirement.samples((0, 1), (77,)) == {}
+
+
+def test_a_state_within_reach_is_never_ruled_out() -> None:
+    world = World(3.0, 0.9)
+    for _ in range(3):    # the samples asked for grow by a power of GROWTH each time
+        wanted = world.requirement.samples((0, 1), (FAR,))
+        assert wanted
+        world.execute(wanted)
+
+
+def test_asking_changes_no_counts() -> None:
+    world = World(3.0, 0.9)
+    world.execute({(s, a): 40 for s in (0, 1) for a in (0, 1)})
+    before, tally = world.counts.as_dict(), world.rows.tally.copy()
+    assert world.requirement.samples((0, 1), (FAR,))
+    assert world.counts.as_dict() == before and np.array_equal(world.rows.tally, tally)

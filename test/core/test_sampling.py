@@ -1,0 +1,173 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Which pairs are sampled next, and the ways there."""
+
+from __future__ import annotations
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.sampling import FIRST, most_relevant, Sampling
+from mnm_ros.core.transition_rows import TransitionRows
+
+EAST, WEST = 0, 1
+PATIENCE = 50
+
+
+class Corridor:
+    """States 0, 1, 2, ... in a row, of which ``entered`` are sampled; every move succeeds."""
+
+    def __init__(self, entered: int = 1) -> None:
+        self.here = 0
+        self.counts = Counts()
+        self.rows = TransitionRows(self.counts, 2)
+        self.sampling = Sampling(self.counts, self.rows, PATIENCE)
+        for state in range(entered):
+            self.sampling.enter(state)
+
+    def step(self) -> tuple[int, int]:
+        here = self.here
+        action = self.sampling.action(here)
+        self.here = 0 if action == RESET else max(0, here + (1 if action == EAST else -1))
+        if action != RESET:
+            self.counts.add(here, action, self.here)
+            self.rows.add(here, action, self.here)
+        self.sampling.observe(here, action, self.here)
+        return here, action
+
+    def sample_all(self, most: int = 300) -> int:
+        for step in range(most):
+            if not self.sampling.open:
+                return step
+            self.step()
+        raise AssertionError(f'still open: {self.sampling.open}')
+
+    def visits(self, state: int, action: int) -> int:
+        return self.counts.visits(state, action)
+
+
+def test_every_action_of_a_state_that_is_entered_is_executed() -> None:
+    corridor = Corridor(4)
+    corridor.sample_all()
+    assert all(corridor.visits(state, action) >= FIRST
+               for state in range(4) for action in (EAST, WEST))
+    assert corridor.sampling.samples <= corridor.sampling.steps
+    assert corridor.sampling.price > 0
+
+
+def test_what_is_wanted_is_executed_so_often_and_no_oftener_than_needed() -> None:
+    corridor = Corridor(3)
+    corridor.sample_all()
+    corridor.sampling.want((2, WEST), 9)
+    corridor.sampling.want((2, WEST), 4)    # less than what is wanted changes nothing
+    assert list(corridor.sampling.open) == [2]
+    corridor.sample_all()
+    assert corridor.visits(2, WEST) == 9
+
+
+def test_the_nearest_open_state_comes_first() -> None:
+    corridor = Corridor(6)
+    corridor.sample_all()
+    while corridor.here != 0:
+        corridor.here = 0
+    for state in (5, 1):
+        corridor.sampling.want((state, WEST), corridor.visits(state, WEST) + 1)
+    assert [corridor.step() for _ in range(2)] == [(0, EAST), (1, WEST)]
+
+
+def test_ways_lead_through_states_and_home_by_reset() -> None:
+    corridor = Corridor(8)
+    corridor.sample_all()
+    corridor.sampling.want((0, WEST), corridor.visits(0, WEST) + 1)
+    corridor.here = 6
+    assert corridor.step() == (6, RESET)
+    assert corridor.step() == (0, WEST)
+    distances = corridor.sampling.distances()
+    assert distances[0] == 0 and distances[3] <= 3 * 2    # half of the moves may go another way
+
+
+def test_what_is_urgent_comes_before_the_state_at_hand() -> None:
+    corridor = Corridor(4)
+    corridor.sample_all()
+    corridor.here = 0
+    corridor.sampling.want((0, WEST), 50)
+    before = corridor.visits(3, EAST)
+    corridor.sampling.urge((3, EAST))
+    played = [corridor.step() for _ in range(4)]
+    assert played == [(0, EAST), (1, EAST), (2, EAST), (3, EAST)]
+    assert corridor.visits(3, EAST) == before + 1
+    assert corridor.step() != (3, EAST)    # it was urgent once
+
+
+def test_what_is_preferred_comes_first_until_it_lacks_nothing() -> None:
+    corridor = Corridor(4)
+    corridor.sample_all()
+    corridor.here = 0
+    corridor.sampling.prefer(2)
+    assert not corridor.sampling.preferring    # it lacks nothing
+    for state in (0, 2):
+        corridor.sampling.want((state, WEST), corridor.visits(state, WEST) + 2)
+    corridor.sampling.prefer(2)
+    assert corridor.sampling.preferring
+    assert [corridor.step() for _ in range(3)] == [(0, EAST), (1, EAST), (2, WEST)]
+    while corridor.sampling.preferring:
+        corridor.step()
+    assert list(corridor.sampling.open) == [0]
+
+
+def test_a_state_that_is_left_is_not_sampled_any_more() -> None:
+    corridor = Corridor(3)
+    corridor.sample_all()
+    corridor.sampling.want((2, WEST), 50)
+    corridor.sampling.leave(2)
+    assert 2 not in corridor.sampling.sampled and not corridor.sampling.open
+    corridor.sampling.enter(2)    # and what was wanted still is
+    assert list(corridor.sampling.open) == [2]
+
+
+def test_without_a_way_a_policy_leads_there_and_a_state_out_of_its_reach_is_left_out() -> None:
+    corridor = Corridor(1)
+    sampling = corridor.sampling
+    corridor.sample_all()
+    path = Policy(7, 6, (0, 7), ((EAST, RESET),))
+    sampling.enter(7, path)
+    assert sampling.action(5) == RESET    # away from home the way begins with a RESET
+    trips = 0
+    for _ in range(500):
+        if not sampling.open:
+            break
+        action = sampling.action(0)
+        trips += action == EAST
+        sampling.observe(0, action, 0)    # it never arrives
+    assert not sampling.open and trips
+    assert 7 in sampling.sampled
+    sampling.observe(0, EAST, 7)    # whoever is met there is no longer given up
+    sampling.reopen(7)
+    assert list(sampling.open) == [7]
+
+
+def test_without_way_or_policy_the_least_tried_action_at_home() -> None:
+    corridor = Corridor(1)
+    corridor.sample_all()
+    corridor.sampling.enter(9)
+    corridor.counts.add(0, EAST, 0)
+    corridor.rows.add(0, EAST, 0)
+    assert corridor.visits(0, EAST) > corridor.visits(0, WEST)
+    assert corridor.sampling.action(0) == WEST
+    corridor.sampling.urge((9, WEST))
+    corridor.sampling.action(0)
+    assert not corridor.sampling._urgent    # what no way leads to is urgent no more
+
+
+def test_the_most_relevant_pairs() -> None:
+    weights = {(0, 0): 4.0, (0, 1): 2.0, (1, 0): 1.9, (1, 1): 0.0}
+    assert most_relevant(weights, 0.5) == [(0, 0), (0, 1)]
+    assert most_relevant({(0, 0): 0.0}, 0.5) == most_relevant({}, 0.5) == []

@@ -1,0 +1,48 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Dense and sparse equations of stochastic shortest paths."""
+
+from __future__ import annotations
+
+from mnm_ros.core import shortest_path
+from mnm_ros.core.shortest_path import Equations
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_dense_and_sparse_equations_agree_with_the_power_series(
+        seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 12))
+    origins, ends = rng.integers(0, n, 40), rng.integers(0, n, 40)    # some more than once
+    masses = rng.random(40)
+    masses *= 0.9 / np.bincount(origins, masses, n).max()
+    costs = rng.uniform(1, 3, n)
+    moves = np.zeros((n, n))
+    np.add.at(moves, (origins, ends), masses)
+    powers = np.eye(n)
+    for _ in range(400):
+        powers = np.eye(n) + moves @ powers
+    for dense in (150, 0):
+        monkeypatch.setattr(shortest_path, '_DENSE', dense)
+        equations = Equations(n, origins, ends, masses)
+        assert equations.values(costs) == pytest.approx(powers @ costs)
+        assert equations.visits(n - 1) == pytest.approx(powers[n - 1])
+
+
+@pytest.mark.parametrize('dense', [150, 0])
+def test_a_path_that_never_ends_has_no_solution(
+        dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortest_path, '_DENSE', dense)
+    both = np.array([0, 1])
+    with pytest.raises(np.linalg.LinAlgError):
+        Equations(2, both, both[::-1].copy(), np.ones(2)).values(np.ones(2))

@@ -1,0 +1,73 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The rows of arrays, against the counts that they repeat."""
+
+from __future__ import annotations
+
+import random
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.transition_rows import TransitionRows
+import pytest
+
+
+def as_counts(rows: TransitionRows) -> dict[tuple[int, int], dict[int, int]]:
+    """Return what the rows say, in the form of the counts."""
+    states = list(rows.places)
+    found: dict[tuple[int, int], dict[int, int]] = {}
+    for row, (places, tally) in enumerate(zip(rows.next.tolist(), rows.tally.tolist())):
+        counted = {states[place]: int(n) for place, n in zip(places, tally) if n}
+        assert len(counted) == sum(n > 0 for n in tally)    # no state has two slots
+        if counted:
+            found[rows.states[row // rows.actions], row % rows.actions] = counted
+    return found
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_the_rows_say_what_the_counts_say(seed: int) -> None:
+    rng, actions, size = random.Random(seed), 3, 90
+    counts = Counts()
+    rows = TransitionRows(counts, actions)
+    rows.enter(7)
+    for _ in range(3000):
+        state, action, following = (rng.randrange(size), rng.randrange(actions),
+                                    int(rng.expovariate(0.1)) + 1000 * rng.randrange(2))
+        draw = rng.random()
+        if draw < 0.02 and rows.number(state) is None:
+            rows.enter(state)    # what was counted there before counts, too
+        elif draw < 0.04:
+            counts.forget(state, action)
+            rows.forget(state, action)
+        else:
+            counts.add(state, action, following)
+            rows.add(state, action, following)
+    entered = set(rows.states)
+    assert as_counts(rows) == {
+        pair: nexts for pair, nexts in counts.as_dict().items() if pair[0] in entered}
+    assert rows.states[0] == 7 and rows.places[7] == 0
+    assert [list(rows.places)[place] for place in rows.entered] == rows.states
+    assert [rows.number(state) for state in rows.states] == list(range(len(rows.states)))
+    assert len(rows.next) == len(rows.tally) == actions * len(rows.states)
+
+
+def test_what_was_forgotten_is_counted_anew() -> None:
+    counts = Counts()
+    rows = TransitionRows(counts, 1)
+    rows.enter(0)
+    for following in (5, 6, 6):
+        counts.add(0, 0, following)
+        rows.add(0, 0, following)
+    counts.forget(0, 0)
+    rows.forget(0, 0)
+    assert as_counts(rows) == {} and not rows.tally.any() and rows.number(5) is None
+    counts.add(0, 0, 6)
+    rows.add(0, 0, 6)
+    assert as_counts(rows) == {(0, 0): {6: 1}}
