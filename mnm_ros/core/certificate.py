@@ -162,11 +162,13 @@ class PolicyModel:
         self._frequencies = np.zeros(shape)
         self._fractions = np.zeros(shape)
         self._radius = np.zeros(len(known))
+        self._reserved = np.zeros(shape, dtype=bool)
         for row, (state, action, nexts) in enumerate(zip(known, moves, rows)):
             if action == RESET:
                 continue
-            # The last slot is the reserved place, which counts as a state outside.
+            # The slot after the last is the reserved place.
             size, lost = len(nexts), sets.lost((state, action))
+            self._reserved[row, size] = True
             self._following[row, :size] = [column.get(after, len(known)) for after in nexts]
             self._frequencies[row, :size + 1] = np.array([*nexts.values(), lost]) / max(
                 1, counts.visits(state, action) + lost)
@@ -178,14 +180,15 @@ class PolicyModel:
         values = np.full(known + 2, 1 + self._limit)
         values[-1] = 0.0
         tilts = np.full(known, np.nan)
-        excess = []
+        plain = values.copy()
         for _ in range(self._policy.horizon):
-            ahead, top = values[self._following], values.max()
+            top = values.max()
+            ahead = np.where(self._reserved, top, values[self._following])
             _, gain = least_mean(self._fractions, top - ahead, self._radius, tilts)
             steps = 1 + top - gain
-            # How far the worst distribution is above the counts, by step from the last to first.
-            excess.append(np.where(
-                self._resets, 0.0, steps - 1 - (self._frequencies * ahead).sum(axis=1)))
+            plain = self._step_back(
+                plain, 1 + (self._frequencies * plain[self._following]).sum(axis=1),
+                max(1 + self._limit, 1 + plain[0]))
             values = self._step_back(values, steps, max(1 + self._limit, 1 + values[0]))
         _, least = least_mean(self._fractions, ahead, self._radius, np.full(known, np.nan))
         visits = self._visits()
@@ -193,7 +196,7 @@ class PolicyModel:
         pairs = zip(self._policy.states, self._policy.actions[0])
         return Certificate(
             bound=float(values[0]),
-            empirical=float(values[0] - (visits * np.array(excess[::-1])).sum()),
+            empirical=float(plain[0]),
             steps=self._steps(visits),
             weights={pair: float(weight) for pair, weight in zip(pairs, weights) if weight > 0})
 
@@ -205,8 +208,7 @@ class PolicyModel:
         tilts = np.full(known, np.nan)
         for _ in range(self._policy.horizon):
             # A step that was broken off may have led anywhere, to the target as well.
-            ahead = values[self._following]
-            ahead[:, -1] = 0.0
+            ahead = np.where(self._reserved, 0.0, values[self._following])
             _, least = least_mean(self._fractions, ahead, self._radius, tilts)
             values = self._step_back(values, 1 + least, min(1 + self._limit, 1 + values[0]))
         return float(values[0])

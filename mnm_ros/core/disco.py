@@ -29,7 +29,7 @@ from mnm_ros.core.base import BaseAlgorithm, FEW
 from mnm_ros.core.certificate import Certificate, ConfidenceSets, PolicyModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.evaluation import Decision, Evaluation
+from mnm_ros.core.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
@@ -50,6 +50,8 @@ Ruling a state out that is hardly beyond the radius takes far more steps than ce
 
 GROWTH = 1.5
 """By how much the samples of a pair grow at most before a certificate is looked at again."""
+
+_HARDLY = 1e-6    # weight of a failure where the counts are to be taken as they are
 
 _TENTH = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
@@ -117,15 +119,14 @@ class Disco(Phased, BaseAlgorithm):
         self._at_once = bool(policies)
         room = problem.limit - problem.radius
         self._reach = min(max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1]),
-                          problem.radius + room / 2)
-        # A state within the radius has a policy that is a quarter of the room below the limit.
-        self._hopeless = problem.limit - room / 4
+                          problem.radius + room / 4)
         self._rows = TransitionRows(parts.counts, problem.actions)
         self._sampling = Sampling(parts.counts, self._rows, parts.horizon)
         self._requirement = Requirement(problem, parts.planner, self._rows)
         self._known: dict[int, Policy] = {}
         self._estimates: dict[int, float] = {}
         self._seen: dict[int, None] = {}
+        self._close: dict[int, None] = {}    # several ways lead there, no single one is short
         self._distance: dict[int, float] = {home: 0.0}
         self._here: int | None = None
         self._asked: int | None = None
@@ -209,7 +210,7 @@ class Disco(Phased, BaseAlgorithm):
         broken = self._attempts.interrupt() if self._attempts else None
         if broken is not None and broken.policy.target in self._tests:
             _, test = self._tests[broken.policy.target]
-            test.break_off(broken.length, broken.policy.horizon)
+            test.break_off(broken.length, broken.most)
 
     def witness(self, state: int, action: int, next_state: int) -> None:
         """Learn from somebody else's step in the same CMP."""
@@ -316,7 +317,7 @@ class Disco(Phased, BaseAlgorithm):
         self._news = self._certifying = False
         while True:
             self._expand()
-            near = self._promising()
+            near = tuple(state for state in self._promising() if state not in self._known)
             if self._at_once and self._certify(near):
                 return
             if self._sampling.open or self._require((*self._known, *near)):
@@ -336,13 +337,15 @@ class Disco(Phased, BaseAlgorithm):
         while found is None or found:
             self._distance = self._sampling.distances()
             found = [state for state, steps in self._distance.items()
-                     if steps <= self._reach and state not in self._sampling.sampled]
+                     if (steps <= self._reach or state in self._close)
+                     and state not in self._sampling.sampled]
             for state in found:
                 self._sampling.enter(state)
                 if self._at_once:
                     self._sampling.prefer(state)
         for state in tuple(self._sampling.sampled):
-            if state not in self._known and self._distance[state] > self._reach:
+            if (state not in self._known and state not in self._close
+                    and self._distance[state] > self._reach):
                 self._sampling.leave(state)
 
     def _promising(self) -> tuple[int, ...]:
@@ -356,6 +359,11 @@ class Disco(Phased, BaseAlgorithm):
         inside = set(states)
         others = [state for state in self._rows.places if state not in inside]
         wanted = self._requirement.samples(states, others)
+        model = Model.of(self._rows, states)
+        self._close = {
+            state: None for state in (*self._close, *self._requirement.open_targets)
+            if model.hits(state).any()
+            and model.smoothed_plan(state, self._reach, _HARDLY)[1] <= self._reach}
         for pair, executions in wanted.items():
             self._sampling.want(pair, executions)
         return bool(wanted)
@@ -372,7 +380,10 @@ class Disco(Phased, BaseAlgorithm):
                 continue
             moves, steps = model.smoothed_plan(target, self._problem.limit)
             if steps > self._problem.limit:
-                continue
+                # Perhaps only because nobody has had a reason to try its pairs more often.
+                moves, steps = model.smoothed_plan(target, self._problem.limit, _HARDLY)
+                if steps > self._problem.limit:
+                    continue
             policy = Policy(target, self._parts.horizon, known,
                             (tuple(int(move) for move in moves),))
             certificate = PolicyModel(
@@ -380,7 +391,7 @@ class Disco(Phased, BaseAlgorithm):
             if certificate.bound <= self._problem.limit:
                 self._make_known(policy, certificate.steps)
             elif (chosen is None and certificate.steps <= self._reach
-                    and certificate.empirical <= self._hopeless):
+                    and certificate.empirical < self._problem.limit):
                 chosen = policy, certificate, steps
         if chosen is not None:
             self._pursue(*chosen)
@@ -414,7 +425,8 @@ class Disco(Phased, BaseAlgorithm):
             self._tests[target] = policy, test
         else:
             policy = before[0]
-        self._attempts = Attempts(policy, ends_outside=True)
+        self._attempts = Attempts(policy, ends_outside=True, certify=limit,
+                                  most=longest(policy.horizon, self._problem))
         self._look_again = max(5, int(episodes / 4))
         self.trigger('target_chosen')
 

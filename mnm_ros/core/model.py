@@ -85,12 +85,13 @@ class Model:
         """Return the row of the action of each state; any row of it where that is RESET."""
         return np.arange(len(moves)) * self.actions + np.maximum(moves, 0)
 
-    def smoothed_plan(self, target: int, limit: float) -> tuple[Indices, float]:
+    def smoothed_plan(self, target: int, limit: float,
+                      smoothing: float = _SMOOTHING) -> tuple[Indices, float]:
         """
         Return a policy for ``target`` that also minds what has hardly been tried.
 
-        Each pair fails with the weight of half a sample. A failure, and a state that is not
-        known, ends an attempt and costs ``1 + limit``, so that the value is at most ``limit``
+        Each pair fails with the weight of ``smoothing`` samples. A failure, and a state that is
+        not known, ends an attempt and costs ``1 + limit``, so that the value is at most ``limit``
         exactly when the expected steps with a RESET after each failure are.
 
         :returns: The action by known state, and the value at home.
@@ -101,8 +102,8 @@ class Model:
         for _ in range(_SWEEPS):
             ahead = np.where(hits, 0.0, np.where(self.columns < 0, 1 + limit,
                                                  values[self.columns]))
-            total = self.visits + _SMOOTHING
-            steps = (1 + ((self.tally * ahead).sum(axis=1) + _SMOOTHING * (1 + limit)) / total
+            total = self.visits + smoothing
+            steps = (1 + ((self.tally * ahead).sum(axis=1) + smoothing * (1 + limit)) / total
                      ).reshape(-1, self.actions)
             best = steps.argmin(axis=1)
             away = steps[np.arange(len(best)), best] > 1 + steps[0, best[0]] + 1e-9
@@ -110,7 +111,7 @@ class Model:
             before, moves = moves, np.where(away, RESET, best)
             if before is not None and np.array_equal(before, moves):
                 break
-            values = self._smoothed_values(moves, hits, limit)
+            values = self._smoothed_values(moves, hits, limit, smoothing)
         assert moves is not None
         return moves, float(values[0])
 
@@ -121,11 +122,12 @@ class Model:
         except np.linalg.LinAlgError:
             return math.inf
 
-    def _smoothed_values(self, moves: Indices, hits: Bools, limit: float) -> Floats:
+    def _smoothed_values(self, moves: Indices, hits: Bools, limit: float,
+                         smoothing: float = _SMOOTHING) -> Floats:
         rows, away = self.rows_of(moves), moves == RESET
-        masses = self.tally[rows] / (self.visits[rows] + _SMOOTHING)[:, None]
+        masses = self.tally[rows] / (self.visits[rows] + smoothing)[:, None]
         outside = self.columns[rows] < 0
-        failing = (_SMOOTHING / (self.visits[rows] + _SMOOTHING)
+        failing = (smoothing / (self.visits[rows] + smoothing)
                    + np.where(outside & ~hits[rows], masses, 0.0).sum(axis=1))
         costs = 1 + np.where(away, 0.0, failing * (1 + limit))
         masses = np.where(outside | hits[rows] | away[:, None], 0.0, masses)

@@ -53,6 +53,7 @@ import numpy as np
 
 _PRECISION = 1e-7
 _SWEEPS = 100
+_FAR = 1e9    # where all is so far away, the most likely to arrive is the best
 _ANY = 'any'
 _EVENTS = 4    # what has to hold for a missing state: see the module's text
 
@@ -178,7 +179,7 @@ class OptimisticPlanner:
                  warm: _Start | None) -> Outlook:
         """Iterate policies and plausible rows to the fixed point."""
         known, rows = len(model.states), model.all_rows
-        values, tilts = np.ones(known), np.full((2, len(rows)), np.nan)
+        values, tilts = np.full(known, _FAR), np.full((2, len(rows)), np.nan)
         if warm is not None:
             values = _taken(warm.values, model.numbers)
             values = np.where(np.isnan(values), np.nanmax(values), values)

@@ -147,7 +147,7 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
         sets=ConfidenceSets(sixth, counts),
         planner=OptimisticPlanner(2 * problem.delta / 3),
         evaluate=lambda number: BettingEvaluation(
-            horizon, problem.limit, problem.limit, math.exp(-evidence(number))),
+            longest(horizon, problem), problem.limit, problem.limit, math.exp(-evidence(number))),
         evidence=evidence,
         step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
     ), policies)

@@ -54,6 +54,7 @@ class Requirement:
         self._planner = planner
         self._rows = rows
         self._last: dict[int | None, float] = {}
+        self.open_targets: list[int] = []
 
     def samples(self, states: Sequence[int], others: Sequence[int]) -> dict[Pair, int]:
         """
@@ -63,6 +64,7 @@ class Requirement:
         :param others: states met that are to be ruled out, beside any that was never seen.
         :returns: Empty if all of them are ruled out.
         """
+        self.open_targets = []
         model = Model.of(self._rows, states)
         even = self._even(model)
         if even:
@@ -78,6 +80,8 @@ class Requirement:
                 self._last[target] = outlook.steps
                 if outlook.steps > self._radius:
                     break
+                if not plans and target is not None:
+                    self.open_targets.append(target)    # under the counts as they are
                 plans += 1
                 rows = self._worth(model, outlook.moves, outlook.gains)
                 more = np.maximum(model.visits[rows] + 1, np.ceil(model.visits[rows] * GROWTH))

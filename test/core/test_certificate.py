@@ -184,3 +184,20 @@ def test_nothing_is_certified_without_samples() -> None:
     sets.add(0, 0, 1)
     certificate = PolicyModel(counts, sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
     assert certificate.bound > 1 + LIMIT and certificate.weights
+
+
+def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
+    """The lost steps of state 0 had led to the target, and state 1 is known well."""
+    counts = Counts()
+    sets = ConfidenceSets(0.1, counts)
+    policy = Policy(2, 12, (0, 1), ((0, 0),))
+    for _ in range(400):
+        sets.add(0, 0, 1)
+        for _ in range(3):
+            sets.lose(0, 0)
+        sets.add(1, 0, 1)
+        sets.add(1, 0, 3)
+    model = PolicyModel(counts, sets, policy, 3.0)
+    arriving = 1 - 0.25
+    assert model.lower_bound() < arriving + 0.25 * (2 + 4)
+    assert model.certify().bound > 1 + (1 + 3.0) * arriving

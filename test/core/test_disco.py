@@ -211,3 +211,25 @@ def test_it_runs_with_the_other_parts(preset: str, options: dict[str, Value]) ->
     simulator = Simulator(CORRIDOR, 0)
     finish(base, simulator, 20_000)
     assert judge(simulator.cmp, hypothesis(base), 3.0, 1.0).ok
+
+
+FAN: dict[tuple[int, int], Outcomes] = {
+    (0, 0): tuple((state, 0.25) for state in (1, 2, 3, 4)),
+    **{(state, 0): ((9, 0.5), (0, 0.5)) for state in (1, 2, 3, 4)}}
+LEAVING: dict[tuple[int, int], Outcomes] = {
+    (0, 0): ((1, 0.15), *((state, 0.85 / 20) for state in range(2, 22)))}
+
+
+@pytest.mark.parametrize(('table', 'radius', 'epsilon', 'most'), [
+    pytest.param(FAN, 4.0, 0.5, 20_000, id='many ways, none of which is short'),
+    pytest.param(LEAVING, 12.5, 0.1, 60_000, id='most attempts leave'),
+    pytest.param({(0, 0): ((1, 2 / 3), (0, 1 / 3))}, 1.5, 0.1, 20_000, id='a coin'),
+    pytest.param({(0, 0): ((1, 0.4), (2, 0.4), (0, 0.2))}, 2.5, 0.5, 20_000, id='two goals')])
+def test_it_ends_where_states_are_hard_to_certify(
+        table: dict[tuple[int, int], Outcomes], radius: float, epsilon: float, most: int) -> None:
+    scenario = Scenario('hard', ('on',), 0, (Setting(TableCmp(0, 1, table), None),), Path())
+    for seed in range(2):
+        base = disco(Problem(1, radius, epsilon, DELTA), seed=seed)
+        simulator = Simulator(scenario, seed)
+        finish(base, simulator, most)
+        assert judge(simulator.cmp, hypothesis(base), radius, epsilon).ok, seed

@@ -22,7 +22,7 @@ from random_models import OUTSIDE, RandomModel, TARGET
 
 
 def value(made: RandomModel, moves: tuple[int, ...], limit: float) -> float:
-    """The definition, written out: each pair fails with the weight of half a sample."""
+    """Return the value by the definition: each pair fails with the weight of half a sample."""
     known = made.known
     matrix, costs = np.eye(known), np.ones(known)
     for state, action in enumerate(moves):

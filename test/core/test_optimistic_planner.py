@@ -21,54 +21,53 @@ import pytest
 from random_models import RandomModel, TARGET
 
 DELTA = 0.05
-COMPARED = 300    # steps; value iteration takes too long to find greater values
+COMPARED = 40    # steps; value iteration takes too long to find greater values
+MASSES = 60    # on the target that the reference tries
 TARGETS = pytest.mark.parametrize('target', [None, TARGET])
 
 
-def least(nexts: dict[float, float], radius: float) -> float:
-    """The least mean for values and their weights."""
+def least(nexts: dict[float, float], floor: float, radius: float, masses: np.ndarray) -> float:
+    """Return the least mean for values and their weights, over some masses on the target."""
     values, weights = np.array(list(nexts)), np.array(list(nexts.values()))
-    return float(least_mean((weights / weights.sum())[None], values[None], np.array([radius]),
-                            np.array([np.nan]))[1][0])
+    rows = len(masses)
+    _, means = least_mean(
+        np.tile(weights / weights.sum(), (rows, 1)), np.tile(values - floor, (rows, 1)),
+        np.maximum(0.0, radius + np.log1p(-masses)), np.full(rows, np.nan))
+    return float(((1 - masses) * (floor + means)).min())
 
 
 def value_iteration(made: RandomModel, target: int | None) -> float:
-    """The least fixed point of docs/disco.md, as far as the values stay below ``COMPARED``."""
+    """Return the fixed point of the planner, while the values stay below ``COMPARED``."""
     pairs = [(s, a) for s in range(made.known) for a in range(made.actions)]
     rank = made.known + 1
-    basis = math.log(2 * rank * (rank - 1) / DELTA)
+    basis = math.log(4 * rank * (rank - 1) / DELTA)
     saw = {pair for pair in pairs if target in made.counts.next_states(*pair)}
     by = len({state for state, _ in saw})
     budget = basis + (by + 1) * math.log(2) * (by > 0)
     values = np.ones(made.known)
-    for _ in range(20_000):
-        floor = values.min()
 
-        def through(state: int, action: int, values: np.ndarray = values,
-                    floor: float = floor) -> float:
-            nexts = made.counts.next_states(state, action)
-            visits = sum(nexts.values())
-            if not visits:
-                return 1.0    # it may lead to the target at once
-            whole = basis + math.log(rank - 1) + math.log(2) + math.log1p(visits) / 2
-            hit = (state, action) in saw
-            base = 0.0 if hit else floor
-            weights: dict[float, float] = {}
-            for end, count in nexts.items():
-                if end == target:
-                    ahead = 0.0
-                elif end < made.known:
-                    ahead = values[end]
-                else:
-                    ahead = 1 + values[0]
-                weights[ahead - base] = weights.get(ahead - base, 0) + count
-            mean = base + least(weights, (whole if hit else max(0.0, whole - budget)) / visits)
-            return float(1 + mean * (1 if hit else math.exp(-budget / visits)))
+    def through(state: int, action: int, floor: float) -> float:
+        nexts = made.counts.next_states(state, action)
+        visits = sum(nexts.values())
+        if not visits:
+            return 1.0    # it may lead to the target at once
+        whole = basis + math.log(rank - 1) + math.log(2) + math.log1p(visits) / 2
+        weights: dict[float, float] = {}
+        for end, count in nexts.items():
+            ahead = 0.0 if end == target else (
+                values[end] if end < made.known else 1 + values[0])
+            weights[ahead] = weights.get(ahead, 0) + count
+        if (state, action) in saw:
+            return 1 + least(weights, 0.0, whole / visits, np.zeros(1))
+        most = -math.expm1(-min(budget, whole) / visits)
+        return 1 + least(weights, floor, whole / visits, np.linspace(0.0, most, MASSES))
 
-        best = np.array([min(through(s, a) for a in range(made.actions))
+    for _ in range(4000):
+        floor = float(values.min())
+        best = np.array([min(through(s, a, floor) for a in range(made.actions))
                          for s in range(made.known)])
         following = np.append(best[:1], np.minimum(best[1:], 1 + best[0]))
-        done = np.abs(following - values).max() < 1e-9 * values.max()
+        done = np.abs(following - values).max() < 1e-7 * values.max()
         values = following
         if done or values[0] > COMPARED:
             break
@@ -76,14 +75,15 @@ def value_iteration(made: RandomModel, target: int | None) -> float:
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(25))
+@pytest.mark.parametrize('seed', range(12))
 def test_it_agrees_with_value_iteration(seed: int, target: int | None) -> None:
     made = RandomModel(seed, most=2.0, target=target is not None)
     found, reference = OptimisticPlanner(DELTA).plan(made.model, target), value_iteration(
         made, target)
     assert len(found.moves) == len(found.gains) == made.known
     if reference < COMPARED:
-        assert found.steps == pytest.approx(reference, rel=1e-4)
+        # The reference tries only some masses, so that it may be a little above the minimum.
+        assert reference * (1 - 0.01) <= found.steps <= reference * (1 + 1e-4)
     else:
         assert found.steps > COMPARED / 2
 

@@ -25,17 +25,17 @@ _steps = 0
 
 
 def shortly(*arguments: Any) -> BaseAlgorithm:
-    """Computes for 1.5 s at each 40th step."""
+    """Return a base that computes for 1.5 s at each 40th step."""
     return _thinking(BASES['disco'](*arguments), 1.5)
 
 
 def endlessly(*arguments: Any) -> BaseAlgorithm:
-    """Computes for a minute at each 40th step."""
+    """Return a base that computes for a minute at each 40th step."""
     return _thinking(BASES['disco'](*arguments), 60.0)
 
 
 def in_vain(*arguments: Any) -> BaseAlgorithm:
-    """Computes for half a second at its 40th step, and breaks down."""
+    """Return a base that computes for half a second at its 40th step, and breaks down."""
     base = _thinking(BASES['disco'](*arguments), 0.5)
     observe = base.observe
 
