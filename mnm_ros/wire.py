@@ -167,7 +167,8 @@ class PolicySet(Hypothesis):
                 f'{name}: dimension target is {targets} and state is {states}, expected equal')
         head = 3 + states
         _check_length(name, message, head, targets * steps * states)
-        round_, revision, horizon, *known = message.data[:head]
+        round_, revision, horizon = message.data[:3]
+        known = tuple(message.data[3:head])
         _check_distinct(name, known)
         if horizon < 1:
             raise WireError(f'{name}: horizon is {horizon}, expected at least 1')
@@ -181,7 +182,7 @@ class PolicySet(Hypothesis):
         rows = [actions[start:start + states]
                 for start in range(0, targets * steps * states, states or 1)]
         return cls(round_, revision, horizon, tuple(
-            Policy(target, horizon, tuple(known), tuple(rows[i * steps:(i + 1) * steps]))
+            Policy(target, horizon, known, tuple(rows[i * steps:(i + 1) * steps]))
             for i, target in enumerate(known)))
 
     def to_msg(self) -> Int64MultiArray:
