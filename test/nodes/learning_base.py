@@ -14,7 +14,7 @@ WIDTH = 40                                              # actions, and states of
 ACTIONS = [f'way_{number}' for number in range(WIDTH)]
 HORIZON = 20
 LARGE, LARGER = 1000, 1003
-MANY = 300
+MANY = 100
 
 
 def following(state: int, action: int) -> int:
@@ -79,7 +79,7 @@ class Learning(BaseAlgorithm):
 
 
 def one_by_one(settings: Any, home: int, rng: Any, known: Any = ()) -> BaseAlgorithm:
-    """Learns 300 states, one with each step of a rediscovery."""
+    """Learns 100 states, one with each step of a rediscovery."""
     return Learning(known, 2, MANY)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import os
 from pathlib import Path
 import time
 
 from learning_base import ACTIONS, LARGE, LARGER, MANY, TreeRobot, policies
 from navigating import Operator
 from node_processes import Peer
+import pytest
 from std_msgs.msg import Int64, Int64MultiArray
 
 from mnm_ros.wire import (
@@ -21,6 +23,13 @@ from mnm_ros.wire import (
 )
 
 ALLOWED = 150.0    # MB
+
+
+@pytest.fixture(autouse=True)
+def bases_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the explorer, too."""
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(filter(None, (
+        str(Path(__file__).parent), os.environ.get('PYTHONPATH')))))
 
 
 def stamps(messages: list) -> list[tuple[int, int]]:

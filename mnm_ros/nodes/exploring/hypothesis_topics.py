@@ -37,7 +37,6 @@ class HypothesisTopics:
         self._heard: Hypothesis | None = None
         self._waiting: Hypothesis | None = None
         self._published: Hypothesis | None = None
-        self._messages: tuple[Int64MultiArray, ...] = ()
         self._next = -math.inf
 
     def destroy(self) -> None:
@@ -64,15 +63,12 @@ class HypothesisTopics:
         if self._waiting is None or now < self._next:
             return
         self._published, self._waiting = self._waiting, None
-        self._messages = ()    # before the next ones take as much memory again
-        self._messages = (wire.encode_known_states(self._published),
-                          self._as_policies(self._published).to_msg())
-        self._send(now)
+        self._send(self._published, now)
 
     def republish(self, now: float) -> None:
         """Publish again what was published last, for those who lost it."""
-        if self._messages and now >= self._next:
-            self._send(now)
+        if self._published and now >= self._next:
+            self._send(self._published, now)
 
     def _as_policies(self, hypothesis: Hypothesis) -> wire.PolicySet:
         """Return what ``policies`` says: nothing but the stamp if there are too many.
@@ -83,10 +79,10 @@ class HypothesisTopics:
         return wire.PolicySet.of(hypothesis) if few else wire.PolicySet(
             hypothesis.round, hypothesis.revision, hypothesis.horizon, ())
 
-    def _send(self, now: float) -> None:
+    def _send(self, hypothesis: Hypothesis, now: float) -> None:
         self._next = now + _PERIOD
-        for publisher, message in zip((self._known, self._policies), self._messages):
-            publisher.publish(message)
+        self._known.publish(wire.encode_known_states(hypothesis))
+        self._policies.publish(self._as_policies(hypothesis).to_msg())
 
     def _on_request(self, message: Int64) -> None:
         if self._published is not None:
