@@ -1,4 +1,15 @@
-"""How long keeping an exploration on disk holds up its steps.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+How long keeping an exploration on disk holds up its steps.
 
 The same exploration runs twice in one process, without a store and with one, with everything
 else as in the node. A step of the first run takes as long as its planning does; what keeping
@@ -13,14 +24,13 @@ from pathlib import Path
 import tempfile
 import time
 
-import numpy as np
-
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 
 
 def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> tuple[

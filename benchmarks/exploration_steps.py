@@ -1,4 +1,15 @@
-"""Exploration steps of MNM in the changing scenarios, beside what others need.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Exploration steps of MNM in the changing scenarios, beside what others need.
 
 An exploration step is one at which the hypothesis held is not good enough. The methods:
 
@@ -29,22 +40,21 @@ from pathlib import Path
 from statistics import mean
 import sys
 
-import numpy as np
-from references import (
-    METHODS,
-    REASONS,
-    SCALED,
-    Configuration,
-    Trial,
-    information_floor,
-    run_building,
-    run_stationary,
-)
-from trials import package_version
-
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.simulation.scenario import load, shipped
+import numpy as np
+from references import (
+    Configuration,
+    information_floor,
+    METHODS,
+    REASONS,
+    run_building,
+    run_stationary,
+    SCALED,
+    Trial,
+)
+from trials import package_version
 
 Task = tuple[str, str, int]
 """Method, scenario, seed."""

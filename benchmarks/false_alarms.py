@@ -1,4 +1,15 @@
-"""Measure false alarms: long runs of MNM in worlds that do not change.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Measure false alarms: long runs of MNM in worlds that do not change.
 
 Each run explores the first setting of a shipped scenario for a fixed number of steps. Counted
 after its first hypothesis: rounds restarted; states deleted although their policies are within
@@ -27,25 +38,25 @@ from pathlib import Path
 import sys
 import time
 
+from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.parts import BASES
+from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.presets import new_mnm, PRESETS
+from mnm_ros.simulation.ground_truth import expected_steps
+from mnm_ros.simulation.scenario import load, shipped
+from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from promise import interval
 from references import Configuration, seeds
 from trials import package_version
-
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.parts import BASES
-from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.presets import PRESETS, new_mnm
-from mnm_ros.simulation.ground_truth import expected_steps
-from mnm_ros.simulation.scenario import load, shipped
-from mnm_ros.simulation.simulator import Simulator
 
 Task = tuple[str, int]
 
 
 @dataclass
 class Alarms:
-    """What a run, or several, decided after the first hypothesis.
+    """
+    What a run, or several, decided after the first hypothesis.
 
     first: steps until then. rediscoveries: runs of the base begun in the checking phase.
     cut_off: those of them that were given up although nothing was deleted.

@@ -1,4 +1,15 @@
-"""Steps and seconds of one run of the base in open grids of growing size, and of one plan.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Steps and seconds of one run of the base in open grids of growing size, and of one plan.
 
 In an open grid with slip 0.1 and home in the middle, one run of the base with delta_1. Then, for
 grids of known states, one plan against all that is not known: by the planner of ``disco``, with
@@ -15,9 +26,6 @@ from statistics import mean
 import sys
 import time
 
-import numpy as np
-from references import Configuration
-
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.model import Model
@@ -31,6 +39,8 @@ from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+from references import Configuration
 
 SIZES = {5: 4.0, 9: 6.0, 15: 9.0, 21: 13.0}
 """The radius by the side of the grid."""

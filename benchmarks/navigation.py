@@ -1,4 +1,15 @@
-"""Measure how often, and in how many steps, every known state is reached.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Measure how often, and in how many steps, every known state is reached.
 
 For each seed MNM explores the first setting of a scenario until its first hypothesis. Then every
 known state is the goal many times, each time from where the last way has ended. The loop is the
@@ -18,10 +29,8 @@ import argparse
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, NormalDist, stdev
 import sys
-
-from promise import CONFIDENCE, interval
 
 from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Hypothesis
@@ -32,6 +41,7 @@ from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
+from promise import CONFIDENCE, interval
 
 DELTA = 0.1
 MAX_STEPS = 1000    # as the parameter of the navigator
@@ -39,7 +49,8 @@ MAX_STEPS = 1000    # as the parameter of the navigator
 
 @dataclass(frozen=True)
 class Goal:
-    """What came of all attempts to reach a state with one policy.
+    """
+    What came of all attempts to reach a state with one policy.
 
     steps: of each attempt that succeeded. exact: expected steps, from the ground truth.
     """

@@ -1,4 +1,15 @@
-"""How many steps the first hypothesis takes, and how well that can be said beforehand.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+How many steps the first hypothesis takes, and how well that can be said beforehand.
 
 MNM runs in random CMPs until its first hypothesis, for every epsilon and delta asked for. Two
 power laws (mnm_ros/trial/prediction.py) are fitted to the runs in one half of the CMPs and
@@ -27,15 +38,14 @@ from pathlib import Path
 import sys
 from typing import NamedTuple
 
-import numpy as np
-from trials import Configuration, prepare
-
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.simulation.families import FAMILIES
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.trial.prediction import LEARNT, PROBE_STEPS, PROBED, PowerLaw, factors
+from mnm_ros.trial.prediction import factors, LEARNT, PowerLaw, PROBE_STEPS, PROBED
 from mnm_ros.trial.probe import Probe
+import numpy as np
+from trials import Configuration, prepare
 
 EPSILONS, DELTAS = (0.25, 0.5, 1.0), (0.05, 0.1, 0.2)
 RESETS, PROBES = 5, (PROBE_STEPS // 2, PROBE_STEPS, 2 * PROBE_STEPS)
@@ -44,7 +54,8 @@ STATIONARY = tuple(name for name in FAMILIES if not name.startswith('changing'))
 
 
 class Run(NamedTuple):
-    """One run until the first hypothesis; steps is 0 if the budget was used up before.
+    """
+    One run until the first hypothesis; steps is 0 if the budget was used up before.
 
     estimated, met: by a probe of each length in ``PROBES``.
     """

@@ -1,4 +1,15 @@
-"""Measure how often the promise is broken, in many seeded trials on all cores.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Measure how often the promise is broken, in many seeded trials on all cores.
 
 Per trial MNM runs until its first hypothesis; in a scenario that changes, the change is made a
 fixed number of steps later, and the trial ends when it has been relearnt or the budget is used
@@ -24,12 +35,11 @@ import signal
 import sys
 import time
 
-from trials import Configuration, Outcome, families, package_version, prepare, row, run
-
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.cmp import Cmp
-from mnm_ros.simulation.ground_truth import Verdict, best_time, expected_steps, reachable_states
+from mnm_ros.simulation.ground_truth import best_time, expected_steps, reachable_states, Verdict
+from trials import Configuration, families, Outcome, package_version, prepare, row, run
 
 Task = tuple[str, int]
 DEFAULTS = Configuration()

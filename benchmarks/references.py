@@ -1,4 +1,15 @@
-"""One seeded exploration of a changing scenario, by MNM or by what MNM is compared with.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+One seeded exploration of a changing scenario, by MNM or by what MNM is compared with.
 
 No ROS. A trial depends on nothing but its method, its scenario, its seed and its configuration.
 """
@@ -12,8 +23,6 @@ from itertools import pairwise
 import math
 import zlib
 
-import numpy as np
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
 from mnm_ros.core.options import Settings, Value
@@ -21,9 +30,10 @@ from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.cmp import Cmp
-from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict, judge, reachable_states
-from mnm_ros.simulation.scenario import Scenario, load
+from mnm_ros.simulation.ground_truth import ExplorationSteps, judge, reachable_states, Verdict
+from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 
 SCALED: Mapping[str, Value] = {
     'accuracy_divisor': 2.0, 'stream_exponent': 3.0, 'c1': 0.03, 'check_window': 4}
@@ -37,7 +47,8 @@ of 2 has ``x`` quanta of a stream take ``x^(3/2)`` instead of ``x^2``, ``c1`` 0.
 
 @dataclass(frozen=True)
 class Configuration:
-    """How to explore.
+    """
+    How to explore.
 
     tail: steps after the last change, or in all if nothing changes.
     limit: steps after which the scaled constants are given up.
@@ -80,7 +91,8 @@ class Configuration:
 
 @dataclass
 class Trial:
-    """What came of an exploration.
+    """
+    What came of an exploration.
 
     first: steps until the first hypothesis, 0 if there is none.
     exploration: exploration steps in each setting.
@@ -271,7 +283,8 @@ METHODS: Mapping[str, Callable[[str, int, Configuration], Trial]] = {
 
 
 def information_floor(cmp: Cmp, radius: float, delta: float, strict: bool = False) -> float:
-    """Return the fewest executions that rule out a missed neighbour of the reachable states.
+    """
+    Return the fewest executions that rule out a missed neighbour of the reachable states.
 
     Beside the true CMP there may be one in which a pair (reachable state, action) leads with
     probability ``p`` to a state that no other pair leads to, and that is within the radius: who
@@ -296,7 +309,8 @@ def information_floor(cmp: Cmp, radius: float, delta: float, strict: bool = Fals
 
 def least_chance(cmp: Cmp, times: Mapping[int, float], state: int, action: int,
                  radius: float) -> float:
-    """Return the least chance with which a state behind a pair is within the radius.
+    """
+    Return the least chance with which a state behind a pair is within the radius.
 
     With ``d`` expected steps to ``state``, and ``r`` from where ``action`` leads back to it, a
     state that follows with chance ``p`` is reached in ``d + (1 + (1 - p) r) / p`` expected steps.
@@ -311,7 +325,8 @@ def least_chance(cmp: Cmp, times: Mapping[int, float], state: int, action: int,
 
 
 def times_to(cmp: Cmp, members: Sequence[int], target: int) -> dict[int, float]:
-    """Return the least expected steps to ``target`` from each of ``members``, by iteration.
+    """
+    Return the least expected steps to ``target`` from each of ``members``, by iteration.
 
     They rise to the solution, so that what they bound from below stays bounded.
     """

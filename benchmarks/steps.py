@@ -1,4 +1,15 @@
-"""Steps of one stationary run of UcbExplore with each preset, and their ratio.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Steps of one stationary run of UcbExplore with each preset, and their ratio.
 
 No ROS and no MNM around it: what a preset's parts alone cost on a CMP that does not change.
 """
@@ -11,7 +22,7 @@ from statistics import mean
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.simulation.ground_truth import Verdict, judge
+from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 

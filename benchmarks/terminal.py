@@ -1,4 +1,15 @@
-"""Run scripts/explore in a pseudo terminal and draw its last screen as an SVG file.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Run scripts/explore in a pseudo terminal and draw its last screen as an SVG file.
 
     benchmarks/terminal
     benchmarks/terminal --output flat.svg two_room_flat --changes 2 --radius 3
@@ -37,10 +48,10 @@ SVG = """\
 
 
 def run(arguments: list[str]) -> str:
-    """Return everything that scripts/explore writes to a terminal.
+    """
+    Return everything that scripts/explore writes to a terminal.
 
-    Raises:
-        CalledProcessError: if it ends with another status than 0.
+    :raises CalledProcessError: if it ends with another status than 0.
     """
     reader, writer = pty.openpty()
     fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack('HHHH', ROWS, COLUMNS, 0, 0))

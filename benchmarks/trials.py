@@ -1,4 +1,15 @@
-"""One seeded trial of the promise: a world, an exploration, and the verdict of the truth.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+One seeded trial of the promise: a world, an exploration, and the verdict of the truth.
 
 No ROS. A trial depends on nothing but its family, its seed and its configuration.
 """
@@ -13,17 +24,16 @@ import traceback
 import xml.etree.ElementTree as ElementTree
 import zlib
 
-import numpy as np
-
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Hypothesis, over_own_targets
-from mnm_ros.core.presets import PRESETS, new_base, new_mnm, settings
+from mnm_ros.core.presets import new_base, new_mnm, PRESETS, settings
 from mnm_ros.core.problem import Problem
-from mnm_ros.simulation.families import FAMILIES, draw
-from mnm_ros.simulation.ground_truth import Verdict, judge, reachable_states
+from mnm_ros.simulation.families import draw, FAMILIES
+from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
 from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player
-from mnm_ros.simulation.scenario import Scenario, load, shipped
+from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 
 RADII = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 """The radius of a trial in a random CMP is one of these, drawn from the seed."""
@@ -34,7 +44,8 @@ SHIPPED_RADIUS = 4.0
 
 @dataclass(frozen=True)
 class Configuration:
-    """How to explore; every field is a column of the results.
+    """
+    How to explore; every field is a column of the results.
 
     base: the base algorithm, or '' for the preset's.
     options: what overrides the preset, ``name=value`` in alphabetical order.
@@ -72,7 +83,8 @@ class Configuration:
 
 @dataclass
 class Outcome:
-    """What came of a trial.
+    """
+    What came of a trial.
 
     end: ``found`` (first hypothesis, nothing changes), ``relearnt``, or why it is unfinished:
         ``no hypothesis``, ``never settled`` (no change could be made), ``unnoticed``,
@@ -127,7 +139,8 @@ def families() -> tuple[str, ...]:
 def prepare(
     family: str, seed: int, configuration: Configuration,
 ) -> tuple[Scenario, float, tuple[int, int]]:
-    """Return the scenario, the radius, and the seeds of the simulator and of the explorer.
+    """
+    Return the scenario, the radius, and the seeds of the simulator and of the explorer.
 
     No two families share a stream of random numbers. ValueError if there is no such family.
     """

@@ -1,4 +1,15 @@
-"""Explore without ROS, as in a notebook: ``python3 examples/explore_without_ros.py``.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Explore without ROS, as in a notebook: ``python3 examples/explore_without_ros.py``.
 
 Needs numpy, PyYAML and transitions; with matplotlib it draws ``explore_without_ros.png``.
 """
@@ -8,7 +19,7 @@ import sys
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is not installed
 
-from mnm_ros.core import Exploration, Problem, play, settings
+from mnm_ros.core import Exploration, play, Problem, settings
 from mnm_ros.simulation import scenario, simulator
 
 # %% A robot is a function: it executes an action (-1 is RESET) and returns the state it ends in.

@@ -1,4 +1,15 @@
-"""A leaf for behaviour trees that goes to a known state, and a round through several of them.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A leaf for behaviour trees that goes to a known state, and a round through several of them.
 
 With a navigator and an explorer, or policies: ``python3 examples/go_to_state_tree.py --ros-args
 -p states:='[2, 0, 1]'``. Needs py_trees (``pip install py_trees``).
@@ -6,17 +17,17 @@ With a navigator and an explorer, or policies: ``python3 examples/go_to_state_tr
 
 import sys
 
+from mnm_ros import NavigatorClient
 import py_trees
 from py_trees.common import Status
 import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from mnm_ros import NavigatorClient
-
 
 class GoToState(py_trees.behaviour.Behaviour):
-    """Succeeds once the robot is in the state; if the tree turns elsewhere, the goal is cancelled.
+    """
+    Succeeds once the robot is in the state; if the tree turns elsewhere, the goal is cancelled.
 
     A tick never waits. The node of the client has to be spun between the ticks.
     """

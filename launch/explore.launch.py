@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The explorer and, unless ``sim:=false``, a simulated robot for it."""
 
 from __future__ import annotations
@@ -12,8 +22,7 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, node, values
+from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, USE_SIM_TIME, values
 from mnm_ros.parameters import EXPLORER
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.simulation import scenario
@@ -79,7 +88,8 @@ def _nodes(context: LaunchContext) -> list[Node]:
 
 
 def _patience(configured: _Configured) -> float | None:
-    """Return how many s launch has to leave the explorer to go home; None if it does not.
+    """
+    Return how many s launch has to leave the explorer to go home; None if it does not.
 
     SIGTERM, which launch sends 5 s after SIGINT unless it is told otherwise, would end it there.
     """
@@ -92,10 +102,10 @@ def _patience(configured: _Configured) -> float | None:
 
 
 class _Configured:
-    """What a parameter file says about the nodes of a namespace.
+    """
+    What a parameter file says about the nodes of a namespace.
 
-    Raises:
-        ParameterError: if it is no such file; with the line.
+    :raises ParameterError: if it is no such file; with the line.
     """
 
     def __init__(self, path: str, namespace: str) -> None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A mobile robot explores: explorer, grid_driver and, unless ``sim:=false``, diff_drive_sim."""
 
 from __future__ import annotations
@@ -8,8 +18,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, node, values
+from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, USE_SIM_TIME, values
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
 

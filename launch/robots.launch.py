@@ -1,4 +1,15 @@
-"""Several robots side by side, each in a namespace of its own. For example::
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Several robots side by side, each in a namespace of its own. For example::
 
     ros2 launch mnm_ros robots.launch.py robots:="robot_1 robot_2" each:=robot.launch.py
 """
@@ -11,8 +22,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, values
+from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, USE_SIM_TIME, values
 
 FOLDER = Path(__file__).parent
 EACH = ('explore.launch.py', 'robot.launch.py')

@@ -1,4 +1,15 @@
-"""A trial on a robot: an explorer that keeps everything in ``trial_dir``, and a bag.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A trial on a robot: an explorer that keeps everything in ``trial_dir``, and a bag.
 
 The explorer is started by ``explore.launch.py``. The robot side has to be started apart, unless
 ``sim`` asks for a simulated one.
@@ -14,8 +25,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-
-from mnm_ros.launching import FLAG, NODE_ARGUMENTS, USE_SIM_TIME, declared, values
+from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, USE_SIM_TIME, values
 from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.folder import prepare
 

@@ -1,4 +1,15 @@
-"""Autonomous exploration of changing controlled Markov processes, for ROS 2.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
 What a user imports, when it is first used: ``PolicySet`` decodes what the explorer publishes,
 ``RobotSide`` is the base class of robots, and ``NavigatorClient`` sends a robot to known states;
@@ -9,10 +20,10 @@ without ROS (``mnm_ros.core`` has more).
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnm_ros.core import Exploration, Problem, play, settings
+    from mnm_ros.core import Exploration, play, Problem, settings
     from mnm_ros.navigator_client import NavigatorClient
     from mnm_ros.nodes.robot_side import RobotSide
     from mnm_ros.wire import PolicySet

@@ -1,4 +1,15 @@
-"""The topics, services and figures of diagnostics of the nodes, each declared once.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The topics, services and figures of diagnostics of the nodes, each declared once.
 
 ``security.py`` derives the rights of the nodes from these tables, ``reference.py`` the tables of
 ``docs/reference.md``. A name is relative unless it begins with /. Imports no ROS.
@@ -15,10 +26,10 @@ _ALL = f'{_EXPLORERS} {_ROBOT_SIDES} diff_drive_sim navigator preflight'
 
 
 def namespace(text: str) -> str:
-    """Return a namespace as it was typed, with one slash before it and none after it.
+    """
+    Return a namespace as it was typed, with one slash before it and none after it.
 
-    Raises:
-        ValueError: if ROS does not allow it.
+    :raises ValueError: if ROS does not allow it.
     """
     stripped = text.strip('/')
     if stripped and not re.fullmatch(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*', stripped, re.ASCII):
@@ -27,14 +38,14 @@ def namespace(text: str) -> str:
 
 
 class Topic(NamedTuple):
-    """A topic.
+    """
+    A topic.
 
-    Attributes:
-        type: ``package/Message``.
-        qos: the name of a profile in ``wire.py``.
-        publishers: nodes of this package, separated by spaces; others may publish, too.
-        subscribers: nodes of this package, separated by spaces.
-        content: what is published, as Markdown.
+    :ivar type: ``package/Message``.
+    :ivar qos: the name of a profile in ``wire.py``.
+    :ivar publishers: nodes of this package, separated by spaces; others may publish, too.
+    :ivar subscribers: nodes of this package, separated by spaces.
+    :ivar content: what is published, as Markdown.
     """
 
     name: str
@@ -46,13 +57,13 @@ class Topic(NamedTuple):
 
 
 class Service(NamedTuple):
-    """A service.
+    """
+    A service.
 
-    Attributes:
-        type: ``package/Service``.
-        servers: nodes of this package that offer it, separated by spaces.
-        clients: nodes of this package that call it, separated by spaces.
-        effect: what a call does, as Markdown.
+    :ivar type: ``package/Service``.
+    :ivar servers: nodes of this package that offer it, separated by spaces.
+    :ivar clients: nodes of this package that call it, separated by spaces.
+    :ivar effect: what a call does, as Markdown.
     """
 
     name: str

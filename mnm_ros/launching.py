@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What the launch files of the package share."""
 
 from __future__ import annotations
@@ -12,7 +22,6 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-
 from mnm_ros.parameters import NODES
 from mnm_ros.parameters.command_line import nearest
 
@@ -48,7 +57,8 @@ def values(context: LaunchContext, names: Iterable[str]) -> dict[str, str]:
 
 
 def _warn_of_unknown(context: LaunchContext, names: Iterable[str]) -> None:
-    """Warn, once, of arguments that no launch file of the package has, if they resemble one.
+    """
+    Warn, once, of arguments that no launch file of the package has, if they resemble one.
 
     Launch itself accepts any name. Those that another launch file may have are not told from
     those of the command line, hence only what resembles an argument or a parameter is a mistake.
@@ -72,18 +82,18 @@ _SETTLED = 'mnm_ros_settled_arguments'    # a configuration that included launch
 
 def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *more: str,
          enclave: str = '', patience: float | None = None) -> Node:
-    """Return a node of the package; unless it is respawned, the launch ends with it.
+    """
+    Return a node of the package; unless it is respawned, the launch ends with it.
 
     It is not respawned if a parameter keeps it from starting. The launch then ends, too.
 
-    Args:
-        executable: also the name of the node.
-        argument: the values of NODE_ARGUMENTS, and perhaps others.
-        parameters: files and values, the later ones on top.
-        more: ROS arguments.
-        enclave: its security enclave, that of the executable's name if empty.
-        patience: s from SIGINT to SIGTERM; None for what the argument ``sigterm_timeout`` of
-            launch says.
+    :param executable: also the name of the node.
+    :param argument: the values of NODE_ARGUMENTS, and perhaps others.
+    :param parameters: files and values, the later ones on top.
+    :param more: ROS arguments.
+    :param enclave: its security enclave, that of the executable's name if empty.
+    :param patience: s from SIGINT to SIGTERM; None for what the argument ``sigterm_timeout`` of
+        launch says.
     """
     ending = {} if patience is None else {'sigterm_timeout': str(patience)}
     respawn = argument['use_respawn'] == 'true'
@@ -98,10 +108,10 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
 
 
 def _end(context: LaunchContext, respawn: bool = False) -> list[Action]:
-    """End the launch, unless it is ending already: a second Shutdown would be an error.
+    """
+    End the launch, unless it is ending already: a second Shutdown would be an error.
 
-    Raises:
-        RuntimeError: if the node has failed, as the launch ends with a status of 1 then.
+    :raises RuntimeError: if the node has failed, as the launch ends with a status of 1 then.
     """
     event: ProcessExited = context.locals.event
     if context.is_shutdown or respawn and event.returncode != REFUSED:

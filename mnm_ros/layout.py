@@ -1,4 +1,15 @@
-"""Where to draw states that have no place in the world: near those that they are linked to.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Where to draw states that have no place in the world: near those that they are linked to.
 
 A picture is watched while it grows, so no state that has been shown ever jumps. A new state gets
 a free place beside one that it is linked to. Then all states are moved a little to where their
@@ -56,11 +67,11 @@ class Layout:
         return float(place.real), float(place.imag)
 
     def update(self, states: Iterable[int], links: Iterable[tuple[int, int]]) -> None:
-        """Give each state a place, and move those that have one a little.
+        """
+        Give each state a place, and move those that have one a little.
 
-        Args:
-            states: that need a place; others keep theirs.
-            links: pairs of states, in any order; those without a place are no hindrance.
+        :param states: that need a place; others keep theirs.
+        :param links: pairs of states, in any order; those without a place are no hindrance.
         """
         for one, other in self._new(links):
             self._link(one, other)

@@ -1,4 +1,15 @@
-"""Sends a robot to known states from Python, by the topics of the node ``navigator``.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Sends a robot to known states from Python, by the topics of the node ``navigator``.
 
 In a script::
 
@@ -20,26 +31,25 @@ from threading import Event, Lock
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import wire
+from mnm_ros.core.goals import GoalReport, GoalStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray
-
-from mnm_ros import wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
 
 _AGAIN = 0.5    # s, after which what has not been heard is said again
 _LOOK = 0.1     # s, between two looks whether there is something to do
 
 
 class Goal:
-    """A goal that a client has sent; made by ``NavigatorClient.go``.
+    """
+    A goal that a client has sent; made by ``NavigatorClient.go``.
 
-    Attributes:
-        id: tells it from all other goals.
-        target: the state to go to.
-        report: the last that was heard of it: its status, the steps and attempts so far, and how
-            many more steps are expected.
+    :ivar id: tells it from all other goals.
+    :ivar target: the state to go to.
+    :ivar report: the last that was heard of it: its status, the steps and attempts so far, and how
+        many more steps are expected.
     """
 
     def __init__(self, client: NavigatorClient, goal_id: int, target: int) -> None:
@@ -70,13 +80,13 @@ class Goal:
         return self.report if self.over else None
 
     def wait(self, timeout: float | None = None) -> GoalReport | None:
-        """Wait until it is over and return the result; None if that takes longer.
+        """
+        Wait until it is over and return the result; None if that takes longer.
 
         The node is spun meanwhile unless an executor has it. Then another thread has to spin
         that executor, so that this must not be called from a callback of the node.
 
-        Args:
-            timeout: s; None for as long as it takes.
+        :param timeout: s; None for as long as it takes.
         """
         self._client.wait_for(self, timeout)
         return self.result
@@ -88,17 +98,15 @@ class Goal:
 
 
 class NavigatorClient:
-    """Sends goals to the navigator and hears what becomes of each.
+    """
+    Sends goals to the navigator and hears what becomes of each.
 
     A goal that the navigator has not heard is sent again; with the same id it is the same goal.
 
-    Args:
-        node: whose topics and timer are used.
-        namespace: of the navigator, if it is not that of the node.
-        patience: s, after which a goal is lost if there is no navigator, or none that answers.
-
-    Attributes:
-        goal: the one sent last; None before the first one.
+    :param node: whose topics and timer are used.
+    :param namespace: of the navigator, if it is not that of the node.
+    :param patience: s, after which a goal is lost if there is no navigator, or none that answers.
+    :ivar goal: the one sent last; None before the first one.
     """
 
     def __init__(self, node: Node, namespace: str = '', patience: float = 10.0) -> None:
@@ -119,7 +127,8 @@ class NavigatorClient:
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def go(self, state: int) -> Goal:
-        """Send the robot to a known state and return the goal at once.
+        """
+        Send the robot to a known state and return the goal at once.
 
         It replaces the goal under way, whoever has sent that.
         """

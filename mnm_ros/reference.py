@@ -1,4 +1,15 @@
-"""Write ``docs/reference.md`` and the files in ``config`` from the declarations in the code.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Write ``docs/reference.md`` and the files in ``config`` from the declarations in the code.
 
 Run ``python3 -m mnm_ros.reference`` in the source tree after a parameter, an option, a topic, a
 service or a figure of diagnostics has changed. It generates the files in ``config`` as a whole,
@@ -15,12 +26,11 @@ import re
 import sys
 from textwrap import wrap
 
-import yaml
-
 from mnm_ros import wire
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
 from mnm_ros.parameters import NODES, REQUIRED, Row
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / 'docs' / 'reference.md'

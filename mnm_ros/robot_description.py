@@ -1,4 +1,15 @@
-"""What a robot side says about itself: its actions and, where it has them, places of states.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+What a robot side says about itself: its actions and, where it has them, places of states.
 
 It is published on ``robot_side`` as one JSON object, which ``docs/robot_sides.md`` describes.
 Imports no ROS.
@@ -25,18 +36,16 @@ Wall = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class RobotDescription:
-    """A robot side in its own words.
+    """
+    A robot side in its own words.
 
-    Args:
-        actions: names of the actions in the order of their numbers, without RESET.
-        home: the state that RESET leads to; None if the robot side does not know it.
-        frame: in which positions and walls are; empty for one that nothing else uses.
-        names: of states, for people.
-        positions: x and y of states, in m.
-        walls: lines from x1, y1 to x2, y2, in m.
-
-    Raises:
-        ValueError: says what is wrong and what was expected.
+    :param actions: names of the actions in the order of their numbers, without RESET.
+    :param home: the state that RESET leads to; None if the robot side does not know it.
+    :param frame: in which positions and walls are; empty for one that nothing else uses.
+    :param names: of states, for people.
+    :param positions: x and y of states, in m.
+    :param walls: lines from x1, y1 to x2, y2, in m.
+    :raises ValueError: says what is wrong and what was expected.
     """
 
     actions: tuple[str, ...]
@@ -78,10 +87,10 @@ class RobotDescription:
 
     @classmethod
     def from_text(cls, text: str) -> RobotDescription:
-        """Read what ``to_text`` has returned, or what another program has written.
+        """
+        Read what ``to_text`` has returned, or what another program has written.
 
-        Raises:
-            ValueError: says which entry is wrong and what was expected.
+        :raises ValueError: says which entry is wrong and what was expected.
         """
         found = _entries(_parse(text), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls'))

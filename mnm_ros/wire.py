@@ -1,4 +1,15 @@
-"""Message layouts, both ways, and the quality-of-service profiles.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Message layouts, both ways, and the quality-of-service profiles.
 
 Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
 
@@ -27,13 +38,12 @@ from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.duration import Duration
-from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
-from std_msgs.msg import Header, Int64MultiArray, MultiArrayDimension, MultiArrayLayout
-
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
+from rclpy.duration import Duration
+from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Header, Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -139,7 +149,7 @@ _GOAL_FIGURES: Mapping[str, type[int | float]] = {
 def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:
     """Return the ids of the known states in the order in which they became known."""
     known = hypothesis.targets
-    return _encode({'state': len(known)}, hypothesis.stamp, known)
+    return _encode({'state': len(known)}, hypothesis.stamp, (known,))
 
 
 def decode_known_states(message: Int64MultiArray) -> tuple[tuple[int, int], tuple[int, ...]]:
@@ -189,16 +199,16 @@ class PolicySet(Hypothesis):
         return _encode(
             {'target': count, 'step': steps, 'state': count},
             (*self.stamp, self.horizon, *self.targets),
-            chain.from_iterable(chain.from_iterable(rows)))
+            chain.from_iterable(rows))
 
 
 class PolicyAnswer(NamedTuple):
-    """One policy of the published hypothesis, as it was asked for.
+    """
+    One policy of the published hypothesis, as it was asked for.
 
-    Attributes:
-        stamp: ``(round, revision)`` of the hypothesis.
-        target: the state that was asked for.
-        policy: leads there; None if the state is not known.
+    :ivar stamp: ``(round, revision)`` of the hypothesis.
+    :ivar target: the state that was asked for.
+    :ivar policy: leads there; None if the state is not known.
     """
 
     stamp: tuple[int, int]
@@ -212,7 +222,7 @@ def encode_policy(hypothesis: Hypothesis, target: int) -> Int64MultiArray:
     rows = hypothesis.policy_for(target).actions if target in known else ()
     return _encode(
         {'step': len(rows), 'state': len(known)},
-        (*hypothesis.stamp, hypothesis.horizon, target, *known), chain.from_iterable(rows))
+        (*hypothesis.stamp, hypothesis.horizon, target, *known), rows)
 
 
 def decode_policy(message: Int64MultiArray) -> PolicyAnswer:
@@ -253,10 +263,14 @@ def _pair(name: str, layout: str, message: Int64MultiArray) -> tuple[int, int]:
 
 def _encode(
         dimensions: Mapping[str, int], head: Sequence[int],
-        entries: Iterable[int]) -> Int64MultiArray:
+        rows: Iterable[Sequence[int]]) -> Int64MultiArray:
     sizes = tuple(dimensions.values())
-    data = array('q', head)
-    data.extend(entries)
+    begin = len(head)
+    data = array('q', (0,)) * (begin + prod(sizes))    # may be large: grown, it is copied
+    data[:begin] = array('q', head)
+    for row in rows:
+        data[begin:begin + len(row)] = array('q', row)
+        begin += len(row)
     return Int64MultiArray(
         layout=MultiArrayLayout(
             dim=[MultiArrayDimension(label=label, size=size, stride=prod(sizes[i:]))

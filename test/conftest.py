@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Keeps the nodes of every test run to themselves, selects tests, and names those left out."""
 
 from __future__ import annotations
@@ -28,7 +38,8 @@ SLOW = {
 
 
 def _isolate() -> None:
-    """Give this process and its children a ROS domain of their own, on this machine only.
+    """
+    Give this process and its children a ROS domain of their own, on this machine only.
 
     With pytest-xdist, every worker is a process that passes here.
     """
@@ -47,7 +58,8 @@ def _find_package() -> None:
 
 
 def _check_messages() -> None:
-    """Let every field of a message refuse a wrong type, as it does on Humble without being asked.
+    """
+    Let every field of a message refuse a wrong type, as it does on Humble without being asked.
 
     Newer distributions only look here, when a message is first imported, and else send garbage.
     """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 # ruff: noqa: E402
 """The files in ``config`` list every parameter with its default, and none that does not exist."""
 
@@ -11,10 +21,9 @@ import yaml
 
 rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
+from mnm_ros import parameters
 from rclpy.context import Context
 from rclpy.node import Node
-
-from mnm_ros import parameters
 
 FILES = sorted((Path(__file__).resolve().parents[1] / 'config').glob('*.yaml'))
 # These have no default that a node could start with.

@@ -1,8 +1,20 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 from __future__ import annotations
 
 from collections.abc import Iterator
 import math
 
+from mnm_ros.core.presets import OPTIONS
+from mnm_ros.parameters import EXPLORER, NODES, ParameterError, Parameters, Row
 import pytest
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
@@ -10,9 +22,6 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
-
-from mnm_ros.core.presets import OPTIONS
-from mnm_ros.parameters import EXPLORER, NODES, ParameterError, Parameters, Row
 
 
 @pytest.fixture(scope='module')

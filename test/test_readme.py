@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The README, the reference and what they show keep pace with the code."""
 
 from __future__ import annotations
@@ -7,15 +17,14 @@ from pathlib import Path
 import re
 import shlex
 
-import pytest
-import rclpy
-from rclpy.context import Context
-from std_msgs.msg import Int64MultiArray, MultiArrayLayout
-
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.parameters import NODES
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.simulator import Simulator
+import pytest
+import rclpy
+from rclpy.context import Context
+from std_msgs.msg import Int64MultiArray, MultiArrayLayout
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / 'docs'

@@ -1,18 +1,27 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What a robot side says about itself, there and back, and what is wrong with it."""
 
 from __future__ import annotations
 
 import json
 
-import pytest
-
 from mnm_ros.robot_description import (
+    difference,
     MAX_ACTIONS,
     MAX_STATES,
     MAX_TEXT,
     RobotDescription,
-    difference,
 )
+import pytest
 
 WHOLE = RobotDescription(
     ('east', 'west'), 0, 'map', {0: 'dock', -2: 'outside'}, {0: (0.5, 1.5), 7: (1.5, -2.0)},

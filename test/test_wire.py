@@ -1,17 +1,23 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 from __future__ import annotations
 
 from array import array
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-import pytest
-from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
-
 from mnm_ros import PolicySet
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.wire import (
-    WireError,
     decode_goals,
     decode_known_states,
     decode_request,
@@ -20,7 +26,10 @@ from mnm_ros.wire import (
     encode_known_states,
     encode_request,
     encode_step,
+    WireError,
 )
+import pytest
+from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 IDS = (7, -3, 2**62)
 

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The files in which one exploration is kept: two generations, and perhaps a transition log."""
 
 from __future__ import annotations
@@ -12,12 +22,12 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import (
     Entry,
+    flush_folder,
     InputLog,
     Refused,
-    Saved,
-    flush_folder,
     remove,
     rename,
+    Saved,
     set_aside,
 )
 from mnm_ros.core.exploration import Exploration
@@ -27,11 +37,11 @@ _ROOM = 2**18     # bytes on the disk, without which SQLite cannot even read
 
 
 class Generations:
-    """The files of a ``Store``, which are locked; for use by one thread at a time.
+    """
+    The files of a ``Store``, which are locked; for use by one thread at a time.
 
-    Attributes:
-        refusals: the files that the last ``load`` has set aside, and why.
-        gap: why inputs are left out until the next generation begins, or empty.
+    :ivar refusals: the files that the last ``load`` has set aside, and why.
+    :ivar gap: why inputs are left out until the next generation begins, or empty.
     """
 
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
@@ -53,7 +63,8 @@ class Generations:
         return self._newest.path if self._newest else None
 
     def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
-        """Return the newest generation that can be used; what is appended follows on it.
+        """
+        Return the newest generation that can be used; what is appended follows on it.
 
         Files that cannot be used are set aside, never overwritten. If there is none that can be
         used, one that was set aside when something else was asked for is taken back. OSError if
@@ -166,7 +177,8 @@ class Generations:
         self._reopen_transition_log(saved)
 
     def _reopen_transition_log(self, saved: Saved) -> None:
-        """Let the transition log end where the generation ends.
+        """
+        Let the transition log end where the generation ends.
 
         It is written after the generation, so a crash may have left it without the last inputs.
         """
@@ -184,7 +196,8 @@ class Generations:
 
 
 def _locked(path: Path) -> int:
-    """Return the descriptor of a file that no other process can lock; closing it frees the file.
+    """
+    Return the descriptor of a file that no other process can lock; closing it frees the file.
 
     The file is opened without following a link, waiting for a pipe or changing what is in it.
     """

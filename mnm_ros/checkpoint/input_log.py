@@ -1,4 +1,15 @@
-"""One file: a resume point of an exploration, and the inputs that lead on from there.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+One file: a resume point of an exploration, and the inputs that lead on from there.
 
 The file is an SQLite database: its proven journal finds and drops a write that was cut off, and
 any SQLite browser, pandas or R opens it. Its tables:
@@ -43,7 +54,8 @@ class Refused(ValueError):
 
 
 class InputLog:
-    """A file that is open for appending, made by ``create`` or ``reopen``.
+    """
+    A file that is open for appending, made by ``create`` or ``reopen``.
 
     Both raise OSError or sqlite3.Error if the disk fails, and so does ``append``.
     """
@@ -59,12 +71,12 @@ class InputLog:
     @classmethod
     def create(cls, path: Path, identity: Mapping[str, Any], point: Mapping[str, Any] | None,
                number: int = 0) -> InputLog:
-        """Write a new file, whole or not at all: as a draft, which is flushed and renamed.
+        """
+        Write a new file, whole or not at all: as a draft, which is flushed and renamed.
 
-        Args:
-            identity: what the exploration is asked for.
-            point: the resume point; None is the very beginning.
-            number: of the inputs before the resume point.
+        :param identity: what the exploration is asked for.
+        :param point: the resume point; None is the very beginning.
+        :param number: of the inputs before the resume point.
         """
         draft = path.with_name(path.name + '.draft')
         remove(draft)
@@ -111,21 +123,17 @@ class InputLog:
 
 
 class Saved:
-    """What a file holds.
+    """
+    What a file holds.
 
-    Args:
-        path: the file.
-        identity: what the exploration at hand is asked for; None to take any.
-
-    Attributes:
-        identity: what the exploration in the file was asked for.
-        point: its resume point; None is the very beginning.
-        number: of all its inputs, those before the resume point included.
-        inputs: those since the resume point.
-        chain: the checksum over them.
-
-    Raises:
-        Refused: if the file is damaged, or for something else than ``identity``.
+    :param path: the file.
+    :param identity: what the exploration at hand is asked for; None to take any.
+    :ivar identity: what the exploration in the file was asked for.
+    :ivar point: its resume point; None is the very beginning.
+    :ivar number: of all its inputs, those before the resume point included.
+    :ivar inputs: those since the resume point.
+    :ivar chain: the checksum over them.
+    :raises Refused: if the file is damaged, or for something else than ``identity``.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any] | None = None) -> None:

@@ -1,4 +1,15 @@
-"""Keeps an exploration on disk, without ever holding up a step.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Keeps an exploration on disk, without ever holding up a step.
 
 Files are kept in two generations. Each is an ``InputLog``: a resume point and all inputs since.
 The transition log is another one, with all inputs since the beginning. A thread of its own writes
@@ -35,19 +46,16 @@ Pending = list[Union[Entry, ResumePoint]]
 
 
 class Store:
-    """Keeps one exploration in a folder.
+    """
+    Keeps one exploration in a folder.
 
-    Args:
-        folder: made if it does not exist.
-        name: how the names of all files begin.
-        identity: what the exploration is asked for; files for anything else are refused.
-        transition_log: whether to keep all inputs since the beginning in ``NAME.log.sqlite``, too.
-
-    Attributes:
-        problem: why nothing can be written at the moment, or empty.
-
-    Raises:
-        OSError: if the folder cannot be made, or if another process keeps the same there.
+    :param folder: made if it does not exist.
+    :param name: how the names of all files begin.
+    :param identity: what the exploration is asked for; files for anything else are refused.
+    :param transition_log: whether to keep all inputs since the beginning in ``NAME.log.sqlite``,
+        too.
+    :ivar problem: why nothing can be written at the moment, or empty.
+    :raises OSError: if the folder cannot be made, or if another process keeps the same there.
     """
 
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
@@ -76,17 +84,15 @@ class Store:
         return self._files.refusals
 
     def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
-        """Return the newest generation that can be used, and go on writing there.
+        """
+        Return the newest generation that can be used, and go on writing there.
 
         What could not be written so far is dropped: it does not follow on what is loaded.
 
-        Args:
-            rebuild: makes the exploration from the resume point and the inputs of a file. A file
-                with which it raises an exception is set aside, like any that cannot be used.
-
-        Raises:
-            Refused: if the disk is too slow.
-            OSError: if the disk is too full for files to be read.
+        :param rebuild: makes the exploration from the resume point and the inputs of a file. A
+            file with which it raises an exception is set aside, like any that cannot be used.
+        :raises Refused: if the disk is too slow.
+        :raises OSError: if the disk is too full for files to be read.
         """
         if not self._files_lock.acquire(timeout=_SLOW):
             raise Refused(f'{self._folder}: the disk is too slow')
@@ -101,13 +107,13 @@ class Store:
 
     def attach(self, exploration: Exploration, number: int = 0, between: int = BETWEEN,
                since: int = 0) -> None:
-        """Keep all inputs of an exploration from now on, and resume points.
+        """
+        Keep all inputs of an exploration from now on, and resume points.
 
-        Args:
-            exploration: its ``on_input`` is taken.
-            number: of its inputs so far.
-            between: inputs from one resume point to the next, at least.
-            since: of the inputs so far, those since the last resume point.
+        :param exploration: its ``on_input`` is taken.
+        :param number: of its inputs so far.
+        :param between: inputs from one resume point to the next, at least.
+        :param since: of the inputs so far, those since the last resume point.
         """
         point = number - since
 

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The subcommands that call one service."""
 
 from __future__ import annotations
@@ -11,10 +21,10 @@ from mnm_ros.interface import SERVICES
 
 
 class Call(NamedTuple):
-    """What a subcommand calls.
+    """
+    What a subcommand calls.
 
-    Attributes:
-        data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
+    :ivar data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
     """
 
     service: str
@@ -41,9 +51,8 @@ def main(arguments: Sequence[str], program: str) -> int:
     add_timeout(made)
     given = made.parse_args(words)
 
-    from std_srvs.srv import SetBool, Trigger
-
     from mnm_ros.command.talk import Talk, Unheard
+    from std_srvs.srv import SetBool, Trigger
     kind = Trigger if called.data is None else SetBool
     request = Trigger.Request() if called.data is None else SetBool.Request(data=called.data)
     try:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Send the robot to a known state by the node ``navigator``, and wait for what comes of it."""
 
 from __future__ import annotations
@@ -37,10 +47,9 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 def _go(talk: Talk, state: int) -> tuple[str, int]:
     """Return the result in words, and the exit status."""
+    from mnm_ros import wire
     from std_msgs.msg import Int64, String
     from std_srvs.srv import Trigger
-
-    from mnm_ros import wire
     heard: list[str] = []
 
     def over() -> list[str]:

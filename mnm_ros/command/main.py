@@ -1,4 +1,15 @@
-"""The subcommands of ``mnm_ros``, and where each of them leads.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The subcommands of ``mnm_ros``, and where each of them leads.
 
 Nothing else is imported before it is known which subcommand was asked for: help comes at once,
 and without ROS.
@@ -26,11 +37,11 @@ Source a ROS 2 (. /opt/ros/jazzy/setup.bash), or install one from wheels (pip in
 
 
 class Command(NamedTuple):
-    """A subcommand.
+    """
+    A subcommand.
 
-    Attributes:
-        module: has the function ``main``, which takes the arguments and ``mnm_ros COMMAND``, and
-            returns the exit status.
+    :ivar module: has the function ``main``, which takes the arguments and ``mnm_ros COMMAND``, and
+        returns the exit status.
     """
 
     module: str

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A node for the length of one command, which talks to nodes that are running."""
 
 from __future__ import annotations
@@ -24,12 +34,12 @@ class Unheard(Exception):
 
 
 class Talk:
-    """A context manager around such a node.
+    """
+    A context manager around such a node.
 
-    Args:
-        namespace: of the nodes to talk to, with a slash before it.
-        ros_arguments: of the command line, ``--ros-args`` before them.
-        timeout: s to wait for whoever should be there, and for each answer.
+    :param namespace: of the nodes to talk to, with a slash before it.
+    :param ros_arguments: of the command line, ``--ros-args`` before them.
+    :param timeout: s to wait for whoever should be there, and for each answer.
     """
 
     def __init__(self, namespace: str, ros_arguments: Sequence[str], timeout: float) -> None:
@@ -75,16 +85,14 @@ class Talk:
         self.wait(lambda: False, _SETTLE)
 
     def call(self, kind: Any, service: str, request: Any, servers: str, repeat: bool) -> Any:
-        """Call a service and return the response.
+        """
+        Call a service and return the response.
 
-        Args:
-            servers: who offers it, in words.
-            repeat: whether the request does no harm twice. It is sent at once then, and again
-                until there is a response: one is lost as long as the service has not found the
-                client.
-
-        Raises:
-            Unheard: if nobody offers it or there is no response.
+        :param servers: who offers it, in words.
+        :param repeat: whether the request does no harm twice. It is sent at once then, and again
+            until there is a response: one is lost as long as the service has not found the
+            client.
+        :raises Unheard: if nobody offers it or there is no response.
         """
         client = self.node.create_client(kind, service)
         name = self.node.resolve_service_name(service)

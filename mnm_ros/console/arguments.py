@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The command line of `scripts/explore`."""
 
 from __future__ import annotations
@@ -50,19 +60,19 @@ DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Options:
-    """What to run and when to stop.
+    """
+    What to run and when to stop.
 
-    Attributes:
-        scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
-            robot of one's own.
-        world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
-        problem: what cmp_sim, diff_drive_sim and the explorer are given.
-        goal: when to stop; None to watch on.
-        timeout: in s; None for no limit.
-        parameters: pairs of a node and ``name:=value`` for it.
-        namespace: of all nodes.
-        params_file: of the explorer of one's own robot; '' for none.
-        ros_arguments: of all nodes, ``--ros-args`` before them.
+    :ivar scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
+        robot of one's own.
+    :ivar world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
+    :ivar problem: what cmp_sim, diff_drive_sim and the explorer are given.
+    :ivar goal: when to stop; None to watch on.
+    :ivar timeout: in s; None for no limit.
+    :ivar parameters: pairs of a node and ``name:=value`` for it.
+    :ivar namespace: of all nodes.
+    :ivar params_file: of the explorer of one's own robot; '' for none.
+    :ivar ros_arguments: of all nodes, ``--ros-args`` before them.
     """
 
     scenario: scenarios.Scenario | None

@@ -1,4 +1,15 @@
-"""A ROS domain of one's own on this machine, unless the user has chosen one.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A ROS domain of one's own on this machine, unless the user has chosen one.
 
 Nodes of two runs that share a domain would talk to each other. Therefore a run holds a lock on a
 file, one per domain, as long as its process lives: the kernel releases the lock, however the
@@ -34,7 +45,8 @@ def prepare(environment: MutableMapping[str, str]) -> None:
 
 
 def reserve_domain() -> int:
-    """Reserve a domain in which nobody on this machine takes part, until this process ends.
+    """
+    Reserve a domain in which nobody on this machine takes part, until this process ends.
 
     If none can be reserved, return one without nodes; if there is none, any. This never waits.
     """
@@ -65,7 +77,8 @@ def _reserve(domain: int) -> bool:
 
 
 def _open(path: Path) -> int:
-    """Open a file that every user can lock, in a directory in which every user can make files.
+    """
+    Open a file that every user can lock, in a directory in which every user can make files.
 
     Nobody writes to it, and no link is followed. It is never removed: one run could hold the
     removed file while another holds its successor.
@@ -89,7 +102,8 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 def _is_free(domain: int) -> bool:
-    """Tell whether the domain's discovery ports are unused (DDSI-RTPS 2.5, section 9.6.2.3).
+    """
+    Tell whether the domain's discovery ports are unused (DDSI-RTPS 2.5, section 9.6.2.3).
 
     Nodes that stay on this machine have none in common, only the first free pair of their own.
     """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """An ordinary node that listens to the public topics of the other nodes."""
 
 from __future__ import annotations
@@ -8,6 +18,8 @@ import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import wire
+from mnm_ros.console.snapshot import phase_of, Snapshot
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -16,15 +28,12 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
-from mnm_ros import wire
-from mnm_ros.console.snapshot import Snapshot, phase_of
-
 
 class Observer(Node):
-    """Keeps the latest message of each topic in ``snapshot``.
+    """
+    Keeps the latest message of each topic in ``snapshot``.
 
-    Args:
-        namespace: of the explorer and the robot side.
+    :param namespace: of the explorer and the robot side.
     """
 
     def __init__(self, namespace: str = '/') -> None:
@@ -64,11 +73,11 @@ class Observer(Node):
 
 
 class Listener:
-    """A context manager that runs an ``Observer``.
+    """
+    A context manager that runs an ``Observer``.
 
-    Args:
-        namespace: of the explorer and the robot side.
-        ros_arguments: for the observer, ``--ros-args`` before them.
+    :param namespace: of the explorer and the robot side.
+    :param ros_arguments: for the observer, ``--ros-args`` before them.
     """
 
     def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = ()) -> None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Child processes that are started and stopped together."""
 
 from __future__ import annotations
@@ -90,11 +100,11 @@ class Child:
 def stop(
         children: Sequence[Child], grace: tuple[float, float] = (5.0, 2.0),
         hurry: Callable[[], bool] = lambda: False) -> None:
-    """Stop all children, by SIGINT, then SIGTERM, then SIGKILL, and wait for each.
+    """
+    Stop all children, by SIGINT, then SIGTERM, then SIGKILL, and wait for each.
 
-    Args:
-        grace: the time in s after SIGINT and after SIGTERM before the next signal.
-        hurry: returns whether to wait no longer than a moment for each.
+    :param grace: the time in s after SIGINT and after SIGTERM before the next signal.
+    :param hurry: returns whether to wait no longer than a moment for each.
     """
     for number, seconds in zip((signal.SIGINT, signal.SIGTERM), grace, strict=True):
         for child in children:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Text from snapshots, by pure functions without a terminal or a clock."""
 
 from __future__ import annotations
@@ -14,14 +24,14 @@ LINE = 160
 
 @dataclass(frozen=True)
 class Frame:
-    """What surrounds the snapshots of a run.
+    """
+    What surrounds the snapshots of a run.
 
-    Attributes:
-        title: the name of the scenario.
-        settings: the number of its settings.
-        hint: shown below everything else.
-        width, height: of the terminal in characters.
-        color: whether to use ANSI styles.
+    :ivar title: the name of the scenario.
+    :ivar settings: the number of its settings.
+    :ivar hint: shown below everything else.
+    :ivar width, height: of the terminal in characters.
+    :ivar color: whether to use ANSI styles.
     """
 
     title: str
@@ -34,11 +44,11 @@ class Frame:
 
 def screen(
         snapshot: Snapshot, frame: Frame, seconds: float, grid: Picture = ()) -> list[str]:
-    """Return the lines of the live view, which fit into the frame.
+    """
+    Return the lines of the live view, which fit into the frame.
 
-    Args:
-        seconds: since the start of the nodes.
-        grid: the picture of the setting in force.
+    :param seconds: since the start of the nodes.
+    :param grid: the picture of the setting in force.
     """
     room = frame.width - 1
     clock = duration(seconds)
@@ -91,10 +101,10 @@ def known(snapshot: Snapshot) -> str:
 
 
 def setting(index: int | None, settings: int) -> str:
-    """Return the index of the setting in force and the range of the indices, or ``-``.
+    """
+    Return the index of the setting in force and the range of the indices, or ``-``.
 
-    Args:
-        settings: how many there are; 0 if that is not known.
+    :param settings: how many there are; 0 if that is not known.
     """
     if index is None:
         return '-'

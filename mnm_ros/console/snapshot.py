@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The latest messages of the nodes as one immutable value."""
 
 from __future__ import annotations
@@ -19,13 +29,13 @@ def phase_of(text: str) -> Phase | str:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The latest message of every topic; None or empty before the first one.
+    """
+    The latest message of every topic; None or empty before the first one.
 
-    Attributes:
-        phase: of the explorer; text for a phase that is not known here.
-        report: the diagnostics of the explorer, text by key.
-        reports: the number of diagnostics so far.
-        exploration_steps: as they were at the last report.
+    :ivar phase: of the explorer; text for a phase that is not known here.
+    :ivar report: the diagnostics of the explorer, text by key.
+    :ivar reports: the number of diagnostics so far.
+    :ivar exploration_steps: as they were at the last report.
     """
 
     phase: Phase | str | None = None

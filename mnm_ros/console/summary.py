@@ -1,13 +1,23 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The verdict on the last hypothesis, by the truth, and the last lines of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mnm_ros.console.render import LABEL, known, setting, stamp, whole
+from mnm_ros.console.render import known, LABEL, setting, stamp, whole
 from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.core.problem import Problem
-from mnm_ros.simulation.ground_truth import Verdict, judge
+from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 
 

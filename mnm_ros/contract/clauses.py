@@ -1,4 +1,15 @@
-"""The contract of the step protocol, with a test for each clause.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The contract of the step protocol, with a test for each clause.
 
 Every test begins with a RESET. If it fails, one sentence says what was seen and expected.
 """
@@ -10,12 +21,11 @@ from random import Random
 from statistics import median
 import time
 
-import pytest
-from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros.contract.robot import Robot, Sender, expect
+from mnm_ros.contract.robot import expect, Robot, Sender
 from mnm_ros.core.problem import RESET
 from mnm_ros.robot_description import RobotDescription
+import pytest
+from std_srvs.srv import SetBool, Trigger
 
 WALKS = 5        # of random actions
 SLOW = 0.2       # s of a step, from which on its time tells whether it is executed again

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A robot side as the tests of the contract see it: actions go in, messages come out."""
 
 from __future__ import annotations
@@ -8,16 +18,15 @@ from itertools import count
 import time
 from typing import Any
 
+from mnm_ros import wire
+from mnm_ros.core.problem import RESET
+from mnm_ros.protocol.clients import REPORT
 import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
-
-from mnm_ros import wire
-from mnm_ros.core.problem import RESET
-from mnm_ros.protocol.clients import REPORT
 
 _FIND = 15.0      # s to find the robot side; discovery is slow on a busy machine
 _SETTLE = 0.5     # s from the discovery of an endpoint until its messages arrive, as a rule
@@ -31,10 +40,10 @@ def expect(condition: object, sentence: str) -> None:
 
 
 class Sender:
-    """A node that gives orders and receives all messages of the robot side.
+    """
+    A node that gives orders and receives all messages of the robot side.
 
-    Attributes:
-        heard: the numbers in each ``state`` message and the time of its arrival in s.
+    :ivar heard: the numbers in each ``state`` message and the time of its arrival in s.
     """
 
     def __init__(self, name: str, namespace: str) -> None:
@@ -105,15 +114,13 @@ class Sender:
 
 
 class Robot(Sender):
-    """The robot side, given orders one after the other.
+    """
+    The robot side, given orders one after the other.
 
-    Args:
-        actions: the number of actions without RESET.
-        timeout: s within which an order must be answered.
-        quiet: s to listen for messages that must not come.
-
-    Attributes:
-        seconds: the time that each order took.
+    :param actions: the number of actions without RESET.
+    :param timeout: s within which an order must be answered.
+    :param quiet: s to listen for messages that must not come.
+    :ivar seconds: the time that each order took.
     """
 
     def __init__(self, namespace: str, actions: int, timeout: float, quiet: float) -> None:

@@ -1,4 +1,15 @@
-"""The algorithm, without ROS: driven one step at a time, never blocking.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The algorithm, without ROS: driven one step at a time, never blocking.
 
     from mnm_ros.core import Exploration, Problem, play, settings
 
@@ -17,7 +28,7 @@ are first used.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mnm_ros.core.base import BaseAlgorithm as BaseAlgorithm
@@ -26,12 +37,12 @@ if TYPE_CHECKING:
     from mnm_ros.core.exploration import Phase as Phase
     from mnm_ros.core.policy import Hypothesis as Hypothesis
     from mnm_ros.core.policy import Policy as Policy
+    from mnm_ros.core.presets import new_base as new_base
     from mnm_ros.core.presets import OPTIONS as OPTIONS
     from mnm_ros.core.presets import PRESETS as PRESETS
-    from mnm_ros.core.presets import new_base as new_base
     from mnm_ros.core.presets import settings as settings
-    from mnm_ros.core.problem import RESET as RESET
     from mnm_ros.core.problem import Problem as Problem
+    from mnm_ros.core.problem import RESET as RESET
     from mnm_ros.core.step_task import play as play
 
 _MODULES = {

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The one interface between MNM and the algorithms that explore a CMP that does not change."""
 
 from __future__ import annotations
@@ -7,23 +17,22 @@ from collections.abc import Mapping
 import math
 from typing import Protocol
 
-import numpy as np
-
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
+import numpy as np
 
 
 class BaseAlgorithm(ABC):
-    """One run of an autonomous-exploration algorithm in a stationary CMP.
+    """
+    One run of an autonomous-exploration algorithm in a stationary CMP.
 
     Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
     state has a policy then, and each policy needs at most ``(1 + epsilon) L`` expected steps.
     It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after
     its creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
 
-    Attributes:
-        quantum: steps of one quantum outside policy evaluation, at least 1.
-        episode_over: whether the last step ended an episode of policy evaluation.
+    :ivar quantum: steps of one quantum outside policy evaluation, at least 1.
+    :ivar episode_over: whether the last step ended an episode of policy evaluation.
     """
 
     quantum: int
@@ -53,7 +62,8 @@ class BaseAlgorithm(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Forget where the robot is, and take what was under way as broken off.
+        """
+        Forget where the robot is, and take what was under way as broken off.
 
         What was learnt stays. An attempt that was under way must be counted with care, not left
         out: what takes long is broken off more often. If ``next_action`` was asked since the
@@ -63,7 +73,8 @@ class BaseAlgorithm(ABC):
 
     @property
     def between_attempts(self) -> bool:
-        """Whether another run may have the robot now without breaking anything off.
+        """
+        Whether another run may have the robot now without breaking anything off.
 
         Within ``quantum`` steps it has to become true, as others wait for it.
         """
@@ -85,19 +96,22 @@ class BaseAlgorithm(ABC):
         return {}
 
     def witness(self, state: int, action: int, next_state: int) -> None:
-        """Learn from a step, no RESET, that somebody else made in the same CMP; optional.
+        """
+        Learn from a step, no RESET, that somebody else made in the same CMP; optional.
 
         It never finishes the run.
         """
 
     def forget(self, state: int, action: int) -> None:
-        """Forget all transitions of the pair, as it leads elsewhere than before; optional.
+        """
+        Forget all transitions of the pair, as it leads elsewhere than before; optional.
 
         All else that was learnt stays. It never finishes the run.
         """
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
-        """Take ``policies``, home first, as what is known from now on; return whether it can.
+        """
+        Take ``policies``, home first, as what is known from now on; return whether it can.
 
         Some were deleted, as pairs that the run was told to ``forget`` explain. All that was
         learnt stays. A run that cannot do that is replaced by a fresh one. It never finishes
@@ -109,7 +123,8 @@ class BaseAlgorithm(ABC):
         """Execute the pair as soon as possible, once, to see where it leads now; optional."""
 
     def lower_bound(self, policy: Policy) -> float:
-        """Return steps that ``policy`` takes at least on average, by what this run has learnt.
+        """
+        Return steps that ``policy`` takes at least on average, by what this run has learnt.
 
         The bounds belong to the promise of the run: with its delta, all that it ever returns
         are right at once, as well as its policies. Optional.
@@ -122,12 +137,12 @@ class BaseFactory(Protocol):
 
     def __call__(self, settings: Settings, home: int, rng: np.random.Generator,
                  policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-        """Return a fresh run.
+        """
+        Return a fresh run.
 
-        Args:
-            settings: with the problem of this run, its delta included.
-            home: the state after a RESET.
-            rng: makes all random choices of the run.
-            policies: home first; the run may take their targets as known from the start, as
-                somebody else watches over the policies. A base that cannot starts without.
+        :param settings: with the problem of this run, its delta included.
+        :param home: the state after a RESET.
+        :param rng: makes all random choices of the run.
+        :param policies: home first; the run may take their targets as known from the start, as
+            somebody else watches over the policies. A base that cannot starts without.
         """

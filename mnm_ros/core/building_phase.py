@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The building phase of MNM: streams of the base algorithm take turns until one finishes."""
 
 from __future__ import annotations
@@ -13,23 +23,21 @@ _MOST_QUANTA = 4
 
 
 class BuildingPhase:
-    """Runs quanta of streams.
+    """
+    Runs quanta of streams.
 
     A quantum is one episode for a stream in policy evaluation, else ``quantum`` steps; it ends
     early where a stream leaves state discovery. It lasts until the stream is between two
     attempts, so that taking turns never breaks anything off.
 
-    Args:
-        new_stream: makes a fresh run of the base algorithm.
-        schedule: says whose quantum is next.
-        shared: whether a stream also learns from the steps that other streams take after its
-            start. If nothing has changed since, they come from the same CMP; if something has,
-            the stream is as worthless as it would be on its own.
-
-    Attributes:
-        streams: in the order of their start.
-        active: the one that has the robot.
-        steps_taken: steps of all streams.
+    :param new_stream: makes a fresh run of the base algorithm.
+    :param schedule: says whose quantum is next.
+    :param shared: whether a stream also learns from the steps that other streams take after its
+        start. If nothing has changed since, they come from the same CMP; if something has,
+        the stream is as worthless as it would be on its own.
+    :ivar streams: in the order of their start.
+    :ivar active: the one that has the robot.
+    :ivar steps_taken: steps of all streams.
 
     Source: Gajane et al. 2019, section 4.
     """
@@ -74,7 +82,8 @@ class BuildingPhase:
             self._activate()
 
     def interrupt(self) -> None:
-        """Let the active stream start from home, as the robot may be anywhere.
+        """
+        Let the active stream start from home, as the robot may be anywhere.
 
         The other streams are between two attempts.
         """

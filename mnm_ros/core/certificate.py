@@ -1,4 +1,15 @@
-"""Certificates by a model: an upper bound on the expected steps of a policy, without trying it.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Certificates by a model: an upper bound on the expected steps of a policy, without trying it.
 
 **Confidence sets.** Each pair (state, action) is bet against as its transitions come. Reduce
 transition number ``t + 1`` of a pair to ``y``: the next state if the pair has shown it before,
@@ -38,21 +49,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
+import numpy as np
 
 
 class ConfidenceSets:
-    """What the transitions in ``counts`` say about the distribution of each pair.
+    """
+    What the transitions in ``counts`` say about the distribution of each pair.
 
-    Args:
-        delta: the probability with which any set may ever miss its true distribution.
-        counts: of the run; transitions are added to them here.
+    :param delta: the probability with which any set may ever miss its true distribution.
+    :param counts: of the run; transitions are added to them here.
     """
 
     def __init__(self, delta: float, counts: Counts) -> None:
@@ -84,7 +94,8 @@ class ConfidenceSets:
         return self._lost.get(pair, 0)
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
-        """Return ``f`` in the order of the counts, the reserved place last, and the radius.
+        """
+        Return ``f`` in the order of the counts, the reserved place last, and the radius.
 
         While nothing is known, ``f`` is all zero and the radius infinite.
         """
@@ -111,14 +122,14 @@ class ConfidenceSets:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is certain about a stationary policy.
+    """
+    What is certain about a stationary policy.
 
-    Attributes:
-        bound: no less than ``E[X]`` of an attempt.
-        empirical: the same if the counts were the truth.
-        steps: ``tau`` if the counts were the truth.
-        weights: per pair that the policy executes, how far its set leaves the value open at the
-            start of an attempt, times the visits to be expected.
+    :ivar bound: no less than ``E[X]`` of an attempt.
+    :ivar empirical: the same if the counts were the truth.
+    :ivar steps: ``tau`` if the counts were the truth.
+    :ivar weights: per pair that the policy executes, how far its set leaves the value open at the
+        start of an attempt, times the visits to be expected.
     """
 
     bound: float
@@ -128,13 +139,13 @@ class Certificate:
 
 
 class PolicyModel:
-    """One stationary policy under the sets: what is certain about it, and what is not.
+    """
+    One stationary policy under the sets: what is certain about it, and what is not.
 
-    Args:
-        counts: of the run.
-        sets: over these counts.
-        policy: its states are the known ones, home first.
-        limit: ``m``, the steps to certify.
+    :param counts: of the run.
+    :param sets: over these counts.
+    :param policy: its states are the known ones, home first.
+    :param limit: ``m``, the steps to certify.
     """
 
     def __init__(self, counts: Counts, sets: ConfidenceSets, policy: Policy,

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The interface of the checking phases of MNM, which watch over a hypothesis."""
 
 from __future__ import annotations
@@ -13,14 +23,12 @@ from mnm_ros.core.problem import Problem
 
 
 class ChangeLog:
-    """What was decided, in sentences for people, and how many changes that makes.
+    """
+    What was decided, in sentences for people, and how many changes that makes.
 
-    Args:
-        tell: called with one sentence whenever something is decided.
-
-    Attributes:
-        noticed: changes so far; while one is open, what else is noticed belongs to it.
-        relearnt: those after which nothing was left to revise.
+    :param tell: called with one sentence whenever something is decided.
+    :ivar noticed: changes so far; while one is open, what else is noticed belongs to it.
+    :ivar relearnt: those after which nothing was left to revise.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -53,16 +61,16 @@ class ChangeLog:
 
 @dataclass(frozen=True)
 class Round:
-    """What the checking phase of one round is made from.
+    """
+    What the checking phase of one round is made from.
 
-    Attributes:
-        number: of the round, ``r``.
-        problem: with the delta ``delta_r`` of the checking phase of the round.
-        new_base: makes a fresh base run from a problem and the policies that it may take as
-            known.
-        check_steps: replaces ``W_r`` if positive.
-        steps_taken: since the start of the stream that found the hypothesis.
-        log: is told what was decided.
+    :ivar number: of the round, ``r``.
+    :ivar problem: with the delta ``delta_r`` of the checking phase of the round.
+    :ivar new_base: makes a fresh base run from a problem and the policies that it may take as
+        known.
+    :ivar check_steps: replaces ``W_r`` if positive.
+    :ivar steps_taken: since the start of the stream that found the hypothesis.
+    :ivar log: is told what was decided.
     """
 
     number: int
@@ -74,15 +82,15 @@ class Round:
 
 
 class CheckingPhase(ABC):
-    """Drives the robot to check, reduce and extend a hypothesis.
+    """
+    Drives the robot to check, reduce and extend a hypothesis.
 
-    Attributes:
-        policies: the hypothesis as it stands, home first, all over the states that they lead
-            to; another tuple after each revision.
-        base: the rediscovery run under way, or the last one.
-        rediscovering: whether it has the robot; if not, policies are being evaluated.
-        refuted: whether the round is over.
-        check_steps: ``W_r``, the most steps of a rediscovery.
+    :ivar policies: the hypothesis as it stands, home first, all over the states that they lead
+        to; another tuple after each revision.
+    :ivar base: the rediscovery run under way, or the last one.
+    :ivar rediscovering: whether it has the robot; if not, policies are being evaluated.
+    :ivar refuted: whether the round is over.
+    :ivar check_steps: ``W_r``, the most steps of a rediscovery.
     """
 
     policies: tuple[Policy, ...]

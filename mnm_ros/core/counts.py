@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Observed transitions, counted per state and action as they come."""
 
 from __future__ import annotations
@@ -9,11 +19,11 @@ _NOTHING: Mapping[int, int] = {}
 
 
 class Counts:
-    """Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
+    """
+    Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
 
-    Args:
-        sets: into how many disjoint sets the transitions of each pair are dealt in turn; number
-            ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
+    :param sets: into how many disjoint sets the transitions of each pair are dealt in turn; number
+        ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
     """
 
     def __init__(self, sets: int = 1) -> None:

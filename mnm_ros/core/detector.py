@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Watching one policy for any length of time."""
 
 from __future__ import annotations
@@ -6,14 +16,14 @@ from collections.abc import Mapping
 import math
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.evaluation import log_mean_exp
+import numpy as np
 
 
 class Detector:
-    """Notices at any time that the ``tau`` of a policy has risen above ``limit``.
+    """
+    Notices at any time that the ``tau`` of a policy has risen above ``limit``.
 
     For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the
     sum of bets on ``E[X] > m`` begun at different times: with episode ``n``, with the weight
@@ -27,18 +37,15 @@ class Detector:
     An episode that was broken off counts as the best that it could have become for the alarm, and
     as the worst for the proof, see ``evaluation``.
 
-    Args:
-        limit: ``m``, in steps.
-        horizon: the longest episode, in steps.
-        delta: the probability with which it ever raises the alarm without reason.
-
-    Attributes:
-        threshold: ``log(1 / delta)``, in nats.
-        evidence: the logarithm of the capital, in nats.
-        proving: whether a proof was begun, and not withdrawn since.
-        proven: whether the proof is complete.
-        credible: whether the policy was never doubted, or the bets of the proofs have made a
-            hundred of one since then, withdrawn or not: enough to turn to other things first.
+    :param limit: ``m``, in steps.
+    :param horizon: the longest episode, in steps.
+    :param delta: the probability with which it ever raises the alarm without reason.
+    :ivar threshold: ``log(1 / delta)``, in nats.
+    :ivar evidence: the logarithm of the capital, in nats.
+    :ivar proving: whether a proof was begun, and not withdrawn since.
+    :ivar proven: whether the proof is complete.
+    :ivar credible: whether the policy was never doubted, or the bets of the proofs have made a
+        hundred of one since then, withdrawn or not: enough to turn to other things first.
     """
 
     _AGAINST = np.array([0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.95])
@@ -85,7 +92,8 @@ class Detector:
         self.proven = False
 
     def begin_proof(self, delta: float) -> None:
-        """Prove from now on that the policy works; the proof is wrong with probability ``delta``.
+        """
+        Prove from now on that the policy works; the proof is wrong with probability ``delta``.
 
         While ``E[X] >= m``, the capital of the bets on ``E[X] < m`` is a supermartingale, too.
         """

@@ -1,4 +1,15 @@
-"""Sample, then plan: autonomous exploration by a model, in the manner of DisCo.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Sample, then plan: autonomous exploration by a model, in the manner of DisCo.
 
 After J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric, *Improved sample complexity for incremental
 autonomous exploration in MDPs*, NeurIPS 2020. States that seem to be within reach are sampled
@@ -23,9 +34,9 @@ from mnm_ros.core.machine import Phased
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.requirement import Requirement
-from mnm_ros.core.sampling import Sampling, most_relevant
+from mnm_ros.core.sampling import most_relevant, Sampling
 from mnm_ros.core.transition_rows import TransitionRows
 
 ALLOWANCE = 3
@@ -63,16 +74,16 @@ DISCO_TRANSITIONS = (
 
 @dataclass(frozen=True)
 class DiscoParts:
-    """The parts of a run for one problem.
+    """
+    The parts of a run for one problem.
 
-    Attributes:
-        horizon: of every policy, in steps.
-        counts: transitions without RESET.
-        sets: over the counts, for certificates.
-        planner: rules out.
-        evaluate: makes test number 1, 2, ... of a policy.
-        evidence: log of one over the error probability of a test, by its number.
-        step_bound: ``W`` from ``|K|``.
+    :ivar horizon: of every policy, in steps.
+    :ivar counts: transitions without RESET.
+    :ivar sets: over the counts, for certificates.
+    :ivar planner: rules out.
+    :ivar evaluate: makes test number 1, 2, ... of a policy.
+    :ivar evidence: log of one over the error probability of a test, by its number.
+    :ivar step_bound: ``W`` from ``|K|``.
     """
 
     horizon: int
@@ -85,15 +96,15 @@ class DiscoParts:
 
 
 class Disco(Phased, BaseAlgorithm):
-    """One run of Disco, driven step by step.
+    """
+    One run of Disco, driven step by step.
 
-    Args:
-        problem: with the delta of this run.
-        home: the start state ``s0``.
-        parts: made for this run alone.
-        policies: known from the start, home first; empty for home alone. With them, a state that
-            is new is certified at once, as somebody waits for it; without, all is certified in
-            the end, when most of what certificates need is there.
+    :param problem: with the delta of this run.
+    :param home: the start state ``s0``.
+    :param parts: made for this run alone.
+    :param policies: known from the start, home first; empty for home alone. With them, a state
+        that is new is certified at once, as somebody waits for it; without, all is certified in
+        the end, when most of what certificates need is there.
     """
 
     state: DiscoPhase

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Sampling every action of the known states, so that no reachable neighbour stays unseen."""
 
 from __future__ import annotations
@@ -9,27 +19,27 @@ import math
 
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 
 
 class Discovery(ABC):
-    """Where to go and what to try during state discovery.
+    """
+    Where to go and what to try during state discovery.
 
-    Attributes:
-        learns_everywhere: whether unknown states met outside state discovery become
-            candidates.
+    :ivar learns_everywhere: whether unknown states met outside state discovery become
+        candidates.
     """
 
     learns_everywhere: bool
 
     @abstractmethod
     def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
-        """Set out to sample some known states.
+        """
+        Set out to sample some known states.
 
-        Args:
-            known: ``K``, home first.
-            states: those of it that lack samples, not empty.
-            policy: leads to the last of ``states``.
+        :param known: ``K``, home first.
+        :param states: those of it that lack samples, not empty.
+        :param policy: leads to the last of ``states``.
         """
 
     @abstractmethod
@@ -56,7 +66,8 @@ class Discovery(ABC):
 
 
 class OnTheWayDiscovery(Discovery):
-    """Counts every execution toward the quota, and samples first what is near.
+    """
+    Counts every execution toward the quota, and samples first what is near.
 
     A state of ``S_L->`` follows some pair (known state, action) with probability at least ``1/L``,
     or its expected time would exceed ``L``. The missing state of lowest rank ``i <= |K| + 1``
@@ -65,10 +76,9 @@ class OnTheWayDiscovery(Discovery):
     sum over the ranks is ``delta'``. Which way the robot takes to a sample is a heuristic
     without influence on this.
 
-    Args:
-        problem: with the delta of the run, which is not used here.
-        delta: the part ``delta'`` of it that discovery may use.
-        counts: of the run; whoever makes a step adds it.
+    :param problem: with the delta of the run, which is not used here.
+    :param delta: the part ``delta'`` of it that discovery may use.
+    :param counts: of the run; whoever makes a step adds it.
     """
 
     learns_everywhere = True
@@ -109,7 +119,8 @@ class OnTheWayDiscovery(Discovery):
         return not self._open
 
     def action(self, here: int) -> int:
-        """Return an action that lacks samples here, else one on the way to the nearest.
+        """
+        Return an action that lacks samples here, else one on the way to the nearest.
 
         Where no way is known, it is the least executed one: the way may lead through an outcome
         that was not met within the quota. What is tried so long without coming to a sample
@@ -148,7 +159,8 @@ class OnTheWayDiscovery(Discovery):
         return visits.index(least) if least < self._quota else None
 
     def _find_ways(self) -> None:
-        """Point every known state to the nearest open one, by Dijkstra's algorithm.
+        """
+        Point every known state to the nearest open one, by Dijkstra's algorithm.
 
         An observed transition costs the executions that it takes on average.
         """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Attempts to reach the target of a policy from home."""
 
 from __future__ import annotations
@@ -9,16 +19,16 @@ from mnm_ros.core.problem import RESET
 
 
 class Episode:
-    """An attempt under way; it begins at home, before the first action.
+    """
+    An attempt under way; it begins at home, before the first action.
 
-    Args:
-        policy: what is attempted.
-        ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
-            states, as a published policy is executed. If not, the RESET played there is one
-            of its steps, as in the printed UcbExplore.
-        certify: ``m``, the expected steps to certify for a stationary policy that may be published
-            over more states than it has now; 0 for one that is attempted as it is published.
-        most: steps that may count for an attempt that has failed, at least the horizon.
+    :param policy: what is attempted.
+    :param ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
+        states, as a published policy is executed. If not, the RESET played there is one
+        of its steps, as in the printed UcbExplore.
+    :param certify: ``m``, the expected steps to certify for a stationary policy that may be
+        published over more states than it has now; 0 for one that is attempted as it is published.
+    :param most: steps that may count for an attempt that has failed, at least the horizon.
 
     In a state learnt later, a published policy plays a RESET that is one of the steps of the
     attempt, while the attempt is over where the state is not learnt. To certify it either way, an
@@ -27,9 +37,8 @@ class Episode:
     ``l + m`` if not, and after ``most`` at once if ``l + m`` is above that. ``docs/algorithm.md``
     (Evaluation) proves that this is enough.
 
-    Attributes:
-        length: steps so far; at the end, those that count.
-        over: whether it has ended; failed: whether it has ended without arriving.
+    :ivar length: steps so far; at the end, those that count.
+    :ivar over: whether it has ended; failed: whether it has ended without arriving.
     """
 
     def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
@@ -70,14 +79,14 @@ class Episode:
 
 
 class Attempts:
-    """Makes one attempt after the other with the same policy, each from home.
+    """
+    Makes one attempt after the other with the same policy, each from home.
 
     Between two attempts the robot goes home; whether it has arrived is judged by ``Homing``,
     so a step that is observed while no attempt is under way has led home.
 
-    Args:
-        policy: what is attempted.
-        ends_outside, certify, most: as for ``Episode``.
+    :param policy: what is attempted.
+    :param ends_outside, certify, most: as for ``Episode``.
     """
 
     def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
@@ -111,7 +120,8 @@ class Attempts:
         return episode
 
     def interrupt(self) -> Episode | None:
-        """Break the attempt under way off, as the robot may be anywhere, and return it.
+        """
+        Break the attempt under way off, as the robot may be anywhere, and return it.
 
         Whoever judges the policy has to count it: what is broken off is more often what takes
         long, so that the other attempts alone would flatter the policy.

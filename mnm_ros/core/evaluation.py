@@ -1,4 +1,15 @@
-"""Tests that decide from the episodes of one policy whether it is good enough.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Tests that decide from the episodes of one policy whether it is good enough.
 
 With ``m`` the limit on expected steps and an episode of length ``len``, put
 ``X = len + 1{failed} (1 + m)``. A policy that is restarted with a RESET after each failure has
@@ -16,10 +27,9 @@ from abc import ABC, abstractmethod
 from enum import Enum
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.problem import Problem
+import numpy as np
 
 
 class Decision(Enum):
@@ -31,13 +41,13 @@ class Decision(Enum):
 
 
 class Evaluation(ABC):
-    """The evaluation of one policy: episodes are recorded until there is a decision.
+    """
+    The evaluation of one policy: episodes are recorded until there is a decision.
 
-    Attributes:
-        ends_outside: whether an episode is over when it leaves the policy's states.
-        continues: whether it may go on if a new round chooses the same policy for the same
-            target.
-        played: episodes so far, those that were broken off included.
+    :ivar ends_outside: whether an episode is over when it leaves the policy's states.
+    :ivar continues: whether it may go on if a new round chooses the same policy for the same
+        target.
+    :ivar played: episodes so far, those that were broken off included.
     """
 
     ends_outside: bool
@@ -58,7 +68,8 @@ class Evaluation(ABC):
         return self._judge(length, failed)
 
     def break_off(self, length: int, horizon: int) -> None:
-        """Take note of an episode that was broken off after ``length`` steps.
+        """
+        Take note of an episode that was broken off after ``length`` steps.
 
         ``horizon`` is the most that it could have come to count, failed. What follows from it is
         told with the next one that is recorded. Unless overridden, it counts as the worst that
@@ -78,19 +89,19 @@ class Evaluation(ABC):
 
 
 class BettingEvaluation(Evaluation):
-    """An anytime-valid test of the bounded mean, by betting.
+    """
+    An anytime-valid test of the bounded mean, by betting.
 
     The capital ``mean over b of prod_j (1 + b (m - X_j))`` is a supermartingale while
     ``E[X] > m``, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville):
     reaching it certifies ``tau <= accept``. The mirrored capital rejects: it reaches
     ``1 / delta`` with probability at most ``delta`` if ``tau <= reject``.
 
-    Args:
-        horizon: the longest episode, in steps that count.
-        accept, reject: the limits on expected steps of the two tests.
-        delta: error probability of each of the two tests.
-        most: episodes after which an evaluation still undecided ends as good, as nothing speaks
-            against the policy; 0 for never. Only for checks of what was certified before.
+    :param horizon: the longest episode, in steps that count.
+    :param accept, reject: the limits on expected steps of the two tests.
+    :param delta: error probability of each of the two tests.
+    :param most: episodes after which an evaluation still undecided ends as good, as nothing speaks
+        against the policy; 0 for never. Only for checks of what was certified before.
 
     Source: Waudby-Smith & Ramdas 2024, *Estimating means of bounded random variables by
     betting*.
@@ -139,7 +150,8 @@ class BettingEvaluation(Evaluation):
 
 
 def longest(horizon: int, problem: Problem) -> int:
-    """Return the most steps that may count for an attempt that certifies a new policy.
+    """
+    Return the most steps that may count for an attempt that certifies a new policy.
 
     A failed attempt counts up to ``m`` steps more if it has left the policy's states; with room
     for those that leave within ``L`` steps, policies that often do so can pass. For ``epsilon <=

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The exploration as an operator sees it: MNM, and everything that may keep it from going on."""
 
 from __future__ import annotations
@@ -65,22 +75,20 @@ class Event:
 
 
 class Exploration(Phased, StepTask):
-    """An exploration from the first RESET on, driven one step at a time.
+    """
+    An exploration from the first RESET on, driven one step at a time.
 
-    Args:
-        settings: the problem, and the parts that solve it.
-        seed: of every random choice.
-        resume: what ``to_state`` of such an exploration returned, to go on from there with a
-            RESET; None to begin.
-
-    Attributes:
-        steps: all that were observed, RESETs included.
-        events: the last decisions, oldest first; at most 1,000.
-        recoverable: whether a fault is the robot's, so that ``recover`` leads back.
-        on_input: called after each input with its kind, the state (0 where there is none) and
-            the action that led there (RESET where there is none).
-        on_hypothesis: called with what is known when that has changed.
-        on_event: called with each decision.
+    :param settings: the problem, and the parts that solve it.
+    :param seed: of every random choice.
+    :param resume: what ``to_state`` of such an exploration returned, to go on from there with a
+        RESET; None to begin.
+    :ivar steps: all that were observed, RESETs included.
+    :ivar events: the last decisions, oldest first; at most 1,000.
+    :ivar recoverable: whether a fault is the robot's, so that ``recover`` leads back.
+    :ivar on_input: called after each input with its kind, the state (0 where there is none) and
+        the action that led there (RESET where there is none).
+    :ivar on_hypothesis: called with what is known when that has changed.
+    :ivar on_event: called with each decision.
     """
 
     state: RunState
@@ -186,7 +194,8 @@ class Exploration(Phased, StepTask):
         return self._mnm.next_action()
 
     def observe(self, action: int, state: int) -> None:
-        """Count the transition by ``action``, which was ``next_action``, to ``state``.
+        """
+        Count the transition by ``action``, which was ``next_action``, to ``state``.
 
         A RESET that misses home is no step of the algorithm: the next action is RESET again.
         Whoever was waited for has answered.

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What the navigator says about a goal: which one it is, and how far it is."""
 
 from __future__ import annotations
@@ -7,7 +17,8 @@ from enum import Enum
 
 
 class GoalStatus(Enum):
-    """How far a goal is.
+    """
+    How far a goal is.
 
     A sentence about a goal that is over begins with the value of its status.
     """
@@ -28,19 +39,19 @@ class GoalStatus(Enum):
 
 @dataclass(frozen=True)
 class GoalReport:
-    """A goal and how far it is.
+    """
+    A goal and how far it is.
 
-    Attributes:
-        id: tells it from all other goals.
-        target: the state to go to; None if that was never heard.
-        status: how far it is.
-        text: the same as a sentence for people.
-        steps: taken since the robot was first at home, RESETs included.
-        attempts: begun so far.
-        expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
-            were still to come; None without such a way, and when the goal is over.
-        accepted: when the navigator has heard of it, in ns by the clock of the navigator.
-        ended: when it was over; None before that.
+    :ivar id: tells it from all other goals.
+    :ivar target: the state to go to; None if that was never heard.
+    :ivar status: how far it is.
+    :ivar text: the same as a sentence for people.
+    :ivar steps: taken since the robot was first at home, RESETs included.
+    :ivar attempts: begun so far.
+    :ivar expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
+        were still to come; None without such a way, and when the goal is over.
+    :ivar accepted: when the navigator has heard of it, in ns by the clock of the navigator.
+    :ivar ended: when it was over; None before that.
     """
 
     id: int

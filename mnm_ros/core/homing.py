@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What counts as being at home after a RESET."""
 
 from __future__ import annotations
@@ -6,18 +16,16 @@ from mnm_ros.core.problem import RESET
 
 
 class Homing:
-    """Confirms that RESET has led home, and counts the times when it has not.
+    """
+    Confirms that RESET has led home, and counts the times when it has not.
 
     Home is the state in which the first RESET ends. A later RESET that ends elsewhere has
     missed home: it is no step of the algorithm, and RESET is played again.
 
-    Args:
-        home: the home state; None to learn it from the first RESET.
-
-    Attributes:
-        home: the home state; None until it is known.
-        misses: how often RESET has missed home, in all.
-        misses_in_a_row: how often it has done so since a step last went as it should.
+    :param home: the home state; None to learn it from the first RESET.
+    :ivar home: the home state; None until it is known.
+    :ivar misses: how often RESET has missed home, in all.
+    :ivar misses_in_a_row: how often it has done so since a step last went as it should.
     """
 
     def __init__(self, home: int | None = None) -> None:

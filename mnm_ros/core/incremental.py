@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What base algorithms share that make one state after the other known."""
 
 from __future__ import annotations
@@ -12,19 +22,19 @@ from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 
 
 @dataclass(frozen=True)
 class BaseParts:
-    """The parts of a run for one problem; all of them share ``counts``.
+    """
+    The parts of a run for one problem; all of them share ``counts``.
 
-    Attributes:
-        horizon: of every policy, in steps.
-        counts: transitions without RESET, dealt into ``optimism.sets``.
-        optimism: plans for the next candidate.
-        discovery: samples the known states.
-        step_bound: ``W`` from ``|K|``.
+    :ivar horizon: of every policy, in steps.
+    :ivar counts: transitions without RESET, dealt into ``optimism.sets``.
+    :ivar optimism: plans for the next candidate.
+    :ivar discovery: samples the known states.
+    :ivar step_bound: ``W`` from ``|K|``.
     """
 
     horizon: int
@@ -35,16 +45,16 @@ class BaseParts:
 
 
 class IncrementalBase(Phased, BaseAlgorithm):
-    """Samples the known states, then plans for a candidate, until none is left.
+    """
+    Samples the known states, then plans for a candidate, until none is left.
 
     The table of a subclass has the triggers ``sampled`` (to planning), ``undersampled`` (back to
     state discovery) and ``nothing_left`` (the end); planning happens between two steps.
 
-    Args:
-        problem: with the delta of this run.
-        home: the start state ``s0``.
-        parts: made for this run alone.
-        policies: known from the start, home first; empty for home alone.
+    :param problem: with the delta of this run.
+    :param home: the start state ``s0``.
+    :param parts: made for this run alone.
+    :param policies: known from the start, home first; empty for home alone.
     """
 
     _parts: BaseParts

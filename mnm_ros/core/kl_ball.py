@@ -1,10 +1,19 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The least mean in a Kullback-Leibler ball, many balls at once."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
+import numpy as np
 
 _NEWTON_STEPS = 60
 _PRECISION = 1e-7
@@ -14,22 +23,21 @@ _POINT = 1e-9    # radius of a ball that holds hardly more than its centre
 
 def least_mean(fractions: Floats, values: Floats, radius: Floats,
                tilt: Floats) -> tuple[Floats, Floats]:
-    """Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
+    """
+    Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
 
     ``Q`` may also put mass where ``v`` is 0, its least value. The minimiser is
     ``Q = eta P^ / (v + xi)``: with ``xi = 0`` while some mass is left over for the value 0, else
     with the ``xi`` at which the divergence is met. For any ``xi >= 0`` the bound that is returned
     is at most the minimum (Gibbs), so that rounding never makes it too large.
 
-    Args:
-        fractions: ``P^``, as [row, next]; a row of zeros stands for no samples at all.
-        values: ``v >= 0``, as [row, next].
-        radius: as [row]; not looked at where there are no samples.
-        tilt: ``log xi`` of an earlier call to begin with, NaN where there is none; it is
-            overwritten.
-
-    Returns:
-        ``Q`` on the observed next states, as [row, next], and the bound on ``Q v``, as [row].
+    :param fractions: ``P^``, as [row, next]; a row of zeros stands for no samples at all.
+    :param values: ``v >= 0``, as [row, next].
+    :param radius: as [row]; not looked at where there are no samples.
+    :param tilt: ``log xi`` of an earlier call to begin with, NaN where there is none; it is
+        overwritten.
+    :returns: ``Q`` on the observed next states, as [row, next], and the bound on ``Q v``, as
+        [row].
 
     Source: Honda & Takemura 2010.
     """
@@ -56,7 +64,8 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
 
 def _tilted(fractions: Floats, values: Floats, radius: Floats,
             guess: Floats) -> tuple[Floats, Floats, Floats]:
-    """Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
+    """
+    Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
 
     The divergence falls as ``xi`` grows, and its logarithm is nearly linear in ``log xi``, so
     Newton steps are taken for ``log divergence = log radius``; one that would leave the bracket

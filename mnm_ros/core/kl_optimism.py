@@ -1,4 +1,15 @@
-"""Optimism on a fixed function: planning in the most favourable plausible CMP.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Optimism on a fixed function: planning in the most favourable plausible CMP.
 
 Why no reachable state is missed. Order the states of ``S_L->`` as they become reachable, home
 first. If exploration stopped with one missing, take the first missing state ``s``, of rank
@@ -24,26 +35,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
 
 _TOLERANCE = 1e-9
 _SWEEPS = 200
 
 
 class KlOptimism(Optimism):
-    """Least expected steps to a candidate over all CMPs within a KL ball of the counts.
+    """
+    Least expected steps to a candidate over all CMPs within a KL ball of the counts.
 
-    Args:
-        problem: with the delta of the run, which is not used here.
-        delta: the part ``delta'`` of it that this planner may use.
-        horizon: of the policies, in steps.
+    :param problem: with the delta of the run, which is not used here.
+    :param delta: the part ``delta'`` of it that this planner may use.
+    :param horizon: of the policies, in steps.
     """
 
     def __init__(self, problem: Problem, delta: float, horizon: int) -> None:
@@ -65,7 +75,8 @@ class KlOptimism(Optimism):
 
 
 class _Model:
-    """The counts of the known states as arrays, one row for each (state, action).
+    """
+    The counts of the known states as arrays, one row for each (state, action).
 
     Columns are the known states, home first, then all other states that were observed.
     """
@@ -93,7 +104,8 @@ class _Model:
             self._radius = (math.log(pairs / delta) + np.log1p(visits)) / visits
 
     def solve(self, target: int) -> tuple[float, tuple[int, ...]]:
-        """Return the optimistic expected steps from home and the actions that take them.
+        """
+        Return the optimistic expected steps from home and the actions that take them.
 
         This is policy iteration over pairs of an action and a plausible distribution: the
         values fall monotonically to the least fixed point.

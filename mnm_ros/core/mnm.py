@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """MNM: autonomous exploration of a CMP that changes (Gajane, Ortner, Auer, Szepesvari 2019)."""
 
 from __future__ import annotations
@@ -9,16 +19,15 @@ from itertools import count
 import math
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import Schedule
+import numpy as np
 
 
 class MnmPhase(Enum):
@@ -41,7 +50,8 @@ MNM_TRANSITIONS = (
 
 
 def round_delta(delta: float, round_number: int) -> float:
-    """Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``.
+    """
+    Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``.
 
     The checking phase of a round has it, and each stream of the round as printed.
 
@@ -51,7 +61,8 @@ def round_delta(delta: float, round_number: int) -> float:
 
 
 def stream_delta(budget: str, delta: float, round_number: int, stream: int) -> float:
-    """Return the delta of stream number ``stream`` (1, 2, ...) of a round.
+    """
+    Return the delta of stream number ``stream`` (1, 2, ...) of a round.
 
     Any stream may finish first, and be wrong. ``summed`` gives stream ``p`` of round ``r`` the
     part ``1 / (r (r + 1) p (p + 1))``: all streams of all rounds together use ``delta``, however
@@ -63,24 +74,22 @@ def stream_delta(budget: str, delta: float, round_number: int, stream: int) -> f
 
 
 class Mnm(Phased):
-    """The whole meta-algorithm, driven step by step; its first action is RESET.
+    """
+    The whole meta-algorithm, driven step by step; its first action is RESET.
 
-    Args:
-        settings: with the delta of the whole exploration.
-        seed: of all random choices; run number ``n`` of the base gets ``[seed, n]``.
-        new_base: makes runs of the base algorithm.
-        new_schedule: makes the schedule of the streams of one round.
-        new_checking: makes the checking phase of a round from the output of a stream.
-        on_event: called with one sentence for people whenever something is decided.
-        resume: what ``to_state`` of such an MNM returned, to go on from there.
-
-    Attributes:
-        log: what was decided, and how many changes were noticed and relearnt.
-        round: number of the round, 0 before the first RESET.
-        runs: runs of the base algorithm so far.
-        home: the state after the first RESET; None before.
-        hypothesis: the one published; None before the first.
-        building, checking: the phase under way; None for the other one.
+    :param settings: with the delta of the whole exploration.
+    :param seed: of all random choices; run number ``n`` of the base gets ``[seed, n]``.
+    :param new_base: makes runs of the base algorithm.
+    :param new_schedule: makes the schedule of the streams of one round.
+    :param new_checking: makes the checking phase of a round from the output of a stream.
+    :param on_event: called with one sentence for people whenever something is decided.
+    :param resume: what ``to_state`` of such an MNM returned, to go on from there.
+    :ivar log: what was decided, and how many changes were noticed and relearnt.
+    :ivar round: number of the round, 0 before the first RESET.
+    :ivar runs: runs of the base algorithm so far.
+    :ivar home: the state after the first RESET; None before.
+    :ivar hypothesis: the one published; None before the first.
+    :ivar building, checking: the phase under way; None for the other one.
     """
 
     state: MnmPhase

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What the counts say about the known states at one moment, as arrays."""
 
 from __future__ import annotations
@@ -7,12 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.shortest_path import Equations
 from mnm_ros.core.transition_rows import TransitionRows
+import numpy as np
 
 _SMOOTHING = 0.5
 _SWEEPS = 60
@@ -20,16 +29,17 @@ _SWEEPS = 60
 
 @dataclass(frozen=True)
 class Model:
-    """The transitions observed in ``n`` known states.
+    """
+    The transitions observed in ``n`` known states.
 
-    Attributes:
-        states: the known states, home first.
-        numbers: theirs in ``TransitionRows``.
-        actions: number of actions without RESET; state ``i`` has the rows from ``i * actions`` on.
-        places: of what followed, as [row, slot].
-        columns: the same as indices of ``states``, -1 for any other state.
-        tally: how often, as [row, slot], 0 in empty slots.
-        place_of: the place of each state met.
+    :ivar states: the known states, home first.
+    :ivar numbers: theirs in ``TransitionRows``.
+    :ivar actions: number of actions without RESET; state ``i`` has the rows from ``i * actions``
+        on.
+    :ivar places: of what followed, as [row, slot].
+    :ivar columns: the same as indices of ``states``, -1 for any other state.
+    :ivar tally: how often, as [row, slot], 0 in empty slots.
+    :ivar place_of: the place of each state met.
     """
 
     states: tuple[int, ...]
@@ -76,14 +86,14 @@ class Model:
         return np.arange(len(moves)) * self.actions + np.maximum(moves, 0)
 
     def smoothed_plan(self, target: int, limit: float) -> tuple[Indices, float]:
-        """Return a policy for ``target`` that also minds what has hardly been tried.
+        """
+        Return a policy for ``target`` that also minds what has hardly been tried.
 
         Each pair fails with the weight of half a sample. A failure, and a state that is not
         known, ends an attempt and costs ``1 + limit``, so that the value is at most ``limit``
         exactly when the expected steps with a RESET after each failure are.
 
-        Returns:
-            The action by known state, and the value at home.
+        :returns: The action by known state, and the value at home.
         """
         hits = self.hits(target)
         moves: Indices | None = None
@@ -123,13 +133,13 @@ class Model:
 
     def equations(self, masses: Floats, rows: Indices, away: Bools,
                   more: tuple[Indices, Indices, Floats] | None = None) -> Equations:
-        """Return the equations of a policy.
+        """
+        Return the equations of a policy.
 
-        Args:
-            masses: of moves to known states, as [state, slot].
-            rows: of the policy.
-            away: whether it plays RESET, as [state].
-            more: origins, ends and masses of further moves.
+        :param masses: of moves to known states, as [state, slot].
+        :param rows: of the policy.
+        :param away: whether it plays RESET, as [state].
+        :param more: origins, ends and masses of further moves.
         """
         origins, slots = np.nonzero(masses)
         resets = np.flatnonzero(away)

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The way to a known state by its published policy, driven one step at a time."""
 
 from __future__ import annotations
@@ -12,13 +22,13 @@ _REMEMBERED = 20    # ways, about as many as a mean is taken of
 
 
 class StepsToGo:
-    """How many steps ways to the target of a policy still took, from each place on them.
+    """
+    How many steps ways to the target of a policy still took, from each place on them.
 
     The places are the known states on an attempt, and None where RESET is next. Only ways that
     have arrived are taken into account, and the last ones most.
 
-    Args:
-        policy: by which all these ways were made.
+    :param policy: by which all these ways were made.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -31,11 +41,11 @@ class StepsToGo:
         return found[1] if found else None
 
     def arrived(self, visits: dict[int | None, list[int]], steps: int) -> None:
-        """Take note of a way.
+        """
+        Take note of a way.
 
-        Args:
-            visits: for each place how often it was visited, and the sum of the steps so far.
-            steps: of the whole way.
+        :param visits: for each place how often it was visited, and the sum of the steps so far.
+        :param steps: of the whole way.
         """
         for place, (times, total) in visits.items():
             ways, mean = self._means.get(place, (0, 0.0))
@@ -44,22 +54,20 @@ class StepsToGo:
 
 
 class Navigation(StepTask):
-    """Attempts to reach the target of a policy until one succeeds, or until it is ended.
+    """
+    Attempts to reach the target of a policy until one succeeds, or until it is ended.
 
     It begins with a RESET, because the robot may be anywhere. An attempt that leaves the known
     states, or has not arrived after the horizon, is followed by a RESET and the next one.
 
-    Args:
-        policy: how to reach the target.
-        home: the state that RESET leads to.
-        steps_to_go: of earlier ways by this policy; this way is added once it has arrived.
-
-    Attributes:
-        steps: taken since the robot was first at home, RESETs included. Their expectation is
-            the ``expected_steps`` of the policy, which ``(1 + epsilon) * radius`` limits.
-        attempts: begun so far.
-        result: what came of it, beginning with ``reached``, ``cancelled`` or ``failed``; ''
-            as long as it is under way.
+    :param policy: how to reach the target.
+    :param home: the state that RESET leads to.
+    :param steps_to_go: of earlier ways by this policy; this way is added once it has arrived.
+    :ivar steps: taken since the robot was first at home, RESETs included. Their expectation is
+        the ``expected_steps`` of the policy, which ``(1 + epsilon) * radius`` limits.
+    :ivar attempts: begun so far.
+    :ivar result: what came of it, beginning with ``reached``, ``cancelled`` or ``failed``; ''
+        as long as it is under way.
     """
 
     def __init__(self, policy: Policy, home: int, steps_to_go: StepsToGo | None = None) -> None:

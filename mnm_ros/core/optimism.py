@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The interface of the optimistic planners."""
 
 from __future__ import annotations
@@ -19,10 +29,10 @@ class Plan:
 
 
 class Optimism(ABC):
-    """Plans for the candidate that looks most reachable.
+    """
+    Plans for the candidate that looks most reachable.
 
-    Attributes:
-        sets: into how many sets the planner needs the transitions dealt.
+    :ivar sets: into how many sets the planner needs the transitions dealt.
     """
 
     sets: int = 1
@@ -30,12 +40,12 @@ class Optimism(ABC):
     @abstractmethod
     def plan(self, counts: Counts, known: Sequence[int],
              candidates: Sequence[int]) -> Plan | None:
-        """Return a plan, or None if no candidate can be within reach any more.
+        """
+        Return a plan, or None if no candidate can be within reach any more.
 
-        Args:
-            counts: dealt into ``sets``.
-            known: ``K``, home first.
-            candidates: ``U``, not empty.
+        :param counts: dealt into ``sets``.
+        :param known: ``K``, home first.
+        :param candidates: ``U``, not empty.
         """
 
     def round_failed(self) -> None:

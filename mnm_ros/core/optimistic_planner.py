@@ -1,4 +1,15 @@
-"""Optimistic planning in which the state that was never seen is one more candidate.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Optimistic planning in which the state that was never seen is one more candidate.
 
 Why no reachable state is missed. Order the states of ``S_L->`` as they become reachable, home
 first. If exploration stopped with one missing, take the first missing state ``s``, of rank ``i``;
@@ -33,13 +44,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.model import Model
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.shortest_path import Equations
+import numpy as np
 
 _PRECISION = 1e-7
 _SWEEPS = 100
@@ -49,13 +59,13 @@ _EVENTS = 4    # what has to hold for a missing state: see the module's text
 
 @dataclass(frozen=True)
 class Outlook:
-    """The most favourable plausible way to a target.
+    """
+    The most favourable plausible way to a target.
 
-    Attributes:
-        steps: expected steps from home.
-        moves: the action by known state.
-        gains: by known state, what its pair owes to optimism: expected visits times the steps
-            that the counts, taken as the truth, would add.
+    :ivar steps: expected steps from home.
+    :ivar moves: the action by known state.
+    :ivar gains: by known state, what its pair owes to optimism: expected visits times the steps
+        that the counts, taken as the truth, would add.
     """
 
     steps: float
@@ -73,13 +83,13 @@ class _Start:
 
 @dataclass(frozen=True)
 class _Bounds:
-    """How far each row may be from its counts, for one target.
+    """
+    How far each row may be from its counts, for one target.
 
-    Attributes:
-        saw: whether the target followed.
-        radius: of the whole ball, mass on the target included.
-        mass: the most on a target that did not follow.
-        rest: the radius that is left then.
+    :ivar saw: whether the target followed.
+    :ivar radius: of the whole ball, mass on the target included.
+    :ivar mass: the most on a target that did not follow.
+    :ivar rest: the radius that is left then.
     """
 
     saw: Bools
@@ -90,12 +100,12 @@ class _Bounds:
 
 @dataclass(frozen=True)
 class _Plausible:
-    """The most favourable distribution of each row.
+    """
+    The most favourable distribution of each row.
 
-    Attributes:
-        masses: on what followed, as [row, slot].
-        left: on whichever state has the lowest value, as [row]; what lacks is on the target.
-        expected: steps to go after the step, as [row].
+    :ivar masses: on what followed, as [row, slot].
+    :ivar left: on whichever state has the lowest value, as [row]; what lacks is on the target.
+    :ivar expected: steps to go after the step, as [row].
     """
 
     masses: Floats
@@ -104,10 +114,10 @@ class _Plausible:
 
 
 class OptimisticPlanner:
-    """Least expected steps to a target over all plausible CMPs.
+    """
+    Least expected steps to a target over all plausible CMPs.
 
-    Args:
-        delta: the probability with which it may rule out a state that is within reach.
+    :param delta: the probability with which it may rule out a state that is within reach.
     """
 
     def __init__(self, delta: float) -> None:
@@ -124,7 +134,8 @@ class OptimisticPlanner:
         return self._plan(model, target, hits, _seers(model, hits))
 
     def plan_for_any(self, model: Model, targets: Sequence[int]) -> Outlook:
-        """Return an outlook that is no less favourable than that for any one of some states met.
+        """
+        Return an outlook that is no less favourable than that for any one of some states met.
 
         Whoever arrives at any of them has arrived. If that is beyond reach, each of them is.
         """
@@ -216,7 +227,8 @@ def _seers(model: Model, hits: Bools) -> int:
 
 def _most_favourable(model: Model, bounds: _Bounds, ahead: Floats, lowest: float,
                      tilts: Floats) -> _Plausible:
-    """Return the least plausible steps to go of each row.
+    """
+    Return the least plausible steps to go of each row.
 
     Over the mass on a target that did not follow, they first fall and then rise. They are least
     where the whole ball, which counts that mass, has its minimum, unless this is beyond what the
@@ -239,7 +251,8 @@ def _most_favourable(model: Model, bounds: _Bounds, ahead: Floats, lowest: float
 
 def _evaluate(model: Model, hits: Bools, plausible: _Plausible, moves: Indices,
               lowest: int) -> tuple[Equations, Floats]:
-    """Return the equations of the moves under the plausible rows, and their values.
+    """
+    Return the equations of the moves under the plausible rows, and their values.
 
     Mass on the target ends the attempt. Outside the known states a RESET is played: one step
     more, and on from home.

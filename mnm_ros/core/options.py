@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The options of an exploration: each is declared once, with its value in every preset."""
 
 from __future__ import annotations
@@ -17,14 +27,14 @@ _MANY = 1e9    # enough for any factor or number of steps, and far from where nu
 
 def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 0.0,
            maximum: float = _MANY, importable: bool = False, **presets: Value) -> Any:
-    """Declare a field of ``Settings`` as an option that can be overridden by its name.
+    """
+    Declare a field of ``Settings`` as an option that can be overridden by its name.
 
-    Args:
-        description: one line for people.
-        choices: allowed strings; those of an option that names a part are in ``parts.PARTS``.
-        minimum, maximum: allowed for a number; 0 always is, for the value of the preset.
-        importable: whether ``module:name`` is allowed beside the choices.
-        presets: the value in each preset, all of one type.
+    :param description: one line for people.
+    :param choices: allowed strings; those of an option that names a part are in ``parts.PARTS``.
+    :param minimum, maximum: allowed for a number; 0 always is, for the value of the preset.
+    :param importable: whether ``module:name`` is allowed beside the choices.
+    :param presets: the value in each preset, all of one type.
     """
     return field(metadata={
         'presets': presets, 'description': description, 'choices': choices, 'minimum': minimum,
@@ -33,15 +43,13 @@ def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 
 
 @dataclass(frozen=True)
 class Settings:
-    """A problem with every option resolved; the names of the fields are those of the options.
+    """
+    A problem with every option resolved; the names of the fields are those of the options.
 
-    Attributes:
-        problem: with the delta of whoever gets the settings: of the exploration as a whole, or
-            of one run of the base algorithm.
-        preset: the name of the preset that was resolved.
-
-    Raises:
-        ValueError: if the streams would never take turns, or if an attempt would be too long.
+    :ivar problem: with the delta of whoever gets the settings: of the exploration as a whole, or
+        of one run of the base algorithm.
+    :ivar preset: the name of the preset that was resolved.
+    :raises ValueError: if the streams would never take turns, or if an attempt would be too long.
     """
 
     problem: Problem

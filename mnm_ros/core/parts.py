@@ -1,4 +1,15 @@
-"""The interchangeable parts by name, and how a run of a base algorithm is put together from them.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The interchangeable parts by name, and how a run of a base algorithm is put together from them.
 
 A run with delta ``delta`` gives a third of it to each of discovery, optimism and evaluation.
 To add a part, write its class and give it a row here; parameters, launch files and error
@@ -12,8 +23,6 @@ from dataclasses import replace
 from functools import partial
 import math
 from typing import Any
-
-import numpy as np
 
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.as_printed.per_visit_discovery import PerVisitDiscovery
@@ -35,6 +44,7 @@ from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.ucb_explore import UcbExplore, UcbParts
 from mnm_ros.core.watch_phase import WatchPhase
+import numpy as np
 
 CHECK_EPISODES = 40
 """Episodes per step of the horizon, for epsilon >= 1, after which a check has no objection."""
@@ -88,7 +98,8 @@ CHECKS: Mapping[str, Callable[[Settings], CheckingPhaseFactory]] = {
 
 
 def empirical_step_bound(settings: Settings, known: int) -> int:
-    """Return an allowance per known state and action; a run that exceeds it is cut off.
+    """
+    Return an allowance per known state and action; a run that exceeds it is cut off.
 
     It is no theorem: the watch phase also allows for the steps that found the hypothesis.
     """

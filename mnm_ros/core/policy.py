@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Policies as values: what to play at each step in each known state, RESET elsewhere."""
 
 from __future__ import annotations
@@ -8,22 +18,20 @@ from operator import itemgetter
 from typing import Any
 
 from mnm_ros.core.problem import RESET
-from mnm_ros.core.state_order import StateOrder, order_of
+from mnm_ros.core.state_order import order_of, StateOrder
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How to reach ``target`` from home; immutable and comparable.
+    """
+    How to reach ``target`` from home; immutable and comparable.
 
-    Attributes:
-        target: the state to reach.
-        horizon: steps after which an attempt that has not arrived is given up with a RESET.
-        states: the known states, without repetition; elsewhere the policy plays RESET.
-        actions: one row for a stationary policy, else ``horizon`` rows; each has one action per
-            entry of ``states``.
-
-    Raises:
-        ValueError: if the shape does not fit.
+    :ivar target: the state to reach.
+    :ivar horizon: steps after which an attempt that has not arrived is given up with a RESET.
+    :ivar states: the known states, without repetition; elsewhere the policy plays RESET.
+    :ivar actions: one row for a stationary policy, else ``horizon`` rows; each has one action per
+        entry of ``states``.
+    :raises ValueError: if the shape does not fit.
     """
 
     target: int
@@ -46,7 +54,8 @@ class Policy:
         object.__setattr__(self, '_order', order_of(self.states))
 
     def action(self, step: int, state: int) -> int:
-        """Return the action at ``step`` of an attempt (0-based) in ``state``.
+        """
+        Return the action at ``step`` of an attempt (0-based) in ``state``.
 
         The attempt is over, and RESET is due, after ``horizon`` steps and outside ``states``.
         """
@@ -110,15 +119,13 @@ def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What is known: one policy per known state, all over the same states.
+    """
+    What is known: one policy per known state, all over the same states.
 
-    Attributes:
-        round, revision: grow lexicographically with every change.
-        horizon: of every policy, in steps.
-        policies: in the order in which their targets became known, home first.
-
-    Raises:
-        ValueError: if a policy does not cover exactly the targets or has another horizon.
+    :ivar round, revision: grow lexicographically with every change.
+    :ivar horizon: of every policy, in steps.
+    :ivar policies: in the order in which their targets became known, home first.
+    :raises ValueError: if a policy does not cover exactly the targets or has another horizon.
     """
 
     round: int

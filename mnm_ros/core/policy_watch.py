@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Watching the policies of a hypothesis: a detector for each, and what each has proven."""
 
 from __future__ import annotations
@@ -10,7 +20,8 @@ from mnm_ros.core.policy import Policy
 
 
 class PolicyWatch:
-    """The detectors of the policies, which share two budgets of error.
+    """
+    The detectors of the policies, which share two budgets of error.
 
     Detector number ``i`` has ``1/(i (i + 1))`` of ``deletion``, and proof number ``i`` as much of
     ``proofs``. Whatever comes and goes, the chance that any policy within the limit ever raises
@@ -18,15 +29,12 @@ class PolicyWatch:
     ``proofs``. A proof gets its number with its first episode, so that those withdrawn before
     cost nothing.
 
-    Args:
-        limit: ``m``, in steps.
-        horizon: of the policies.
-        deletion, proofs: the two budgets.
-        targets: of the policies to watch.
-        state: from ``to_state``, to go on from there.
-
-    Attributes:
-        detectors: by target.
+    :param limit: ``m``, in steps.
+    :param horizon: of the policies.
+    :param deletion, proofs: the two budgets.
+    :param targets: of the policies to watch.
+    :param state: from ``to_state``, to go on from there.
+    :ivar detectors: by target.
     """
 
     def __init__(self, limit: float, horizon: int, deletion: float, proofs: float,
@@ -67,12 +75,12 @@ class PolicyWatch:
                     for target, detector in self.detectors.items()), default=(0.0, 0.0, 0))
 
     def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
-        """Watch the policies ``now``; each keeps its detector unless it has changed.
+        """
+        Watch the policies ``now``; each keeps its detector unless it has changed.
 
-        Args:
-            before: those watched so far.
-            now: those to watch.
-            doubted: whether new ones are doubted.
+        :param before: those watched so far.
+        :param now: those to watch.
+        :param doubted: whether new ones are doubted.
         """
         old, detectors = {policy.target: policy for policy in before}, {}
         for policy in now:
@@ -97,13 +105,13 @@ class PolicyWatch:
             self.detectors[target].doubt()
 
     def record(self, target: int, length: int, failed: bool, *, proving: bool) -> bool:
-        """Take note of an attempt; return whether it raises the alarm.
+        """
+        Take note of an attempt; return whether it raises the alarm.
 
-        Args:
-            target: of the policy.
-            length: of the attempt.
-            failed: whether it did not arrive.
-            proving: whether the policy has to prove that it works.
+        :param target: of the policy.
+        :param length: of the attempt.
+        :param failed: whether it did not arrive.
+        :param proving: whether the policy has to prove that it works.
         """
         detector = self.detectors[target]
         if proving and not detector.proving:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The presets: named sets of options, each of which can be overridden."""
 
 from __future__ import annotations
@@ -9,24 +19,23 @@ import inspect
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.parts import BASES, CHECKS, PARTS
 from mnm_ros.core.problem import Problem
 from mnm_ros.core.streams import new_schedule
+import numpy as np
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option as it is declared in ``Settings``; the empty value means that of the preset.
+    """
+    An option as it is declared in ``Settings``; the empty value means that of the preset.
 
-    Attributes:
-        default: the empty value of its type.
-        presets: the value in each preset, by the preset's name.
-        importable: whether ``module:name`` is allowed beside the choices.
+    :ivar default: the empty value of its type.
+    :ivar presets: the value in each preset, by the preset's name.
+    :ivar importable: whether ``module:name`` is allowed beside the choices.
     """
 
     name: str
@@ -60,10 +69,10 @@ PRESETS: Mapping[str, Mapping[str, Value]] = MappingProxyType({
 
 def settings(problem: Problem, preset: str = 'onboard',
              overrides: Mapping[str, Value] = MappingProxyType({})) -> Settings:
-    """Resolve a preset and what overrides it; empty values ('', 0) override nothing.
+    """
+    Resolve a preset and what overrides it; empty values ('', 0) override nothing.
 
-    Raises:
-        ValueError: with the option, its value and what is allowed.
+    :raises ValueError: with the option, its value and what is allowed.
     """
     if preset not in PRESETS:
         raise ValueError(f'preset is {preset!r}, expected one of {", ".join(PRESETS)}')
@@ -78,11 +87,11 @@ def settings(problem: Problem, preset: str = 'onboard',
 
 
 def settings_by_name(given: Mapping[str, Any]) -> Settings:
-    """Resolve parameters of the explorer by their names; options may be missing.
+    """
+    Resolve parameters of the explorer by their names; options may be missing.
 
-    Raises:
-        KeyError: if another one is missing.
-        ValueError: if one is not allowed.
+    :raises KeyError: if another one is missing.
+    :raises ValueError: if one is not allowed.
     """
     problem = Problem(
         len(given['actions']), given['radius'], given['epsilon'], given['delta'])
@@ -107,12 +116,12 @@ def check_option(option: Option, value: Value) -> None:
 
 
 def base_factory(name: str) -> BaseFactory:
-    """Return the factory of a base algorithm by its name or by ``module:factory``.
+    """
+    Return the factory of a base algorithm by its name or by ``module:factory``.
 
     Importing runs the code of the module.
 
-    Raises:
-        ValueError: if it cannot be imported, or cannot be called as a factory is.
+    :raises ValueError: if it cannot be imported, or cannot be called as a factory is.
     """
     if name in BASES:
         return BASES[name]

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What is asked of the explorer: the actions, the radius and the promise."""
 
 from __future__ import annotations
@@ -15,16 +25,14 @@ steps of an attempt with both: beyond these limits nobody would wait for the end
 
 @dataclass(frozen=True)
 class Problem:
-    """An autonomous exploration problem.
+    """
+    An autonomous exploration problem.
 
-    Attributes:
-        actions: number of actions without RESET; they are ``0 .. actions - 1``.
-        radius: ``L``, expected steps within which a state counts as reachable, in ``RADIUS``.
-        epsilon: in ``EPSILON``; a policy may need ``(1 + epsilon) L`` expected steps.
-        delta: in (0, 1), the probability with which the promise may fail.
-
-    Raises:
-        ValueError: with the field, its value and what was expected.
+    :ivar actions: number of actions without RESET; they are ``0 .. actions - 1``.
+    :ivar radius: ``L``, expected steps within which a state counts as reachable, in ``RADIUS``.
+    :ivar epsilon: in ``EPSILON``; a policy may need ``(1 + epsilon) L`` expected steps.
+    :ivar delta: in (0, 1), the probability with which the promise may fail.
+    :raises ValueError: with the field, its value and what was expected.
 
     Source: Lim & Auer 2012, section 2.
     """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What is left to do until a change that was noticed counts as relearnt."""
 
 from __future__ import annotations
@@ -7,15 +17,13 @@ from typing import Any
 
 
 class Relearning:
-    """The sampling that a change has made necessary, and the policies that it concerns.
+    """
+    The sampling that a change has made necessary, and the policies that it concerns.
 
-    Args:
-        state: from ``to_state``, just before a rediscovery, to go on from there.
-
-    Attributes:
-        swept: whether a whole rediscovery, begun since the last notice, has found nothing.
-        all_doubted: whether all policies were doubted since the change was noticed.
-        concerned: targets of policies through pairs that have changed.
+    :param state: from ``to_state``, just before a rediscovery, to go on from there.
+    :ivar swept: whether a whole rediscovery, begun since the last notice, has found nothing.
+    :ivar all_doubted: whether all policies were doubted since the change was noticed.
+    :ivar concerned: targets of policies through pairs that have changed.
     """
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """How many more samples it takes to rule out what is not known."""
 
 from __future__ import annotations
@@ -6,14 +16,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats, Indices
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.problem import Problem
 from mnm_ros.core.transition_rows import TransitionRows
+import numpy as np
 
 GROWTH = 1.25
 """By how much the samples of a pair grow before planning looks at it again."""
@@ -31,12 +40,12 @@ _TOLERANCE = 1 + 1e-6
 
 
 class Requirement:
-    """Plans for all that might be within reach, until none of it is.
+    """
+    Plans for all that might be within reach, until none of it is.
 
-    Args:
-        problem: with the radius.
-        planner: its delta says how sure the ruling out is.
-        rows: of all states sampled.
+    :param problem: with the radius.
+    :param planner: its delta says how sure the ruling out is.
+    :param rows: of all states sampled.
     """
 
     def __init__(self, problem: Problem, planner: OptimisticPlanner,
@@ -47,14 +56,12 @@ class Requirement:
         self._last: dict[int | None, float] = {}
 
     def samples(self, states: Sequence[int], others: Sequence[int]) -> dict[Pair, int]:
-        """Return how often which pairs should have been executed before the next plan.
+        """
+        Return how often which pairs should have been executed before the next plan.
 
-        Args:
-            states: known or to become known, home first, all sampled.
-            others: states met that are to be ruled out, beside any that was never seen.
-
-        Returns:
-            Empty if all of them are ruled out.
+        :param states: known or to become known, home first, all sampled.
+        :param others: states met that are to be ruled out, beside any that was never seen.
+        :returns: Empty if all of them are ruled out.
         """
         model = Model.of(self._rows, states)
         even = self._even(model)

@@ -1,18 +1,27 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Which pairs of known and promising states to execute next, and the way to them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
-
 from mnm_ros.core.arrays import Floats, Indices
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.transition_rows import TransitionRows
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
 
 FIRST = 2
 """Executions of each action of a state that has just been entered."""
@@ -22,17 +31,15 @@ _GIVE_UP = 3
 
 
 class Sampling:
-    """Executes every pair as often as it is wanted, near ones first. All of it is heuristic.
+    """
+    Executes every pair as often as it is wanted, near ones first. All of it is heuristic.
 
-    Args:
-        counts: of the run; whoever makes a step adds it, to the rows, too.
-        rows: of all states that are sampled.
-        patience: steps after which new ways are looked for if none led to a sample.
-
-    Attributes:
-        sampled: the states that are sampled.
-        open: those with an action that lacks executions.
-        samples, steps: executions that were wanted, and steps made for them.
+    :param counts: of the run; whoever makes a step adds it, to the rows, too.
+    :param rows: of all states that are sampled.
+    :param patience: steps after which new ways are looked for if none led to a sample.
+    :ivar sampled: the states that are sampled.
+    :ivar open: those with an action that lacks executions.
+    :ivar samples, steps: executions that were wanted, and steps made for them.
     """
 
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int) -> None:
@@ -153,7 +160,8 @@ class Sampling:
         return dict(zip(self._rows.places, found.tolist()))
 
     def _fallback(self, here: int) -> int:
-        """Where no way is known: try what was tried least, or follow a policy from home.
+        """
+        Where no way is known: try what was tried least, or follow a policy from home.
 
         A state that its policy does not reach either is left out after some trips.
         """
@@ -180,7 +188,8 @@ class Sampling:
         return visits.index(min(visits))
 
     def _edges(self) -> tuple[Indices, Indices, Floats, Indices]:
-        """Return origin, end, cost and action of the cheapest move between two places.
+        """
+        Return origin, end, cost and action of the cheapest move between two places.
 
         An observed transition costs the executions that it takes on average.
         """

@@ -1,26 +1,33 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Linear equations of stochastic shortest paths on the known states."""
 
 from __future__ import annotations
 
+from mnm_ros.core.arrays import Floats, Indices
 import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
-
-from mnm_ros.core.arrays import Floats, Indices
 
 _DENSE = 150
 """States up to which dense equations are solved sooner than sparse ones."""
 
 
 class Equations:
-    """``v = cost + moves v`` for substochastic ``moves`` between ``n`` states, factorised once.
+    """
+    ``v = cost + moves v`` for substochastic ``moves`` between ``n`` states, factorised once.
 
-    Args:
-        n: number of states.
-        origins, ends, masses: the entries of ``moves``; several for one place add up.
-
-    Raises:
-        numpy.linalg.LinAlgError: if there is no unique solution.
+    :param n: number of states.
+    :param origins, ends, masses: the entries of ``moves``; several for one place add up.
+    :raises numpy.linalg.LinAlgError: if there is no unique solution.
     """
 
     def __init__(self, n: int, origins: Indices, ends: Indices, masses: Floats) -> None:

@@ -1,4 +1,15 @@
-"""The columns of states in rows of actions, kept once for all policies over the same states.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The columns of states in rows of actions, kept once for all policies over the same states.
 
 A map of its own for each of 1,000 policies over 1,000 states takes 50 MB.
 """
@@ -12,14 +23,14 @@ _KEPT = 8    # orders that new policies may share; streams of the base learn in 
 
 
 class StateOrder:
-    """States in an order that only ever grows at its end.
+    """
+    States in an order that only ever grows at its end.
 
     Whoever knows the first ``n`` of them shares it with those who know more, and takes a column
     from ``n`` on for a state that it does not know.
 
-    Attributes:
-        states: all states so far.
-        column: the place of each of them in ``states``.
+    :ivar states: all states so far.
+    :ivar column: the place of each of them in ``states``.
     """
 
     def __init__(self) -> None:
@@ -46,10 +57,10 @@ _lock = Lock()    # a plan may be made in another thread
 
 
 def order_of(states: tuple[int, ...]) -> StateOrder:
-    """Return an order that begins with these states, one in use already if there is any.
+    """
+    Return an order that begins with these states, one in use already if there is any.
 
-    Raises:
-        ValueError: if a state is listed twice.
+    :raises ValueError: if a state is listed twice.
     """
     with _lock:
         for index, order in enumerate(_orders):

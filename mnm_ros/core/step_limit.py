@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """How many steps a rediscovery may take before it is cut off."""
 
 from __future__ import annotations
@@ -11,21 +21,20 @@ _MARGIN = 4
 
 
 class StepLimit:
-    """``W_r``, and how often it was exceeded.
+    """
+    ``W_r``, and how often it was exceeded.
 
     Each run cut off doubles it, so that a run that is merely slow ends; each one that would have
     stayed below half of it takes a doubling back.
 
-    Args:
-        delta: the probability with which a round is ever refuted without a change, if a
-            rediscovery takes more than ``W_r`` with at most this probability.
-        steps_taken: until the hypothesis was found.
-        given: replaces ``W_r`` if positive.
-        state: from ``to_state``, to go on from there.
-
-    Attributes:
-        steps: ``W_r``.
-        cut_offs: rediscoveries that took more; in_a_row: the last of them without one that ended.
+    :param delta: the probability with which a round is ever refuted without a change, if a
+        rediscovery takes more than ``W_r`` with at most this probability.
+    :param steps_taken: until the hypothesis was found.
+    :param given: replaces ``W_r`` if positive.
+    :param state: from ``to_state``, to go on from there.
+    :ivar steps: ``W_r``.
+    :ivar cut_offs: rediscoveries that took more; in_a_row: the last of them without one that
+        ended.
     """
 
     def __init__(self, delta: float, steps_taken: int, given: int,
@@ -54,7 +63,8 @@ class StepLimit:
             self._doublings = max(0, self._doublings - 1)
 
     def cut_off(self, number: int) -> bool:
-        """Take note that rediscovery ``number`` was cut off; return whether the round is refuted.
+        """
+        Take note that rediscovery ``number`` was cut off; return whether the round is refuted.
 
         It is after ``k`` in a row, the least number with ``d^k <= d / (j (j + 1))``, where ``d``
         is the delta and ``j`` the number of the rediscovery.

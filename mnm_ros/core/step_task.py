@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What the step protocol drives: an exploration, or the way to one state."""
 
 from __future__ import annotations
@@ -24,13 +34,13 @@ OVER = (RunState.FAULT, RunState.DONE)
 
 
 class StepTask(ABC):
-    """Says which action to play next, and is told where it has led.
+    """
+    Says which action to play next, and is told where it has led.
 
-    Attributes:
-        state: whether it is under way.
-        steps: how many steps count so far.
-        homing: what RESET has to lead to.
-        last_state: where the robot was last seen; None if it may be anywhere.
+    :ivar state: whether it is under way.
+    :ivar steps: how many steps count so far.
+    :ivar homing: what RESET has to lead to.
+    :ivar last_state: where the robot was last seen; None if it may be anywhere.
     """
 
     state: RunState
@@ -81,15 +91,13 @@ class StepTask(ABC):
 
 
 def play(task: StepTask, robot: Callable[[int], int], steps: int) -> None:
-    """Play steps of a task, in place of the step protocol.
+    """
+    Play steps of a task, in place of the step protocol.
 
-    Args:
-        task: what says the actions, and learns.
-        robot: executes an action, RESET (-1) among them, and returns the state it ended in.
-        steps: how many.
-
-    Raises:
-        TypeError: if the robot returns no state.
+    :param task: what says the actions, and learns.
+    :param robot: executes an action, RESET (-1) among them, and returns the state it ended in.
+    :param steps: how many.
+    :raises TypeError: if the robot returns no state.
     """
     for _ in range(steps):
         action = task.next_action()

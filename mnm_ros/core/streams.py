@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Which stream of the building phase gets the next quantum."""
 
 from __future__ import annotations
@@ -9,11 +19,11 @@ FIRST = 1000
 
 
 class Schedule(ABC):
-    """Starts streams, and gives quanta to them.
+    """
+    Starts streams, and gives quanta to them.
 
-    Attributes:
-        quanta: activations of all streams so far.
-        activations: how often each stream was activated.
+    :ivar quanta: activations of all streams so far.
+    :ivar activations: how often each stream was activated.
     """
 
     def __init__(self) -> None:
@@ -42,19 +52,17 @@ class Schedule(ABC):
 
 
 class StreamSchedule(Schedule):
-    """Streams are started ever more rarely and activated equally often, as printed.
+    """
+    Streams are started ever more rarely and activated equally often, as printed.
 
     The rules of activation keep all streams within one quantum of each other except for the
     newest, which catches up first. The stream that was started first after the last change
     thus gets at least as many quanta as any other from then on.
 
-    Args:
-        exponent: stream ``p`` starts at quantum ``(p - 1)^exponent + 1``; 2 as printed. With a
-            larger one, ``x`` quanta for a stream take about ``x^(exponent / (exponent - 1))``
-            in all.
-
-    Raises:
-        ValueError: if the exponent is not above 1.
+    :param exponent: stream ``p`` starts at quantum ``(p - 1)^exponent + 1``; 2 as printed. With a
+        larger one, ``x`` quanta for a stream take about ``x^(exponent / (exponent - 1))``
+        in all.
+    :raises ValueError: if the exponent is not above 1.
 
     Source: Gajane et al. 2019, section 4.
     """
@@ -75,7 +83,8 @@ class StreamSchedule(Schedule):
 
 
 class DoublingSchedule(Schedule):
-    """A stream is started whenever the quanta have doubled; there is no catching up.
+    """
+    A stream is started whenever the quanta have doubled; there is no catching up.
 
     Stream ``p + 1`` starts at quantum ``FIRST * 2^(p - 1)``, so that quantum ``q >= FIRST`` sees
     ``n(q) = 2 + floor(log2(q / FIRST))`` streams. They take turns, so that a stream has its share

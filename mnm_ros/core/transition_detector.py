@@ -1,4 +1,15 @@
-"""Watching where one pair (state, action) leads, for any length of time.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Watching where one pair (state, action) leads, for any length of time.
 
 The null hypothesis is that the next states of the pair have been drawn from one distribution,
 whatever it is, since the detector was made. The evidence against it is the logarithm of
@@ -51,18 +62,16 @@ _Split = tuple[int, float, tuple[int, ...]]
 
 
 class TransitionDetector:
-    """Notices at any time that a pair no longer leads where it did.
+    """
+    Notices at any time that a pair no longer leads where it did.
 
-    Args:
-        delta: the probability with which it ever raises the alarm without a change.
-
-    Attributes:
-        threshold: ``log(1 / delta)``, in nats.
-        executions: of the pair, since the detector was made.
-        evidence: ``log E`` when it was last worked out; it has stayed below the threshold since.
-        suspicion: the largest log likelihood ratio of a change at one of the splits, without the
-            weights: what makes the pair worth a closer look.
-        surprised: whether the last outcome was hardly to be expected.
+    :param delta: the probability with which it ever raises the alarm without a change.
+    :ivar threshold: ``log(1 / delta)``, in nats.
+    :ivar executions: of the pair, since the detector was made.
+    :ivar evidence: ``log E`` when it was last worked out; it has stayed below the threshold since.
+    :ivar suspicion: the largest log likelihood ratio of a change at one of the splits, without the
+        weights: what makes the pair worth a closer look.
+    :ivar surprised: whether the last outcome was hardly to be expected.
     """
 
     __slots__ = ('_bound', '_counts', '_index', '_log_first', '_looked', '_splits', 'evidence',
@@ -219,7 +228,8 @@ def _log_likelihood(counts: Sequence[int]) -> float:
 
 
 def _log_after(before: Sequence[int], counts: Sequence[int]) -> float:
-    """Return the log of the probability of what came after a split, predicted from there on.
+    """
+    Return the log of the probability of what came after a split, predicted from there on.
 
     The predictor is a Dirichlet process: the next states shown ``before`` share a mass, new ones
     have another. Its probability of a sequence depends on the counts alone.

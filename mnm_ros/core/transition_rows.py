@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The counts of some states as arrays, kept up to date transition by transition."""
 
 from __future__ import annotations
@@ -5,26 +15,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mnm_ros.core.arrays import Floats, Indices
 from mnm_ros.core.counts import Counts
+import numpy as np
+from numpy.typing import NDArray
 
 _Number = TypeVar('_Number', np.float64, np.intp)
 
 
 class TransitionRows:
-    """One row for each (state, action) of the states entered; every state met has a place.
+    """
+    One row for each (state, action) of the states entered; every state met has a place.
 
-    Args:
-        counts: of the run; whoever adds a transition to them calls ``add``, too.
-        actions: number of actions without RESET.
-
-    Attributes:
-        actions: as given.
-        states: those entered, home first; number ``i`` has the rows from ``i * actions`` on.
-        places: of all states met, entered or not, by state; home has place 0.
+    :param counts: of the run; whoever adds a transition to them calls ``add``, too.
+    :param actions: number of actions without RESET.
+    :ivar actions: as given.
+    :ivar states: those entered, home first; number ``i`` has the rows from ``i * actions`` on.
+    :ivar places: of all states met, entered or not, by state; home has place 0.
     """
 
     def __init__(self, counts: Counts, actions: int) -> None:

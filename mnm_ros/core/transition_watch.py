@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Watching where all pairs (state, action) lead, so that a change is noticed where it happened."""
 
 from __future__ import annotations
@@ -14,7 +24,8 @@ _FOLLOW_UPS = 3
 
 
 class TransitionWatch:
-    """The detectors of the pairs executed so far.
+    """
+    The detectors of the pairs executed so far.
 
     Which pair gets detector number ``j`` depends on chance, but not on its own transitions, as
     there are none before it; after an alarm a pair begins anew, with another number. So with
@@ -25,12 +36,9 @@ class TransitionWatch:
     states 4 to 8 KB, and one with sixteen, the most that are told apart, 7 to 18 KB, growing with
     the logarithm of its executions. In a checkpoint it is a quarter to a third of that.
 
-    Args:
-        delta: the probability with which any of them ever raises the alarm without a change.
-        state: from ``to_state``, to go on from there.
-
-    Attributes:
-        alarms: raised so far.
+    :param delta: the probability with which any of them ever raises the alarm without a change.
+    :param state: from ``to_state``, to go on from there.
+    :ivar alarms: raised so far.
     """
 
     def __init__(self, delta: float, state: Mapping[str, Any] | None = None) -> None:
@@ -99,7 +107,8 @@ class TransitionWatch:
             self._suspected[pair] = self.concerned(pair, policies)
 
     def leave(self, states: Collection[int]) -> None:
-        """Watch the pairs of ``states`` no longer: nobody goes there any more.
+        """
+        Watch the pairs of ``states`` no longer: nobody goes there any more.
 
         Should they be known again, their detectors begin anew, as it is no news by then that
         they may have changed meanwhile.
@@ -110,11 +119,11 @@ class TransitionWatch:
             self._suspected.pop(pair, None)
 
     def concerned(self, pair: Pair, policies: Sequence[Policy]) -> tuple[int, ...]:
-        """Return the targets of the policies that may execute the pair, by what was shown so far.
+        """
+        Return the targets of the policies that may execute the pair, by what was shown so far.
 
-        Args:
-            pair: state and action.
-            policies: that for home first.
+        :param pair: state and action.
+        :param policies: that for home first.
         """
         home = policies[0].target
         return tuple(policy.target for policy in policies[1:]

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Which of the watched policies makes the next attempt."""
 
 from __future__ import annotations
@@ -8,14 +18,14 @@ from typing import Any
 
 
 class Turns:
-    """Policies take turns in a ring; every other turn may go to one that is under suspicion.
+    """
+    Policies take turns in a ring; every other turn may go to one that is under suspicion.
 
     However long some of them are preferred, every second turn is that of the next in the ring: of
     ``n`` policies, each gets at least every ``2 n``-th turn.
 
-    Args:
-        targets: of the policies.
-        state: from ``to_state``, to go on from there.
+    :param targets: of the policies.
+    :param state: from ``to_state``, to go on from there.
     """
 
     def __init__(self, targets: Iterable[int], state: Mapping[str, Any] | None = None) -> None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """UcbExplore: autonomous exploration of a CMP that does not change (Lim & Auer, COLT 2012)."""
 
 from __future__ import annotations
@@ -12,7 +22,7 @@ from mnm_ros.core.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.incremental import BaseParts, IncrementalBase
 from mnm_ros.core.optimism import Plan
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 
 
 class UcbPhase(Enum):
@@ -37,10 +47,10 @@ UCB_TRANSITIONS = (
 
 @dataclass(frozen=True)
 class UcbParts(BaseParts):
-    """The interchangeable parts of UcbExplore for one problem.
+    """
+    The interchangeable parts of UcbExplore for one problem.
 
-    Attributes:
-        evaluate: makes the evaluation of round ``i`` from ``|K|`` and ``i`` (1, 2, ...).
+    :ivar evaluate: makes the evaluation of round ``i`` from ``|K|`` and ``i`` (1, 2, ...).
     """
 
     evaluate: Callable[[int, int], Evaluation]
@@ -126,7 +136,8 @@ class UcbExplore(IncrementalBase):
                                   most=longest(plan.policy.horizon, self._problem))
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
-        """Make a step of the round.
+        """
+        Make a step of the round.
 
         As printed, a skip comes before a success: the round is over with the step that doubles
         a pair's executions, whatever its last episode would say. A test that ``continues`` does

@@ -1,4 +1,15 @@
-"""A checking phase that is valid at every moment: policies and transitions are watched.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A checking phase that is valid at every moment: policies and transitions are watched.
 
 Rediscovery and watching take turns, some quanta of the one and an attempt of the other. Over any
 length of time without a change, the chance of any wrong decision is at most the round's
@@ -32,7 +43,7 @@ from typing import Any, Union
 
 from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.policy import Policy, over_own_targets
+from mnm_ros.core.policy import over_own_targets, Policy
 from mnm_ros.core.policy_watch import PolicyWatch
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.relearning import Relearning
@@ -46,16 +57,14 @@ SHARES: Mapping[str, float] = {
 
 
 class WatchPhase(CheckingPhase):
-    """The checking phase with detectors and repeated rediscovery.
+    """
+    The checking phase with detectors and repeated rediscovery.
 
-    Args:
-        round_: what the phase is made from.
-        policies: of the hypothesis.
-        state: of a phase with these policies, from ``to_state``; None for a new one.
-        quanta: of rediscovery for one attempt of a policy under watch.
-
-    Attributes:
-        transitions: the detectors of the pairs.
+    :param round_: what the phase is made from.
+    :param policies: of the hypothesis.
+    :param state: of a phase with these policies, from ``to_state``; None for a new one.
+    :param quanta: of rediscovery for one attempt of a policy under watch.
+    :ivar transitions: the detectors of the pairs.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
@@ -217,7 +226,8 @@ class WatchPhase(CheckingPhase):
         self.transitions.suspect(pair, self.policies)
 
     def _rediscover(self) -> None:
-        """Judge the rediscovery after a step; what it has found out counts after each quantum.
+        """
+        Judge the rediscovery after a step; what it has found out counts after each quantum.
 
         A quantum that is over waits for the end of an episode of policy evaluation: an
         interruption would drop the episode. What is followed up does not count for ``W_r``.
@@ -262,7 +272,8 @@ class WatchPhase(CheckingPhase):
             f'{self._limit.in_a_row} times in a row, round {self._round.number + 1} begins')
 
     def _add_new_states(self) -> None:
-        """Add what the rediscovery has certified.
+        """
+        Add what the rediscovery has certified.
 
         A state within the radius tells of a change; others may come and go without one.
         """
@@ -291,7 +302,8 @@ class WatchPhase(CheckingPhase):
         return bool(refuted)
 
     def _notice(self) -> None:
-        """Take note of a change.
+        """
+        Take note of a change.
 
         No policy may profit from its past: it has to prove anew that it works, also if another
         change is being relearnt, and a whole rediscovery has to follow.

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Driving to a pose by feedback on the robot's poses; time is passed in, in seconds."""
 
 from __future__ import annotations
@@ -40,14 +50,14 @@ _Phase = Callable[[Pose], tuple[Velocity, float]]
 
 
 class Leg(NamedTuple):
-    """Where to drive next.
+    """
+    Where to drive next.
 
-    Attributes:
-        x, y: the target in m.
-        yaw: the heading there in rad; None if it does not matter.
-        timeout: in s.
-        backwards: whether to drive backwards; None for whichever needs less turning.
-        retreat: whether it leads away from an obstacle, so that a bump does not end it.
+    :ivar x, y: the target in m.
+    :ivar yaw: the heading there in rad; None if it does not matter.
+    :ivar timeout: in s.
+    :ivar backwards: whether to drive backwards; None for whichever needs less turning.
+    :ivar retreat: whether it leads away from an obstacle, so that a bump does not end it.
     """
 
     x: float
@@ -94,10 +104,10 @@ class Stopwatch:
 
 
 class Drive:
-    """Turns towards the target of a leg, drives there, turns as asked, and comes to rest.
+    """
+    Turns towards the target of a leg, drives there, turns as asked, and comes to rest.
 
-    Attributes:
-        outcome: None while it is under way.
+    :ivar outcome: None while it is under way.
     """
 
     def __init__(self, limits: Limits, leg: Leg, now: float, pose: Pose) -> None:

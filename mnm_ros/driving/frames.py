@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A tree of coordinate frames, made of the transforms that nodes broadcast. Imports no ROS."""
 
 from __future__ import annotations
@@ -23,7 +33,8 @@ class Transform(NamedTuple):
 
     @classmethod
     def of(cls, *numbers: float) -> Transform | None:
-        """Return the transform of numbers as above, whatever length the quaternion has.
+        """
+        Return the transform of numbers as above, whatever length the quaternion has.
 
         None if they are not finite, or the quaternion is zero.
         """
@@ -65,12 +76,12 @@ class Transform(NamedTuple):
 
 
 class Link(NamedTuple):
-    """What was last heard of a frame.
+    """
+    What was last heard of a frame.
 
-    Attributes:
-        parent: the frame that the transform is in.
-        stamp: ns; None for one that never changes.
-        heard: when, in s.
+    :ivar parent: the frame that the transform is in.
+    :ivar stamp: ns; None for one that never changes.
+    :ivar heard: when, in s.
     """
 
     parent: str
@@ -80,12 +91,12 @@ class Link(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Where a frame is in another one.
+    """
+    Where a frame is in another one.
 
-    Attributes:
-        stamp: that of the first link from the frame on that may change, in ns; None if there is
-            no such link.
-        heard: when that link was last heard whose last word is the longest ago, in s.
+    :ivar stamp: that of the first link from the frame on that may change, in ns; None if there is
+        no such link.
+    :ivar heard: when that link was last heard whose last word is the longest ago, in s.
     """
 
     transform: Transform
@@ -94,7 +105,8 @@ class Found(NamedTuple):
 
 
 class Frames:
-    """The last transform of each frame, and what follows from them.
+    """
+    The last transform of each frame, and what follows from them.
 
     Every link counts as it was last heard. tf2 goes back to the latest time that all links share,
     and so a slow localisation would delay the pose by which a robot is driven.

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Poses as states: the cells of a grid, with or without a heading."""
 
 from __future__ import annotations
@@ -19,14 +29,14 @@ _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
 
 @dataclass(frozen=True)
 class Grid:
-    """Square cells, counted from the lower left corner along x, then along y.
+    """
+    Square cells, counted from the lower left corner along x, then along y.
 
     A state is a cell, ``row * columns + column``, or ``cell * 4 + heading`` with the headings
     0 east (along x), 1 north (along y), 2 west and 3 south, or OUTSIDE.
 
-    Attributes:
-        origin_x, origin_y: the lower left corner in m.
-        cell_size: the side of a cell in m.
+    :ivar origin_x, origin_y: the lower left corner in m.
+    :ivar cell_size: the side of a cell in m.
     """
 
     origin_x: float
@@ -82,14 +92,12 @@ def heading_of(yaw: float) -> int:
 
 
 class Place:
-    """The state of a robot with noisy poses: it changes only well beyond a border.
+    """
+    The state of a robot with noisy poses: it changes only well beyond a border.
 
-    Args:
-        margin: how far beyond, as a fraction of a cell or of a quarter turn.
-
-    Attributes:
-        cell: None outside of the grid.
-        heading: 0 .. 3.
+    :param margin: how far beyond, as a fraction of a cell or of a quarter turn.
+    :ivar cell: None outside of the grid.
+    :ivar heading: 0 .. 3.
     """
 
     def __init__(self, grid: Grid, margin: float) -> None:
@@ -124,11 +132,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Map:
-    """An occupancy map: ``height`` rows of ``width`` values 0 .. 100, or -1 for unknown.
+    """
+    An occupancy map: ``height`` rows of ``width`` values 0 .. 100, or -1 for unknown.
 
-    Attributes:
-        resolution: the side of a cell of the map in m.
-        origin: the pose of the lower left corner, where the values begin.
+    :ivar resolution: the side of a cell of the map in m.
+    :ivar origin: the pose of the lower left corner, where the values begin.
     """
 
     resolution: float

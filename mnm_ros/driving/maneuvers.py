@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """How a robot executes an action: as a maneuver, one leg after the other."""
 
 from __future__ import annotations
@@ -5,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import QUARTER, heading_of
+from mnm_ros.driving.grid import heading_of, QUARTER
 from mnm_ros.driving.route import Edge, Ways
 from mnm_ros.geometry import Pose, wrapped
 
@@ -16,11 +26,11 @@ MOVES = {
 
 
 class Maneuver(ABC):
-    """An action under way.
+    """
+    An action under way.
 
-    Attributes:
-        outcome: how the maneuver has ended.
-        problem: why a way home has not led home.
+    :ivar outcome: how the maneuver has ended.
+    :ivar problem: why a way home has not led home.
     """
 
     outcome = Outcome.REACHED
@@ -28,21 +38,21 @@ class Maneuver(ABC):
 
     @abstractmethod
     def next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
-        """Return the next leg, or None if the maneuver is over.
+        """
+        Return the next leg, or None if the maneuver is over.
 
-        Args:
-            ended: how the last leg has ended; None at the beginning.
-            cell, pose: where the robot is now; the cell is None outside of the grid.
+        :param ended: how the last leg has ended; None at the beginning.
+        :param cell, pose: where the robot is now; the cell is None outside of the grid.
         """
 
 
 class Move(Maneuver):
-    """An action other than RESET: to the next cell, or a quarter turn; if it fails, back again.
+    """
+    An action other than RESET: to the next cell, or a quarter turn; if it fails, back again.
 
-    Args:
-        action: a name in ``MOVES``.
-        cell, heading: where it begins.
-        timeout: of each leg in s.
+    :param action: a name in ``MOVES``.
+    :param cell, heading: where it begins.
+    :param timeout: of each leg in s.
     """
 
     def __init__(self, ways: Ways, action: str, cell: int | None, heading: int,
@@ -85,15 +95,13 @@ class Move(Maneuver):
 
 
 class WayHome(Maneuver):
-    """RESET: cell by cell over free cells, or in one leg, with retries.
+    """
+    RESET: cell by cell over free cells, or in one leg, with retries.
 
-    Args:
-        retries: how many legs may fail.
-        timeout: of each leg in s.
-        in_one_go: whether the mover finds the way by itself, in one leg.
-
-    Raises:
-        ValueError: if home is outside of the grid.
+    :param retries: how many legs may fail.
+    :param timeout: of each leg in s.
+    :param in_one_go: whether the mover finds the way by itself, in one leg.
+    :raises ValueError: if home is outside of the grid.
     """
 
     def __init__(self, ways: Ways, home: Pose, retries: int, timeout: float,

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A simulated CMP as the robot, with injected faults and the ground truth."""
 
 from __future__ import annotations
@@ -7,9 +17,6 @@ from random import Random
 import sys
 import time
 from typing import Any
-
-from std_msgs.msg import Int64, Int64MultiArray
-from std_srvs.srv import Trigger
 
 from mnm_ros import wire
 from mnm_ros.core.policy import Hypothesis
@@ -22,8 +29,10 @@ from mnm_ros.protocol.clients import REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.described import describe
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import ScenarioError, load
+from mnm_ros.simulation.scenario import load, ScenarioError
 from mnm_ros.simulation.simulator import Simulator
+from std_msgs.msg import Int64, Int64MultiArray
+from std_srvs.srv import Trigger
 
 _TRUTH_PERIOD = 0.1    # s, between publications of exploration_steps
 

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A simulated differential-drive robot in a small world, with a time of its own."""
 
 from __future__ import annotations
@@ -10,14 +20,6 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
-from nav_msgs.msg import OccupancyGrid, Odometry
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-from rosgraph_msgs.msg import Clock as ClockMessage
-from std_msgs.msg import Bool, Int64, String
-from std_srvs.srv import Trigger
-from visualization_msgs.msg import MarkerArray
-
 from mnm_ros import wire
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.poses import set_pose
@@ -26,7 +28,14 @@ from mnm_ros.nodes.mobile.world_messages import markers, occupancy_grid, set_cov
 from mnm_ros.parameters import DIFF_DRIVE_SIM, ParameterError, Parameters
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.lockstep import Lockstep
-from mnm_ros.simulation.world import ScenarioError, load
+from mnm_ros.simulation.world import load, ScenarioError
+from nav_msgs.msg import OccupancyGrid, Odometry
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock as ClockMessage
+from std_msgs.msg import Bool, Int64, String
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import MarkerArray
 
 _MARKER_PERIOD = 0.1       # s, at least between two messages
 _LONGEST_TICK = 3600.0     # s, between two ticks, at most

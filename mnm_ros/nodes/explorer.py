@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The explorer: a managed node around an exploration."""
 
 from __future__ import annotations
@@ -11,17 +21,16 @@ import traceback
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
-from rclpy.clock import Clock, ClockType
-from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.timer import Timer
-from std_msgs.msg import Header
-
 from mnm_ros import wire
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.manager_bond import ManagerBond
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
+from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.timer import Timer
+from std_msgs.msg import Header
 
 _SUCCESS = TransitionCallbackReturn.SUCCESS
 _HEARTBEAT = 0.5    # s
@@ -44,12 +53,12 @@ def _logged(callback: Callback) -> Callback:
 
 
 class Explorer(LifecycleNode):
-    """Explores while active; deactivating pauses, cleaning up forgets.
+    """
+    Explores while active; deactivating pauses, cleaning up forgets.
 
     It publishes on ``heartbeat`` as long as its callbacks are served, in every lifecycle state.
 
-    Raises:
-        ParameterError: if a parameter given at start is not allowed.
+    :raises ParameterError: if a parameter given at start is not allowed.
     """
 
     def __init__(self, **node_arguments: Any) -> None:
@@ -64,10 +73,10 @@ class Explorer(LifecycleNode):
         _refuse_bad_transitions(self)
 
     def autostart(self) -> None:
-        """Configure and activate if the parameter says so.
+        """
+        Configure and activate if the parameter says so.
 
-        Raises:
-            ParameterError: if the parameters do not make a problem that can be solved.
+        :raises ParameterError: if the parameters do not make a problem that can be solved.
         """
         if self._given['autostart']:
             # Made here, so that a bad parameter ends the start instead of one transition.
@@ -110,7 +119,8 @@ class Explorer(LifecycleNode):
 
     @_logged
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Leave the robot and drop the exploration, for good.
+        """
+        Leave the robot and drop the exploration, for good.
 
         If that takes time, it goes on after the transition, in which nothing can be heard.
         """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A mobile robot as the robot: its pose is the state, its actions are moves between cells."""
 
 from __future__ import annotations
@@ -6,24 +16,23 @@ from collections.abc import Callable
 import sys
 from typing import Any
 
-from nav_msgs.msg import OccupancyGrid
-from std_msgs.msg import Bool, String
-
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.driving.drive import Outcome
-from mnm_ros.driving.grid import Map, free_cells
-from mnm_ros.driving.maneuvers import MOVES, Maneuver, Move, WayHome
+from mnm_ros.driving.grid import free_cells, Map
+from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
 from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.described import describe
 from mnm_ros.nodes.mobile.driver_setup import check, grid_of, home_of, movers_of, poses_of
 from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
-from mnm_ros.nodes.mobile.poses import Located, StampedPose, planar
+from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GRID_DRIVER, Parameters
 from mnm_ros.robot_description import RobotDescription
+from nav_msgs.msg import OccupancyGrid
+from std_msgs.msg import Bool, String
 
 _PERIOD = 0.05    # s, between two looks at the time
 

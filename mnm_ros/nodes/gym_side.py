@@ -1,4 +1,15 @@
-"""A Gymnasium environment with discrete states and actions as the robot.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A Gymnasium environment with discrete states and actions as the robot.
 
 Only this node needs Gymnasium, which the extra ``gym`` installs.
 """
@@ -14,7 +25,7 @@ from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import GYM_SIDE, ParameterError, Parameters
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.described import describe_gym
-from mnm_ros.simulation.gym_robot import GymRobot, action_names, check_discrete
+from mnm_ros.simulation.gym_robot import action_names, check_discrete, GymRobot
 
 
 class GymSide(RobotSide):
@@ -47,14 +58,12 @@ class GymSide(RobotSide):
 
 
 def make(environment: str, options: str) -> Any:
-    """Return an environment.
+    """
+    Return an environment.
 
-    Args:
-        environment: its id.
-        options: JSON object of keyword arguments for ``gymnasium.make``.
-
-    Raises:
-        ParameterError: if there is no such environment, or if it is not a discrete one.
+    :param environment: its id.
+    :param options: JSON object of keyword arguments for ``gymnasium.make``.
+    :raises ParameterError: if there is no such environment, or if it is not a discrete one.
     """
     try:
         import gymnasium

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Sends the robot to known states by the policies that the explorer has published."""
 
 from __future__ import annotations
@@ -8,11 +18,6 @@ import math
 import sys
 import time
 from typing import Any
-
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray
-from std_srvs.srv import Trigger
 
 from mnm_ros import wire
 from mnm_ros.core.goals import GoalReport, GoalStatus
@@ -27,19 +32,21 @@ from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.parameters import NAVIGATOR, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import Int64, Int64MultiArray
+from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
 _LEAVE = 1.5     # s, that the answer under way is waited for before the node ends
 
 
 class Navigator(Node):
-    """Goes to one known state at a time, while exploration is paused.
+    """
+    Goes to one known state at a time, while exploration is paused.
 
-    Args:
-        node_arguments: of ``rclpy.node.Node``, such as ``namespace`` and ``context``.
-
-    Raises:
-        ParameterError: if a parameter given at start is not allowed.
+    :param node_arguments: of ``rclpy.node.Node``, such as ``namespace`` and ``context``.
+    :raises ParameterError: if a parameter given at start is not allowed.
     """
 
     def __init__(self, **node_arguments: Any) -> None:

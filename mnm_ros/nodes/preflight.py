@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Checks a robot side before a trial and says how long the exploration will take."""
 
 from __future__ import annotations
@@ -7,18 +17,17 @@ import signal
 import sys
 import time
 
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
-
 from mnm_ros import wire
 from mnm_ros.core.problem import Problem
-from mnm_ros.nodes.common.graph_watch import RobotSides, known_name
+from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.parameters import PREFLIGHT, Parameters
+from mnm_ros.parameters import Parameters, PREFLIGHT
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.trial.probe import Probe
 from mnm_ros.trial.probe_run import Finding, ProbeRun
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray
 
 _TICK = 0.05       # s, resolution of timeouts
 _FIND = 5.0        # s, to find the robot side
@@ -29,10 +38,10 @@ _RETRIES = 2       # times an order is sent again
 
 
 class PreflightNode(Node):
-    """Plays the probe, prints what was checked and ends.
+    """
+    Plays the probe, prints what was checked and ends.
 
-    Attributes:
-        ok: whether all checks were passed.
+    :ivar ok: whether all checks were passed.
     """
 
     def __init__(self) -> None:
@@ -93,7 +102,8 @@ class PreflightNode(Node):
         return now > max(since, self._changed_at) + _STILL or now > since + _LONGEST
 
     def _others(self) -> Finding | None:
-        """Return who else commands the robot, or is about to; None if nobody does.
+        """
+        Return who else commands the robot, or is about to; None if nobody does.
 
         An explorer publishes ``action`` only some time after it has found the robot, but the
         topic on which explorers agree who commands it from the beginning.

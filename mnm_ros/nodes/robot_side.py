@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The robot's side of the step protocol on ``action`` and ``state``, with ``return_home``."""
 
 from __future__ import annotations
@@ -7,11 +17,6 @@ import math
 import time
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
-from std_srvs.srv import SetBool, Trigger
-
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.nodes.common.commanders import CommanderWatch
@@ -19,22 +24,26 @@ from mnm_ros.nodes.common.describing import DescriptionTopic
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.server import Order, StepServer
 from mnm_ros.robot_description import RobotDescription
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray
+from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
 
 
 class RobotSide(Node):
-    """A robot that executes one action at a time and publishes the state in which it ended.
+    """
+    A robot that executes one action at a time and publishes the state in which it ended.
 
     Subclasses set ``action_names`` before the first action arrives and implement ``execute`` and
     ``return_home``. Both return the state in which the robot has ended, or None if that takes
     time; the subclass then calls ``arrived`` at the end. It must not block meanwhile, and should
     implement ``cancel``.
 
-    Attributes:
-        action_names: the names of the actions, RESET not among them.
-        action_timeout: s, after which what is under way is cancelled; 0 for never.
-        steady_clock: for timers of the subclass that are not to follow simulated time.
+    :ivar action_names: the names of the actions, RESET not among them.
+    :ivar action_timeout: s, after which what is under way is cancelled; 0 for never.
+    :ivar steady_clock: for timers of the subclass that are not to follow simulated time.
     """
 
     action_names: Sequence[str] = ()
@@ -78,7 +87,8 @@ class RobotSide(Node):
         raise NotImplementedError
 
     def cancel(self, reason: str) -> int | None:
-        """Give up what is under way and come to rest; return the state, or None if it takes time.
+        """
+        Give up what is under way and come to rest; return the state, or None if it takes time.
 
         Called after ``action_timeout``: the state is then the answer. Also called by the service
         ``stop``, when nobody commands the robot any more, and before the node ends: the step then
@@ -87,7 +97,8 @@ class RobotSide(Node):
         return None
 
     def describe(self) -> RobotDescription:
-        """Return what the robot side is, for ``robot_side``; to be overridden for more.
+        """
+        Return what the robot side is, for ``robot_side``; to be overridden for more.
 
         Called once there are ``action_names``, when these change, and by ``describe_again``.
         """
@@ -98,11 +109,11 @@ class RobotSide(Node):
         self._description.publish()
 
     def arrived(self, state: int, problem: str = '') -> None:
-        """End an action, or a way home, that took time.
+        """
+        End an action, or a way home, that took time.
 
-        Args:
-            state: in which the robot has ended.
-            problem: why the way home has not led home; the service ``return_home`` then fails.
+        :param state: in which the robot has ended.
+        :param problem: why the way home has not led home; the service ``return_home`` then fails.
         """
         self._started_at, self._cancelled = math.inf, False
         uncounted, self._uncounted = self._uncounted, False

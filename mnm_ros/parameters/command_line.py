@@ -1,4 +1,15 @@
-"""What ROS leaves open about the parameters on a command line.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+What ROS leaves open about the parameters on a command line.
 
 ROS puts ``-p name:=value`` into the entry ``/**`` that a parameter file before it may have, in the
 place of that entry: an entry for the node further down in the file would win. Here ``-p`` wins,
@@ -13,11 +24,10 @@ import re
 import sys
 from typing import Any
 
+from mnm_ros.parameters.params_file import check, entries
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 import yaml
-
-from mnm_ros.parameters.params_file import check, entries
 
 _OF_ROS = re.compile(r'use_sim_time$|start_type_description_service$|qos_overrides\.')
 
@@ -30,12 +40,12 @@ def check_files(argv: Sequence[str] | None) -> None:
 
 
 def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
-    """Give a node what ``-p`` says, where an entry of a file before it would have won.
+    """
+    Give a node what ``-p`` says, where an entry of a file before it would have won.
 
     It has to be called before the parameters are declared.
 
-    Raises:
-        ParameterError: if a parameter file cannot be used.
+    :raises ParameterError: if a parameter file cannot be used.
     """
     in_files: set[str] = set()
     for option, text in _ros_arguments(sys.argv if argv is None else argv):
@@ -49,7 +59,8 @@ def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
 
 
 def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
-    """Log a warning for every parameter given that no node of the package has.
+    """
+    Log a warning for every parameter given that no node of the package has.
 
     One that another node has is no mistake: an entry ``/**`` is for several nodes.
     """

@@ -1,4 +1,15 @@
-"""The declaration of a parameter: its type, default, description and allowed values.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The declaration of a parameter: its type, default, description and allowed values.
 
 The refusal of a bad value names the parameter, the value and what is allowed. It is a
 ParameterError when the node starts, and the reason in SetParametersResult later.
@@ -28,16 +39,17 @@ class ParameterError(ValueError):
 
 @dataclass(frozen=True)
 class Row:
-    """One parameter.
+    """
+    One parameter.
 
-    Attributes:
-        default: also gives the type; None for a string array, which must be set.
-        minimum, maximum: the allowed range.
-        open_ends: whether the range is without its ends.
-        choices: the allowed strings; empty for any.
-        or_default: whether the default is allowed although it is not in the range or the choices.
-        importable: whether ``module:name`` is allowed beside the choices.
-        runtime: whether it may change while the node is configured.
+    :ivar default: also gives the type; None for a string array, which must be set.
+    :ivar minimum, maximum: the allowed range.
+    :ivar open_ends: whether the range is without its ends.
+    :ivar choices: the allowed strings; empty for any.
+    :ivar or_default: whether the default is allowed although it is not in the range or the
+        choices.
+    :ivar importable: whether ``module:name`` is allowed beside the choices.
+    :ivar runtime: whether it may change while the node is configured.
     """
 
     name: str

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Parameter files of ROS: what is wrong with one is said with its line, before any node starts."""
 
 from __future__ import annotations
@@ -6,22 +16,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from mnm_ros.parameters.declaration import ParameterError
+import yaml
 
 PARAMETERS = 'ros__parameters'
 _SHAPE = 'expected, for example, "/**/explorer: {ros__parameters: {radius: 4.0}}"'
 
 
 def check(path: str | Path, gaps: bool = False) -> dict[str, Any]:
-    """Return what a parameter file says, as plain data.
+    """
+    Return what a parameter file says, as plain data.
 
-    Args:
-        gaps: whether a name of a node may stand there with nothing below it, which ROS refuses.
-
-    Raises:
-        ParameterError: with the file, the line and what was expected there.
+    :param gaps: whether a name of a node may stand there with nothing below it, which ROS refuses.
+    :raises ParameterError: with the file, the line and what was expected there.
     """
     try:
         text = Path(path).read_text(encoding='utf-8')

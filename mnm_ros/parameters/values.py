@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The values of a node's parameters."""
 
 from __future__ import annotations
@@ -5,24 +15,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mnm_ros.parameters.command_line import let_assignments_win, warn_of_unknown
+from mnm_ros.parameters.declaration import Kind, ParameterError, Row
+from mnm_ros.parameters.tables import NODES
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from mnm_ros.parameters.command_line import let_assignments_win, warn_of_unknown
-from mnm_ros.parameters.declaration import Kind, ParameterError, Row
-from mnm_ros.parameters.tables import NODES
-
 
 class Parameters:
-    """The values of a node's parameters, which it declares; bad values are refused.
+    """
+    The values of a node's parameters, which it declares; bad values are refused.
 
-    Args:
-        locked: returns whether the node is configured, when most parameters may not change.
-
-    Raises:
-        ParameterError: if a value given at start is not allowed, or a parameter file cannot be
-            used.
+    :param locked: returns whether the node is configured, when most parameters may not change.
+    :raises ParameterError: if a value given at start is not allowed, or a parameter file cannot be
+        used.
     """
 
     def __init__(self, node: Node, rows: Sequence[Row],

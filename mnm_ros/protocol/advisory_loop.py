@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Learns while somebody else drives the robot; commands nothing."""
 
 from __future__ import annotations
@@ -15,7 +25,8 @@ _EARLY = 0.5        # s, that an answer may arrive before the order it answers
 
 
 class AdvisoryLoop(Loop):
-    """Takes part in the exchange between a driver and the robot by listening.
+    """
+    Takes part in the exchange between a driver and the robot by listening.
 
     A step counts if the driver had the advised action executed in the very state that the
     advice was for: the answer has to carry the next ``seq`` after that of the last answer, so
@@ -24,11 +35,10 @@ class AdvisoryLoop(Loop):
     is thus distributed as if the explorer had driven, as long as the driver does not leave
     attempts unfinished because of how they go.
 
-    Args:
-        task: what says the actions, and learns.
-        limits: how long to wait, and when to stop.
-        advise: publishes ``[seq, action]``: the advice after the ``state`` message with that
-            seq.
+    :param task: what says the actions, and learns.
+    :param limits: how long to wait, and when to stop.
+    :param advise: publishes ``[seq, action]``: the advice after the ``state`` message with that
+        seq.
     """
 
     def __init__(self, task: StepTask, limits: StepLimits,

@@ -1,4 +1,15 @@
-"""The commanding side of the step protocol: one action, or one way home, at a time.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The commanding side of the step protocol: one action, or one way home, at a time.
 
 The explorer sends ``[seq, action]``; the robot executes any ``seq`` other than the last one it
 executed and answers once with ``[seq, state]``. An action that stays unanswered is sent again
@@ -23,15 +34,13 @@ class Incoming(Enum):
 
 
 class RetryTimer:
-    """Says when to try something again, and when the robot counts as not answering.
+    """
+    Says when to try something again, and when the robot counts as not answering.
 
-    Args:
-        timeout: seconds before something is tried again.
-        retries: times it is tried again before the robot counts as not answering. It is tried
-            again at the same pace after that, so that a robot that comes back is found.
-
-    Attributes:
-        timeouts: how often something had to be tried again, in all.
+    :param timeout: seconds before something is tried again.
+    :param retries: times it is tried again before the robot counts as not answering. It is tried
+        again at the same pace after that, so that a robot that comes back is found.
+    :ivar timeouts: how often something had to be tried again, in all.
     """
 
     def __init__(self, timeout: float, retries: int) -> None:
@@ -71,12 +80,12 @@ class RetryTimer:
 
 
 class StepClient:
-    """Keeps the one action that is under way until it is answered.
+    """
+    Keeps the one action that is under way until it is answered.
 
-    Args:
-        first_seq: number of the first action: the time in nanoseconds, so that restarts and
-            several senders never collide.
-        timer: with which answers are waited for.
+    :param first_seq: number of the first action: the time in nanoseconds, so that restarts and
+        several senders never collide.
+    :param timer: with which answers are waited for.
     """
 
     def __init__(self, first_seq: int, timer: RetryTimer) -> None:
@@ -95,10 +104,10 @@ class StepClient:
         return self._first <= seq <= self._seq
 
     def start(self, action: int, now: float) -> tuple[int, int]:
-        """Return the message for a new action.
+        """
+        Return the message for a new action.
 
-        Raises:
-            RuntimeError: if an action is under way.
+        :raises RuntimeError: if an action is under way.
         """
         if self._action is not None:
             raise RuntimeError(f'action {self._action} is still under way')

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The last RESET before a node ends."""
 
 from __future__ import annotations
@@ -11,17 +21,15 @@ _AGAIN = 0.5    # s, before it is sent again
 
 
 class LastReset:
-    """Sends the robot home until it answers. Nothing is learnt from that.
+    """
+    Sends the robot home until it answers. Nothing is learnt from that.
 
-    Args:
-        send: publishes ``[seq, action]``.
-        call_home: calls the service ``return_home`` instead, with the number of the attempt.
-        first_seq: number of the action: the time in nanoseconds.
-        now: time in seconds.
-
-    Attributes:
-        over: whether the robot has answered.
-        state: where it has ended, if it has said so.
+    :param send: publishes ``[seq, action]``.
+    :param call_home: calls the service ``return_home`` instead, with the number of the attempt.
+    :param first_seq: number of the action: the time in nanoseconds.
+    :param now: time in seconds.
+    :ivar over: whether the robot has answered.
+    :ivar state: where it has ended, if it has said so.
     """
 
     def __init__(

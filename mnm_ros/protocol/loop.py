@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What commanding a robot and advising a driver have in common: pauses, limits and faults."""
 
 from __future__ import annotations
@@ -14,14 +24,14 @@ from mnm_ros.protocol.clients import RetryTimer
 
 @dataclass(frozen=True)
 class StepLimits:
-    """How long to wait, and when to stop.
+    """
+    How long to wait, and when to stop.
 
-    Attributes:
-        timeout: seconds before an action is sent again.
-        retries: times it is sent again before the robot counts as not answering.
-        reset_retries: times RESET is tried again, in a row, before that is a fault.
-        max_steps: steps after which the task is done; 0 for no limit.
-        deadline: time in seconds after which the task is done.
+    :ivar timeout: seconds before an action is sent again.
+    :ivar retries: times it is sent again before the robot counts as not answering.
+    :ivar reset_retries: times RESET is tried again, in a row, before that is a fault.
+    :ivar max_steps: steps after which the task is done; 0 for no limit.
+    :ivar deadline: time in seconds after which the task is done.
     """
 
     timeout: float
@@ -32,19 +42,17 @@ class StepLimits:
 
 
 class Loop(ABC):
-    """Makes one step of a task after the other, until it is paused or over.
+    """
+    Makes one step of a task after the other, until it is paused or over.
 
-    Args:
-        task: what says the actions and learns from the states.
-        limits: how long to wait, and when to stop.
-
-    Attributes:
-        running: whether the task is to go on.
-        timer: with which the robot is waited for.
-        before_step: called when the next step is about to begin, which planning may have held
-            up.
-        obstacle: returns why the next step has to wait until ``resume``; empty if nothing is
-            against it.
+    :param task: what says the actions and learns from the states.
+    :param limits: how long to wait, and when to stop.
+    :ivar running: whether the task is to go on.
+    :ivar timer: with which the robot is waited for.
+    :ivar before_step: called when the next step is about to begin, which planning may have held
+        up.
+    :ivar obstacle: returns why the next step has to wait until ``resume``; empty if nothing is
+        against it.
     """
 
     def __init__(self, task: StepTask, limits: StepLimits) -> None:

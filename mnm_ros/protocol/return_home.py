@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """RESET by the service ``return_home``, in place of an action."""
 
 from __future__ import annotations
@@ -17,14 +27,14 @@ class HomeProgress(Enum):
 
 
 class HomeClient:
-    """Goes home by a service: calls it, waits for success, and takes the next report.
+    """
+    Goes home by a service: calls it, waits for success, and takes the next report.
 
     Responses and reports travel apart, so the report may overtake the response. A report that
     did so counts if it names the home state known from before, or if no other one follows.
 
-    Attributes:
-        under_way: whether the robot is being led home.
-        attempt: number of the present, or the last, way home.
+    :ivar under_way: whether the robot is being led home.
+    :ivar attempt: number of the present, or the last, way home.
     """
 
     def __init__(self, timer: RetryTimer) -> None:
@@ -74,21 +84,19 @@ class HomeClient:
 
 
 class ReturnHome:
-    """Leads the robot home by calls of a service, and says when that is over.
+    """
+    Leads the robot home by calls of a service, and says when that is over.
 
     A call cannot be taken back: one that is answered late leads the robot home once more, and
     an action that was given up may be executed after the call. The way home counts as over
     only when neither can happen any more.
 
-    Args:
-        call: calls the service and hands the attempt's number back to ``respond``; returns
-            whether it was called.
-        timer: with which the robot is waited for.
-
-    Attributes:
-        state: where the last way home has ended.
-        refusal: why the last call has failed, or empty.
-        refusals: how many calls have failed in a row.
+    :param call: calls the service and hands the attempt's number back to ``respond``; returns
+        whether it was called.
+    :param timer: with which the robot is waited for.
+    :ivar state: where the last way home has ended.
+    :ivar refusal: why the last call has failed, or empty.
+    :ivar refusals: how many calls have failed in a row.
     """
 
     def __init__(self, call: Callable[[int], object], timer: RetryTimer) -> None:
@@ -118,10 +126,10 @@ class ReturnHome:
         self._call(self._client.attempt)
 
     def abandon(self, seq: int | None) -> None:
-        """Forget the way home.
+        """
+        Forget the way home.
 
-        Args:
-            seq: of the action that is given up at the same time; None if there is none.
+        :param seq: of the action that is given up at the same time; None if there is none.
         """
         if seq is not None:
             self._given_up.add(seq)
@@ -159,7 +167,8 @@ class ReturnHome:
         return self._arrived(self._client.report(state))
 
     def executed(self, seq: int) -> HomeProgress | None:
-        """Take an answer; None unless it is to an action that was given up.
+        """
+        Take an answer; None unless it is to an action that was given up.
 
         Calls of the service may overtake that action: it may have led away from home again.
         """

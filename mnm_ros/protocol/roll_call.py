@@ -1,4 +1,15 @@
-"""Whether no more than one robot side executes the orders of an explorer.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Whether no more than one robot side executes the orders of an explorer.
 
 Two robot sides would both execute an order, and its answer would be that of either. The middleware
 tells who is there, but keeps a robot side that was killed for some 20 s. So those who are there
@@ -19,12 +30,12 @@ _REMEMBERED = 100    # orders that may still be answered
 
 @dataclass
 class _Call:
-    """A RESET by which robot sides are counted.
+    """
+    A RESET by which robot sides are counted.
 
-    Attributes:
-        robots: who was there when it was decided on.
-        unanswered: seq of the order that stayed unanswered.
-        after: seq of the last order before the call; every other one is the call.
+    :ivar robots: who was there when it was decided on.
+    :ivar unanswered: seq of the order that stayed unanswered.
+    :ivar after: seq of the last order before the call; every other one is the call.
     """
 
     robots: frozenset[Hashable]
@@ -33,10 +44,10 @@ class _Call:
 
 
 class RollCall:
-    """Says why nobody may be commanded, if several robot sides may be alive.
+    """
+    Says why nobody may be commanded, if several robot sides may be alive.
 
-    Args:
-        possible: whether RESET is an order like any other. If not, whoever is there counts.
+    :param possible: whether RESET is an order like any other. If not, whoever is there counts.
     """
 
     def __init__(self, possible: bool = True) -> None:
@@ -89,11 +100,11 @@ class RollCall:
         self._one = frozenset()
 
     def objection(self, timeout: float, now: float) -> str:
-        """Return why nobody may be commanded at present, or nothing.
+        """
+        Return why nobody may be commanded at present, or nothing.
 
-        Args:
-            timeout: seconds within which a robot side answers.
-            now: time in seconds.
+        :param timeout: seconds within which a robot side answers.
+        :param now: time in seconds.
         """
         if not self.several:
             return ''

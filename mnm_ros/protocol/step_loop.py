@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Commands a robot through the step protocol."""
 
 from __future__ import annotations
@@ -6,7 +16,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.step_task import RunState, StepTask
-from mnm_ros.protocol.clients import REPORT, Incoming, StepClient
+from mnm_ros.protocol.clients import Incoming, REPORT, StepClient
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
@@ -15,15 +25,15 @@ _GRACE = 0.3
 
 
 class StepLoop(Loop):
-    """Plays the actions of a task on a robot, from answer to action.
+    """
+    Plays the actions of a task on a robot, from answer to action.
 
-    Args:
-        task: what says the actions.
-        limits: how long to wait, and when to stop.
-        first_seq: number of the first action: the time in nanoseconds.
-        send: publishes ``[seq, action]``.
-        call_home: calls the service ``return_home`` and hands the attempt's number back to
-            ``on_home_response``; None to send RESET as an action like any other.
+    :param task: what says the actions.
+    :param limits: how long to wait, and when to stop.
+    :param first_seq: number of the first action: the time in nanoseconds.
+    :param send: publishes ``[seq, action]``.
+    :param call_home: calls the service ``return_home`` and hands the attempt's number back to
+        ``on_home_response``; None to send RESET as an action like any other.
     """
 
     def __init__(
@@ -95,7 +105,8 @@ class StepLoop(Loop):
         return seq != REPORT and not self._client.sent(seq)
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
-        """Take note that somebody, perhaps a robot, has joined or left the topics or services.
+        """
+        Take note that somebody, perhaps a robot, has joined or left the topics or services.
 
         A robot that has just joined may have missed a RESET, so RESET is sent again at once. If
         it carries that out, it does not begin where the other robot was: that place is forgotten.

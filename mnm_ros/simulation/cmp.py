@@ -1,4 +1,15 @@
-"""Controlled Markov processes (CMPs): where an action may lead, and how likely.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Controlled Markov processes (CMPs): where an action may lead, and how likely.
 
 A CMP has a start state, finitely many actions besides RESET, and any number of states, even
 infinitely many, so it is asked about one (state, action) pair at a time. RESET leads to the
@@ -49,10 +60,10 @@ class TableCmp:
     @classmethod
     def from_counts(cls, start: int, actions: int,
                     counts: Mapping[Pair, Mapping[int, int]]) -> TableCmp:
-        """Return the CMP whose probabilities are the observed frequencies.
+        """
+        Return the CMP whose probabilities are the observed frequencies.
 
-        Args:
-            counts: per (state, action) how often each next state followed, not empty.
+        :param counts: per (state, action) how often each next state followed, not empty.
         """
         return cls(start, actions, {
             pair: tuple((state, count / sum(seen.values())) for state, count in seen.items())
@@ -66,11 +77,11 @@ class TableCmp:
 
 
 class MoveCmp:
-    """A CMP in which each action moves by a rule if it succeeds, and else stays put.
+    """
+    A CMP in which each action moves by a rule if it succeeds, and else stays put.
 
-    Args:
-        moves: per action a function from a state to the state it moves to.
-        success: the probability in [0, 1] that a move succeeds.
+    :param moves: per action a function from a state to the state it moves to.
+    :param success: the probability in [0, 1] that a move succeeds.
     """
 
     def __init__(
@@ -94,15 +105,15 @@ class MoveCmp:
 
 
 def grid_cmp(rows: Sequence[str], slip: float, actions: Sequence[str]) -> MoveCmp:
-    """Return a grid world; the id of a state is ``row * width + column``.
+    """
+    Return a grid world; the id of a state is ``row * width + column``.
 
     A move against a wall or the edge stays put, and so does every move that begins inside a
     wall: only RESET leads out of it.
 
-    Args:
-        rows: strings of equal length, with ``#`` for a wall and exactly one ``S``, the start.
-        slip: the probability of staying put instead of moving.
-        actions: the names in ``GRID_MOVES``, in the order in which the actions are numbered.
+    :param rows: strings of equal length, with ``#`` for a wall and exactly one ``S``, the start.
+    :param slip: the probability of staying put instead of moving.
+    :param actions: the names in ``GRID_MOVES``, in the order in which the actions are numbered.
     """
     width = len(rows[0])
     free = {

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Find the scenarios and worlds that come with the package, be it installed or not."""
 
 from __future__ import annotations
@@ -7,17 +17,15 @@ import os
 from pathlib import Path
 import sys
 
-from mnm_ros.simulation.located_yaml import ScenarioError, listed
+from mnm_ros.simulation.located_yaml import listed, ScenarioError
 
 
 def find(path_or_name: str, kind: str) -> Path:
-    """Return the path of a file that is given by its path or by the name of a shipped file.
+    """
+    Return the path of a file that is given by its path or by the name of a shipped file.
 
-    Args:
-        kind: ``scenario`` or ``world``.
-
-    Raises:
-        ScenarioError: if no shipped file of that kind has the name.
+    :param kind: ``scenario`` or ``world``.
+    :raises ScenarioError: if no shipped file of that kind has the name.
     """
     path = Path(path_or_name).expanduser()
     if path.name == path_or_name and not (path.suffix and path.is_file()):

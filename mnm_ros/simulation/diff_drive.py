@@ -1,4 +1,15 @@
-"""A simulated differential-drive robot in a world, moved one tick of time after the other.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A simulated differential-drive robot in a world, moved one tick of time after the other.
 
 The body is a disc. In each tick the speeds approach the commanded ones as fast as the limits
 of acceleration allow, and the robot follows the arc that its wheels describe, until a wall or
@@ -20,14 +31,14 @@ _BISECTIONS = 20    # to find the point of contact with a wall
 
 @dataclass(frozen=True)
 class Body:
-    """The properties of the robot, in m, s and rad.
+    """
+    The properties of the robot, in m, s and rad.
 
-    Attributes:
-        tick: the simulated time between two poses.
-        command_timeout: the time after a command until the robot brakes.
-        slip: the probability that a wheel slips in a tick: it turns, but moves nothing.
-        odom_noise: the relative standard deviation of how far a wheel is measured to turn.
-        pose_noise, heading_noise: the standard deviations of a localised pose.
+    :ivar tick: the simulated time between two poses.
+    :ivar command_timeout: the time after a command until the robot brakes.
+    :ivar slip: the probability that a wheel slips in a tick: it turns, but moves nothing.
+    :ivar odom_noise: the relative standard deviation of how far a wheel is measured to turn.
+    :ivar pose_noise, heading_noise: the standard deviations of a localised pose.
     """
 
     tick: float = 0.05
@@ -45,21 +56,19 @@ class Body:
 
 
 class DiffDrive:
-    """The robot; it begins at home, at rest, heading east, in the first setting of the doors.
+    """
+    The robot; it begins at home, at rest, heading east, in the first setting of the doors.
 
     The seed and the commands determine everything that happens.
 
-    Attributes:
-        ticks: how many ticks have passed.
-        pose: the true pose.
-        odometry: the pose by the wheels, with the start as its origin.
-        speed, turn_rate: of the wheels, in m/s and rad/s.
-        bumped: whether something stopped the robot in the last tick.
-        setting: the index of the setting in force.
-        doors: whether each door is open; a door does not close while the robot stands in it.
-
-    Raises:
-        ValueError: if the robot does not fit into a cell.
+    :ivar ticks: how many ticks have passed.
+    :ivar pose: the true pose.
+    :ivar odometry: the pose by the wheels, with the start as its origin.
+    :ivar speed, turn_rate: of the wheels, in m/s and rad/s.
+    :ivar bumped: whether something stopped the robot in the last tick.
+    :ivar setting: the index of the setting in force.
+    :ivar doors: whether each door is open; a door does not close while the robot stands in it.
+    :raises ValueError: if the robot does not fit into a cell.
     """
 
     def __init__(self, world: World, body: Body, seed: int = 0) -> None:

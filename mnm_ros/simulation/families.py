@@ -1,4 +1,15 @@
-"""Families of random CMPs, on which the promise is measured.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Families of random CMPs, on which the promise is measured.
 
 A family is a function that takes a random generator and the number of changes and returns a
 ``Draw``. To add one, write it and give it a row in ``FAMILIES``. The function ``draw`` repeats
@@ -13,12 +24,11 @@ from functools import partial
 from pathlib import Path
 import zlib
 
-import numpy as np
-
 from mnm_ros.core.counts import Pair
-from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, Outcomes, TableCmp
+from mnm_ros.simulation.cmp import Cmp, GRID_MOVES, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import Scenario, Setting
+import numpy as np
 
 SMALLEST, LARGEST = 3, 15
 """The numbers of states within the radius that are worth a trial."""
@@ -31,7 +41,8 @@ Table = dict[Pair, Outcomes]
 
 @dataclass(frozen=True)
 class Draw:
-    """What a family has drawn: settings that share the start state and the actions.
+    """
+    What a family has drawn: settings that share the start state and the actions.
 
     benign: whether a change is meant to leave a hypothesis right that was right before.
     """
@@ -47,7 +58,8 @@ class Draw:
 
 
 def random_graph(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """Return a sparse graph on a ring: most actions lead to a state close by, a few far away.
+    """
+    Return a sparse graph on a ring: most actions lead to a state close by, a few far away.
 
     There are 6 to 20 states with shuffled ids and 2 to 4 actions. One pair in five stays put;
     the others have one to three next states, the first with a probability of 0.4 to 1. A change
@@ -80,7 +92,8 @@ def random_graph(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """Return a slippery grid of 2 to 5 rows and columns with random walls.
+    """
+    Return a slippery grid of 2 to 5 rows and columns with random walls.
 
     A move slips with a probability of 0 to 0.4. It then stays put or, in every other grid, goes
     to one of the two sides. Moves against a wall or the edge stay put. A change turns one to
@@ -127,7 +140,8 @@ def random_grid(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def random_tree(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """Return a tree with traps: 2 or 3 actions lead down, in some trees another one leads up.
+    """
+    Return a tree with traps: 2 or 3 actions lead down, in some trees another one leads up.
 
     The tree has five or four levels. Some branches are missing, and some lead into a trap that
     only RESET leaves. The others reach their child with a probability of 0.5 to 1, and else
@@ -165,7 +179,8 @@ def random_tree(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def confusing_chain(rng: np.random.Generator, changes: int = 0) -> Draw:
-    """Return a chain with confusing states just within or just beyond the radius.
+    """
+    Return a chain with confusing states just within or just beyond the radius.
 
     The chain has 3 to 7 links; link ``i`` is state ``10 i``. In each link one of 2 or 3 actions,
     drawn anew, advances with a probability of 0.7 to 1 and else stays put. The others end in a
@@ -209,7 +224,8 @@ def confusing_chain(rng: np.random.Generator, changes: int = 0) -> Draw:
 
 
 def random_star(rng: np.random.Generator, changes: int = 0, gap: bool = False) -> Draw:
-    """Return a home with 3 to 8 targets, each hit by an action of its own.
+    """
+    Return a home with 3 to 8 targets, each hit by an action of its own.
 
     The action hits after 1.1 to 12 tries on average and else stays put; every action leads back
     from a target. A change draws the probability of one or two of them anew, and is benign.
@@ -266,7 +282,8 @@ is ``early``, the change is for the building phase. ``INCIDENTS`` says what happ
 
 
 def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:
-    """Return the scenario that a family and a seed give; ``Simulator.change`` makes its changes.
+    """
+    Return the scenario that a family and a seed give; ``Simulator.change`` makes its changes.
 
     In every setting, ``SMALLEST`` to ``LARGEST`` states are reachable within ``radius``. At every
     change a state within ``radius`` leaves even ``(1 + epsilon) * radius``, or one from outside of
@@ -274,8 +291,7 @@ def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> S
     settings come in either order, so that states are gained as often as they are lost. A benign
     change moves no state across the radius, nor across the limit or close to it.
 
-    Raises:
-        ValueError: if there is no such family, the seed is negative or no draw fits.
+    :raises ValueError: if there is no such family, the seed is negative or no draw fits.
     """
     if family not in FAMILIES:
         raise ValueError(f'family is {family!r}, expected one of {", ".join(FAMILIES)}')

@@ -1,4 +1,15 @@
-"""CMPs given by rules, for state sets that are too large to list.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+CMPs given by rules, for state sets that are too large to list.
 
 To add one, write a function from its parameters to ``Rules``, and give it a row in ``GENERATORS``.
 """
@@ -47,7 +58,8 @@ def endless_corridor(success: float) -> Rules:
 
 
 def endless_tree(success: float) -> Rules:
-    """Return a binary tree with root 1, in which node ``n`` has the children ``2n``, ``2n + 1``.
+    """
+    Return a binary tree with root 1, in which node ``n`` has the children ``2n``, ``2n + 1``.
 
     No action leads up. Moves stay put on the 63rd level, the last one that fits into int64.
     """

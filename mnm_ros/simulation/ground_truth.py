@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The truth about a known CMP, and how a hypothesis compares with it."""
 
 from __future__ import annotations
@@ -6,20 +16,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats, Indices
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario
+import numpy as np
 
 _TOLERANCE = 1 + 1e-9
 """Keeps rounding from deciding whether a time that equals the limit is within it."""
 
 
 def reachable_states(cmp: Cmp, radius: float) -> tuple[int, ...]:
-    """Return the incrementally reachable set ``S_L->``, in the order in which it is found.
+    """
+    Return the incrementally reachable set ``S_L->``, in the order in which it is found.
 
     Beginning with home, every state is added that some policy on the states found so far
     reaches within ``radius`` expected steps.
@@ -40,7 +50,8 @@ def reachable_states(cmp: Cmp, radius: float) -> tuple[int, ...]:
 
 
 def best_time(cmp: Cmp, members: Sequence[int], target: int) -> float:
-    """Return the least expected steps from home to ``target``; inf if no policy reaches it.
+    """
+    Return the least expected steps from home to ``target``; inf if no policy reaches it.
 
     The minimum is over the policies that play RESET outside of ``members``, which include home.
     It is found by policy iteration, exact up to rounding.
@@ -72,13 +83,13 @@ def best_time(cmp: Cmp, members: Sequence[int], target: int) -> float:
 def _stochastic_shortest_path(
         cmp: Cmp, members: Sequence[int], target: int,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the shortest path problem between ``n`` members by ``A`` actions, RESET last.
+    """
+    Return the shortest path problem between ``n`` members by ``A`` actions, RESET last.
 
     A next state that is neither a member nor the target counts as home, at the cost of a RESET.
 
-    Returns:
-        The expected costs (A, n), the probabilities of moves between members (A, n, n) and those
-        of arriving at the target (A, n).
+    :returns: The expected costs (A, n), the probabilities of moves between members (A, n, n) and
+        those of arriving at the target (A, n).
     """
     states = [state for state in members if state != target]
     index = {state: i for i, state in enumerate(states)}
@@ -114,7 +125,8 @@ def _proper_policy(move: Floats, arrival: Floats) -> Indices | None:
 
 
 def expected_steps(cmp: Cmp, policy: Policy) -> float:
-    """Return the expected steps from home until ``policy.target`` is first reached.
+    """
+    Return the expected steps from home until ``policy.target`` is first reached.
 
     The result is exact for the published meaning of a policy: each attempt begins at home with
     step 0, and outside of the listed states and after the horizon a RESET, which is a step,
@@ -142,11 +154,11 @@ def expected_steps(cmp: Cmp, policy: Policy) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong with a hypothesis.
+    """
+    What is wrong with a hypothesis.
 
-    Attributes:
-        missing: the reachable states that are not known.
-        over_limit: the targets whose policy takes too long, with its expected steps.
+    :ivar missing: the reachable states that are not known.
+    :ivar over_limit: the targets whose policy takes too long, with its expected steps.
     """
 
     missing: tuple[int, ...]
@@ -159,13 +171,13 @@ class Verdict:
 
 
 def judge(cmp: Cmp, hypothesis: Hypothesis | None, radius: float, epsilon: float) -> Verdict:
-    """Compare a hypothesis with the CMP in force; a hypothesis None knows no state.
+    """
+    Compare a hypothesis with the CMP in force; a hypothesis None knows no state.
 
     It must know every state reachable within ``radius`` expected steps, and each of its policies
     must reach its target within ``(1 + epsilon) * radius``.
 
-    Raises:
-        ValueError: if a policy plays an unknown action.
+    :raises ValueError: if a policy plays an unknown action.
     """
     return _verdict(cmp, reachable_states(cmp, radius), hypothesis, (1 + epsilon) * radius)
 
@@ -181,10 +193,10 @@ def _verdict(cmp: Cmp, reachable: Sequence[int], hypothesis: Hypothesis | None,
 
 
 class ExplorationSteps:
-    """Counts exploration steps, at which the published hypothesis is wrong (Gajane et al. 2019).
+    """
+    Counts exploration steps, at which the published hypothesis is wrong (Gajane et al. 2019).
 
-    Attributes:
-        total: the exploration steps so far.
+    :ivar total: the exploration steps so far.
     """
 
     def __init__(self, scenario: Scenario, radius: float, epsilon: float) -> None:

@@ -1,4 +1,15 @@
-"""A Gymnasium environment with discrete states and actions as a robot.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A Gymnasium environment with discrete states and actions as a robot.
 
 RESET is ``env.reset``. Once an episode is over, every other action leads to the state in which
 it has ended. This module does not import Gymnasium itself.
@@ -8,9 +19,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mnm_ros.core.problem import RESET
+import numpy as np
 
 _NAMES = {
     'CliffWalking': ('up', 'right', 'down', 'left'),
@@ -21,19 +31,15 @@ _NAMES = {
 
 
 class GymRobot:
-    """An environment from RESET to RESET.
+    """
+    An environment from RESET to RESET.
 
-    Args:
-        env: an environment with discrete states and actions.
-        seed: of the dynamics and of the start state.
-        one_home: whether RESET always leads to the start state that ``seed`` gives; the random
-            numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
-
-    Attributes:
-        home: the state that RESET leads to; None if it draws one.
-
-    Raises:
-        ValueError: if observations or actions are not discrete.
+    :param env: an environment with discrete states and actions.
+    :param seed: of the dynamics and of the start state.
+    :param one_home: whether RESET always leads to the start state that ``seed`` gives; the random
+        numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
+    :ivar home: the state that RESET leads to; None if it draws one.
+    :raises ValueError: if observations or actions are not discrete.
     """
 
     def __init__(self, env: Any, seed: int = 0, one_home: bool = True) -> None:

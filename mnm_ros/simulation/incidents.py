@@ -1,4 +1,15 @@
-"""What happens to a robot beside the steps it is told to make: it is moved, answers are lost.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+What happens to a robot beside the steps it is told to make: it is moved, answers are lost.
 
 The promise is about the CMP without any of this, whatever decides when it happens.
 """
@@ -8,10 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 
 
 class Learner(Protocol):
@@ -29,13 +39,13 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Incidents:
-    """How often what happens, after a step and with probabilities.
+    """
+    How often what happens, after a step and with probabilities.
 
-    Attributes:
-        moved: somebody puts the robot elsewhere.
-        helped: a helper moves it, once it has not left its place for ``patience`` steps.
-        lost: the answer to an action, no RESET, is lost; every other time it was not executed.
-        lost_still: the same, only where the robot was to stay in its place.
+    :ivar moved: somebody puts the robot elsewhere.
+    :ivar helped: a helper moves it, once it has not left its place for ``patience`` steps.
+    :ivar lost: the answer to an action, no RESET, is lost; every other time it was not executed.
+    :ivar lost_still: the same, only where the robot was to stay in its place.
     """
 
     moved: float = 0.0
@@ -46,15 +56,13 @@ class Incidents:
 
 
 class Player:
-    """Plays a learner's actions in a simulator, with incidents.
+    """
+    Plays a learner's actions in a simulator, with incidents.
 
-    Args:
-        simulator: what moves the robot.
-        incidents: how often what happens.
-        seed: of when it happens.
-
-    Attributes:
-        interruptions: so far.
+    :param simulator: what moves the robot.
+    :param incidents: how often what happens.
+    :param seed: of when it happens.
+    :ivar interruptions: so far.
     """
 
     def __init__(self, simulator: Simulator, incidents: Incidents, seed: int) -> None:

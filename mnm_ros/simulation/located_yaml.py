@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """YAML in which every entry knows its line, so that errors can name it."""
 
 from __future__ import annotations
@@ -20,18 +30,18 @@ class ScenarioError(ValueError):
 
 
 class Entry:
-    """One value of a YAML file and its place.
+    """
+    One value of a YAML file and its place.
 
     Each reader returns the value if it is of the kind asked for. Otherwise it raises
     ScenarioError with the file, the line, what was found and ``what`` was expected.
 
-    Args:
-        line: of the file, from 1.
-        content: the text of a scalar, or the entries of a list, or those of a mapping, each key
-            followed by its value.
-        kind: ``dict`` for a mapping, ``list``, or ``str`` for a scalar.
-        tag: of a scalar, as in the file.
-        plain: whether a scalar has neither quotes nor a tag.
+    :param line: of the file, from 1.
+    :param content: the text of a scalar, or the entries of a list, or those of a mapping, each key
+        followed by its value.
+    :param kind: ``dict`` for a mapping, ``list``, or ``str`` for a scalar.
+    :param tag: of a scalar, as in the file.
+    :param plain: whether a scalar has neither quotes nor a tag.
     """
 
     __slots__ = ('_content', '_kind', '_path', '_plain', '_tag', 'line', 'size')

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The pace of a simulation whose driver answers each pose with a command."""
 
 from __future__ import annotations
@@ -8,15 +18,15 @@ _EVERY = 200        # ticks between two waits for commands that are too many
 
 
 class Lockstep:
-    """Waits for one command before each tick.
+    """
+    Waits for one command before each tick.
 
     A command that answers no pose, or answers late, would be one too many for ever: each command
     leads to a tick, each tick to a pose, and each pose to a command, so that the driver would
     always react to a pose of several ticks ago. Therefore now and then, and after each timeout,
     the next tick waits until no command has come for 2 ms.
 
-    Attributes:
-        due: when the next tick is due, in s on the clock of ``now``; each call moves it.
+    :ivar due: when the next tick is due, in s on the clock of ``now``; each call moves it.
     """
 
     def __init__(self, now: float) -> None:

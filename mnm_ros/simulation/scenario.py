@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Scenario files: the settings of a changing CMP, in the order in which they are in force."""
 
 from __future__ import annotations
@@ -7,10 +17,10 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.counts import Pair
-from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, Outcomes, TableCmp, grid_cmp
+from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, Outcomes, TableCmp
 from mnm_ros.simulation.config_files import files, find
 from mnm_ros.simulation.generators import GENERATORS
-from mnm_ros.simulation.located_yaml import Entry, Keys, ScenarioError, listed
+from mnm_ros.simulation.located_yaml import Entry, Keys, listed, ScenarioError
 from mnm_ros.simulation.yaml_reader import read
 
 __all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']
@@ -21,10 +31,10 @@ _MOST_WARNED_OF = 5    # states of a setting
 
 @dataclass(frozen=True)
 class Setting:
-    """A CMP, and the total number of steps after which the next setting is in force, if any.
+    """
+    A CMP, and the total number of steps after which the next setting is in force, if any.
 
-    Attributes:
-        rows: of a grid, as they stand in the file.
+    :ivar rows: of a grid, as they stand in the file.
     """
 
     cmp: Cmp
@@ -34,12 +44,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One or more settings that share the start state and the actions.
+    """
+    One or more settings that share the start state and the actions.
 
-    Attributes:
-        actions: the names in the order of the numbers, without RESET.
-        settings: in the order in which they are in force.
-        warnings: what is allowed and may yet be a mistake, each with the file and the line.
+    :ivar actions: the names in the order of the numbers, without RESET.
+    :ivar settings: in the order in which they are in force.
+    :ivar warnings: what is allowed and may yet be a mistake, each with the file and the line.
     """
 
     name: str
@@ -51,10 +61,10 @@ class Scenario:
 
 
 def load(path_or_name: str) -> Scenario:
-    """Read a scenario file, given by its path or by the name of a shipped one.
+    """
+    Read a scenario file, given by its path or by the name of a shipped one.
 
-    Raises:
-        ScenarioError: with the file, the line and what was expected there.
+    :raises ScenarioError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'scenario')
     return _scenario(path, read(path))

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Play a scenario step by step."""
 
 from __future__ import annotations
@@ -6,28 +16,25 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-import numpy as np
-
 from mnm_ros.core.counts import Pair
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario
+import numpy as np
 
 _Prepared = tuple[tuple[int, ...], tuple[float, ...], dict[int, int]]
 """Of a (state, action): the next states, their cumulative probabilities and their counts."""
 
 
 class Simulator:
-    """A scenario in motion; it begins in the start state, in the first setting.
+    """
+    A scenario in motion; it begins in the start state, in the first setting.
 
-    Args:
-        seed: not negative; the same seed and actions give the same states.
-
-    Attributes:
-        state: where the robot is. Assign to it to move the robot without a step.
-        steps: the steps so far, over all settings.
-        setting: the index of the setting in force.
-        counts: per (state, action), RESET included, how often each next state followed.
-        changes: per change the steps before it and the index of the new setting.
+    :param seed: not negative; the same seed and actions give the same states.
+    :ivar state: where the robot is. Assign to it to move the robot without a step.
+    :ivar steps: the steps so far, over all settings.
+    :ivar setting: the index of the setting in force.
+    :ivar counts: per (state, action), RESET included, how often each next state followed.
+    :ivar changes: per change the steps before it and the index of the new setting.
     """
 
     def __init__(self, scenario: Scenario, seed: int = 0) -> None:
@@ -59,7 +66,8 @@ class Simulator:
         return state
 
     def change(self) -> bool:
-        """Go to the next setting, after the last to the first; False if there is only one.
+        """
+        Go to the next setting, after the last to the first; False if there is only one.
 
         The robot stays where it is. If the new setting's ``until`` has passed already, the
         setting stays in force until the next call.

@@ -1,4 +1,15 @@
-"""World files: the floor plans of ``diff_drive_sim``, of square cells, with doors.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+World files: the floor plans of ``diff_drive_sim``, of square cells, with doors.
 
 The map frame has its origin at the lower left corner of the plan, x to the right, y upwards.
 """
@@ -11,7 +22,7 @@ from math import floor
 from pathlib import Path
 
 from mnm_ros.simulation.config_files import files, find
-from mnm_ros.simulation.located_yaml import Entry, ScenarioError, listed
+from mnm_ros.simulation.located_yaml import Entry, listed, ScenarioError
 from mnm_ros.simulation.yaml_reader import read
 
 __all__ = ['Cell', 'ScenarioError', 'World', 'load', 'shipped']
@@ -25,15 +36,15 @@ _STATES = {'open': True, 'closed': False}
 
 @dataclass(frozen=True)
 class World:
-    """A floor plan.
+    """
+    A floor plan.
 
-    Attributes:
-        cell_size: the side of a cell in m.
-        size: the numbers of columns and rows.
-        home: the cell where the robot starts, heading east.
-        walls: the cells that are never free, besides all those outside of the plan.
-        doors: the cells of each door by its letter, in the order of the letters.
-        settings: whether each door is open; one or more, in force one after the other.
+    :ivar cell_size: the side of a cell in m.
+    :ivar size: the numbers of columns and rows.
+    :ivar home: the cell where the robot starts, heading east.
+    :ivar walls: the cells that are never free, besides all those outside of the plan.
+    :ivar doors: the cells of each door by its letter, in the order of the letters.
+    :ivar settings: whether each door is open; one or more, in force one after the other.
     """
 
     name: str
@@ -78,10 +89,10 @@ class World:
 
 
 def load(path_or_name: str) -> World:
-    """Read a world file, given by its path or by the name of a shipped one.
+    """
+    Read a world file, given by its path or by the name of a shipped one.
 
-    Raises:
-        ScenarioError: with the file, the line and what was expected there.
+    :raises ScenarioError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'world')
     root = read(path, 'world')

@@ -1,4 +1,15 @@
-"""Read a YAML file into entries that know their lines, within limits.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Read a YAML file into entries that know their lines, within limits.
 
 PyYAML would build everything that a file asks for, at any depth and of any size. What it parses is
 put together here, without recursion, and aliases are counted as what they repeat.
@@ -12,9 +23,8 @@ import gc
 from pathlib import Path
 from typing import Any
 
+from mnm_ros.simulation.located_yaml import Entry, error_at, ScenarioError
 import yaml
-
-from mnm_ros.simulation.located_yaml import Entry, ScenarioError, error_at
 
 MOST_BYTES = 32 * 2 ** 20
 """Of a file, which would take a minute at this size if its values are short."""

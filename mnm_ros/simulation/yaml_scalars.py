@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What a single value of a YAML file means: text, a number, a truth value or nothing."""
 
 from __future__ import annotations
@@ -18,11 +28,11 @@ _resolver = yaml.resolver.Resolver()
 
 
 def tag_of(text: str, tag: str | None, plain: bool) -> str:
-    """Return the tag of a scalar: the one that it was given, else what its text looks like.
+    """
+    Return the tag of a scalar: the one that it was given, else what its text looks like.
 
-    Args:
-        tag: as in the file, None if there is none.
-        plain: whether the text stands there without quotes and tag.
+    :param tag: as in the file, None if there is none.
+    :param plain: whether the text stands there without quotes and tag.
     """
     if tag not in (None, '!'):
         return str(tag)
@@ -30,10 +40,10 @@ def tag_of(text: str, tag: str | None, plain: bool) -> str:
 
 
 def value_of(text: str, tag: str | None, plain: bool) -> Any:
-    """Return the value of a scalar.
+    """
+    Return the value of a scalar.
 
-    Raises:
-        ValueError: if it has none, or one of another kind, such as a date.
+    :raises ValueError: if it has none, or one of another kind, such as a date.
     """
     if plain and _INTEGER.fullmatch(text):    # nearly all of a large file, and much faster so
         return int(text)

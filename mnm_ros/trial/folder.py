@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The folder of a trial: parameters that keep everything in it, and the times of the starts."""
 
 from __future__ import annotations
@@ -7,21 +17,18 @@ from pathlib import Path
 import re
 from typing import Any
 
-import yaml
-
 from mnm_ros.trial.report import STARTS
+import yaml
 
 
 def prepare(params_file: str, folder: str, now: datetime) -> Path:
-    """Make or go on with a folder; return its ``params.yaml``, made from a file of parameters.
+    """
+    Make or go on with a folder; return its ``params.yaml``, made from a file of parameters.
 
-    Args:
-        params_file: of the explorer; '' for none.
-        folder: '' for a new one in ``mnm_trials`` in the home folder.
-
-    Raises:
-        OSError: if the file cannot be read or the folder cannot be written.
-        ValueError: if the file is no file of parameters.
+    :param params_file: of the explorer; '' for none.
+    :param folder: '' for a new one in ``mnm_trials`` in the home folder.
+    :raises OSError: if the file cannot be read or the folder cannot be written.
+    :raises ValueError: if the file is no file of parameters.
     """
     path = Path(folder or f'~/mnm_trials/{now:%Y-%m-%d_%H-%M-%S}').expanduser().resolve()
     text = Path(params_file).expanduser().read_text(encoding='utf-8') if params_file else ''

@@ -1,4 +1,15 @@
-"""How many steps an exploration will take, predicted before it begins.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+How many steps an exploration will take, predicted before it begins.
 
 Two power laws were fitted to the steps until the first hypothesis, in runs of MNM with the preset
 ``onboard`` in random CMPs. One needs the number of states to be learnt, the other a probe.
@@ -15,14 +26,14 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """``steps = exp(constant) * states^s * met^m * actions^a * radius^r / min(eps, 1)^e * ...``.
+    """
+    ``steps = exp(constant) * states^s * met^m * actions^a * radius^r / min(eps, 1)^e * ...``.
 
     The last factor is ``log(1 / delta)^d``.
 
-    Attributes:
-        exponents: by the names in ``factors``; those that are 0 are left out.
-        low, high: 5% of the runs held out took less than ``low`` times the predicted steps, and
-            5% more than ``high`` times.
+    :ivar exponents: by the names in ``factors``; those that are 0 are left out.
+    :ivar low, high: 5% of the runs held out took less than ``low`` times the predicted steps, and
+        5% more than ``high`` times.
     """
 
     exponents: Mapping[str, float]
@@ -61,12 +72,12 @@ class Prediction:
 
 def factors(states: int, met: int, actions: int, radius: float, epsilon: float,
             delta: float) -> dict[str, float]:
-    """Return the logarithms of the factors of a law by name.
+    """
+    Return the logarithms of the factors of a law by name.
 
-    Args:
-        states: estimated within the radius, or to be learnt.
-        met: the number of all states that the probe has met.
-        actions: the number of actions without RESET.
+    :param states: estimated within the radius, or to be learnt.
+    :param met: the number of all states that the probe has met.
+    :param actions: the number of actions without RESET.
     """
     return {'constant': 1.0, 'states': math.log(states), 'met': math.log(met),
             'actions': math.log(actions), 'radius': math.log(radius),

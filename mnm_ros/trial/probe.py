@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A few steps that show how a robot and its world behave."""
 
 from __future__ import annotations
@@ -13,17 +23,15 @@ from mnm_ros.simulation.ground_truth import reachable_states
 
 
 class Probe:
-    """Plays every action from home, and then in each state the action tried least there.
+    """
+    Plays every action from home, and then in each state the action tried least there.
 
-    Args:
-        actions: the number of actions without RESET.
-        radius: ``L``; a walk from home has at most twice as many steps.
-        resets, steps: the least numbers of RESETs and of other actions to play.
-        seed: of the choice among actions tried equally often.
-
-    Attributes:
-        homes: how often a RESET ended in each state.
-        counts: per (state, action), without RESET, how often each next state followed.
+    :param actions: the number of actions without RESET.
+    :param radius: ``L``; a walk from home has at most twice as many steps.
+    :param resets, steps: the least numbers of RESETs and of other actions to play.
+    :param seed: of the choice among actions tried equally often.
+    :ivar homes: how often a RESET ended in each state.
+    :ivar counts: per (state, action), without RESET, how often each next state followed.
     """
 
     def __init__(self, actions: int, radius: float, resets: int, steps: int, seed: int) -> None:
@@ -79,7 +87,8 @@ class Probe:
         self._next = RESET
 
     def estimate(self) -> tuple[int, bool]:
-        """Return how many states seem to be within the radius, and whether these are all.
+        """
+        Return how many states seem to be within the radius, and whether these are all.
 
         The estimate takes the observed frequencies for the truth and lets untried actions stay
         put. There may be more states if an action is untried in one of those found.

@@ -1,4 +1,15 @@
-"""What happened in an exploration, from its transition log.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+What happened in an exploration, from its transition log.
 
 The core is deterministic, so playing the log again shows what was known at each step.
 """
@@ -21,17 +32,17 @@ from mnm_ros.simulation.ground_truth import expected_steps
 
 @dataclass
 class ReplaySummary:
-    """What happened in an exploration.
+    """
+    What happened in an exploration.
 
-    Attributes:
-        here: where the robot is; None if it may be anywhere.
-        known: per change of the number of known states the step and the new number.
-        events: the step and the sentence of each decision.
-        inputs: how many of each kind there were.
-        actions: how often each action was played.
-        counts: per (state, action) how often each next state followed since the last change
-            that was noticed.
-        noticed: how many changes were noticed.
+    :ivar here: where the robot is; None if it may be anywhere.
+    :ivar known: per change of the number of known states the step and the new number.
+    :ivar events: the step and the sentence of each decision.
+    :ivar inputs: how many of each kind there were.
+    :ivar actions: how often each action was played.
+    :ivar counts: per (state, action) how often each next state followed since the last change
+        that was noticed.
+    :ivar noticed: how many changes were noticed.
     """
 
     exploration: Exploration
@@ -62,7 +73,8 @@ class ReplaySummary:
             self.known.append((exploration.steps, found))
 
     def steps_to(self, policy: Policy) -> float:
-        """Return the expected steps of a policy by the frequencies in ``counts``.
+        """
+        Return the expected steps of a policy by the frequencies in ``counts``.
 
         An action that was never tried stays put; inf if the target is never reached.
         """
@@ -81,7 +93,8 @@ class ReplaySummary:
         return sum(seen[state] for seen in self.counts.values())
 
     def least_tried(self, policy: Policy) -> int:
-        """Return how often the least tried action of a policy was tried.
+        """
+        Return how often the least tried action of a policy was tried.
 
         Only the states count through which the policy leads, by the transitions in ``counts``.
         """

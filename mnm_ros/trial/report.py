@@ -1,4 +1,15 @@
-"""Write the report of a trial: ``python3 -m mnm_ros.trial.report TRIAL_DIR``.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Write the report of a trial: ``python3 -m mnm_ros.trial.report TRIAL_DIR``.
 
 For every transition log in the folder (``*.log.sqlite``, kept with ``transition_log: true``) it
 writes in Markdown what happened, what is known and how well, with a figure if matplotlib is
@@ -19,7 +30,7 @@ from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, Saved
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.problem import RESET
-from mnm_ros.trial.replay import ReplaySummary, replay
+from mnm_ros.trial.replay import replay, ReplaySummary
 
 STARTS = 'starts.txt'
 """The file in the folder of a trial that has the time of each launch, a line each."""
@@ -29,11 +40,11 @@ _ENOUGH = 3       # times; a policy with an action tried less often is marked
 
 
 def report(saved: Saved, summary: ReplaySummary, span: str, figure: str) -> str:
-    """Return the report of one log as Markdown.
+    """
+    Return the report of one log as Markdown.
 
-    Args:
-        span: the beginning and the end in words, or ''.
-        figure: the name of the file of the figure, or ''.
+    :param span: the beginning and the end in words, or ''.
+    :param figure: the name of the file of the figure, or ''.
     """
     return '\n'.join(line for part in (
         _overview(saved, summary, span),
@@ -137,10 +148,10 @@ def draw(summary: ReplaySummary, path: Path) -> bool:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write the report of each log in the folder and return the paths of the reports.
+    """
+    Write the report of each log in the folder and return the paths of the reports.
 
-    Raises:
-        Refused: if there is no log, or if one is damaged, after the others were reported.
+    :raises Refused: if there is no log, or if one is damaged, after the others were reported.
     """
     logs = sorted(folder.glob('*.log.sqlite'))
     if not logs:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The exploration benchmarks repeat themselves bit for bit and count what they say."""
 
 from __future__ import annotations
@@ -9,15 +19,14 @@ from pathlib import Path
 
 import exploration_steps
 import false_alarms
-import pytest
-import references
-from references import Configuration
-
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import load
+import pytest
+import references
+from references import Configuration
 
 SHORT = Configuration(tail=5000, limit=20_000)
 

@@ -1,12 +1,21 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Every known state of every shipped scenario is reached, and as fast as was promised."""
 
 from __future__ import annotations
 
 from binomial import binomial_tail
+from mnm_ros.simulation.scenario import shipped
 import navigation
 import pytest
-
-from mnm_ros.simulation.scenario import shipped
 
 RADIUS, EPSILON, SEEDS, ATTEMPTS = 4.0, 1.0, 3, 200
 # As in test_promise: explorations break the promise far less often than one in ten.

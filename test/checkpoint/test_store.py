@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What is kept on disk leads back to the same place, and damaged files are refused."""
 
 from __future__ import annotations
@@ -15,8 +25,6 @@ import sqlite3
 import subprocess
 import sys
 
-import pytest
-
 from mnm_ros.checkpoint import generations
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.__main__ import describe
@@ -27,6 +35,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 CORRIDOR = load('corridor')
 SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))

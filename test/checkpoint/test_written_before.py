@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A checkpoint of an earlier version is gone on from, or set aside with the reason."""
 
 from __future__ import annotations
@@ -7,14 +17,13 @@ from pathlib import Path
 import sqlite3
 from typing import Any
 
-import pytest
-
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.problem import RESET
+import pytest
 
 DUMP = Path(__file__).with_name('data') / 'corridor_0_1_0.sql'
 EAST = 0

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The command `mnm_ros` knows its subcommands, and helps without ROS."""
 
 from __future__ import annotations
@@ -8,13 +18,12 @@ from pathlib import Path
 import subprocess
 import sys
 
-import pytest
-import yaml
-
 from mnm_ros.command import call, run
 from mnm_ros.command.main import COMMANDS, main
 from mnm_ros.interface import SERVICES
 from mnm_ros.trial import folder
+import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = [name for name, command in COMMANDS.items() if command.module.startswith('command.')]

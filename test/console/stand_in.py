@@ -1,4 +1,15 @@
-"""The console with nodes that only pretend: ``stand_in.py console|explorer|cmp_sim ...``.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The console with nodes that only pretend: ``stand_in.py console|explorer|cmp_sim ...``.
 
 STAND_IN tells the explorer what to do: publish a ``right`` or a ``wrong`` hypothesis, ``none``,
 or ``die``. Each node leaves a file ``<node>.pid`` in the directory STAND_IN_PIDS.
@@ -40,9 +51,8 @@ def node(name: str) -> int:
 
 
 def cmp_sim(node):
-    from std_msgs.msg import Int64
-
     from mnm_ros.wire import LATCHED
+    from std_msgs.msg import Int64
     setting = node.create_publisher(Int64, 'true_setting', LATCHED)
     exploration = node.create_publisher(Int64, 'exploration_steps', LATCHED)
 
@@ -54,10 +64,9 @@ def cmp_sim(node):
 
 def explorer(node):
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-    from std_msgs.msg import Int64MultiArray, String
-
     from mnm_ros.core.policy import Hypothesis, Policy
-    from mnm_ros.wire import LATCHED, PolicySet, encode_known_states
+    from mnm_ros.wire import encode_known_states, LATCHED, PolicySet
+    from std_msgs.msg import Int64MultiArray, String
     phase = node.create_publisher(String, 'phase', LATCHED)
     known = node.create_publisher(Int64MultiArray, 'known_states', LATCHED)
     policies = node.create_publisher(Int64MultiArray, 'policies', LATCHED)

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,12 +21,11 @@ import subprocess
 import sys
 import tempfile
 
+from mnm_ros.console import environment
 import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
-
-from mnm_ros.console import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,14 +1,23 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 from __future__ import annotations
 
 from dataclasses import replace
 import re
 
-import pytest
-
-from mnm_ros.console.render import Frame, changed, clip, duration, progress, screen
-from mnm_ros.console.snapshot import Goal, Snapshot, phase_of
+from mnm_ros.console.render import changed, clip, duration, Frame, progress, screen
+from mnm_ros.console.snapshot import Goal, phase_of, Snapshot
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.policy import Hypothesis, Policy
+import pytest
 
 FRAME = Frame('two rooms', 2, 'Ctrl-C ends both nodes')
 GRID = ((('S', 0), ('.', 1)), (('.', 2), ('#', 3)))

@@ -1,4 +1,15 @@
-"""Robot sides that break the contract, each in its own way: ``wrong_robots.py WAY ...``.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Robot sides that break the contract, each in its own way: ``wrong_robots.py WAY ...``.
 
 All are a ring of four states, each in the namespace of its way. ``right`` breaks nothing.
 """
@@ -10,13 +21,12 @@ from random import Random
 import sys
 import time
 
+from mnm_ros import wire
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros import wire
 
 DESCRIPTIONS = {
     'right': '{"actions": ["left", "right"], "home": 0}',

@@ -1,4 +1,15 @@
-"""Interruptions that tell something: whoever breaks off what takes long must not flatter a policy.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Interruptions that tell something: whoever breaks off what takes long must not flatter a policy.
 
 A person frees a robot that does not move, or an answer is lost more often where it did not move.
 What is broken off counts as the worst it could have become where a policy is accepted, and as the
@@ -10,10 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-from scripted import HOME, ScriptedBase, policy
-
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, Round
@@ -21,13 +28,16 @@ from mnm_ros.core.detector import Detector
 from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import StreamSchedule
 from mnm_ros.core.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+import pytest
+from scripted import HOME, policy, ScriptedBase
 
 RADIUS, DELTA, TARGETS = 4.0, 0.1, 8
 LIMIT, HORIZON = 8.0, 12
@@ -45,11 +55,11 @@ def star(chance: float) -> Cmp:
 
 def keeps_its_promise(chance: float, epsilon: float, patience: int, lost: float,
                       seed: int) -> bool:
-    """Explore the star with UcbExplore, and return whether what it finds is right.
+    """
+    Explore the star with UcbExplore, and return whether what it finds is right.
 
-    Args:
-        patience: after so many steps without movement a helper moves the robot; 0 for never.
-        lost: how often the answer is lost when the robot has not moved.
+    :param patience: after so many steps without movement a helper moves the robot; 0 for never.
+    :param lost: how often the answer is lost when the robot has not moved.
     """
     cmp, rng = star(chance), np.random.default_rng(seed)
     base = new_base(settings(Problem(TARGETS, RADIUS, epsilon, DELTA), overrides={

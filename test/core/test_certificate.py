@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Certificates by the model: never below the truth beyond their delta, and not far above it."""
 
 from __future__ import annotations
@@ -5,9 +15,6 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.model import Model
@@ -16,6 +23,8 @@ from mnm_ros.core.problem import RESET
 from mnm_ros.core.transition_rows import TransitionRows
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
+import numpy as np
+import pytest
 
 # By chance a true statement fails its test once in a thousand.
 SIGNIFICANCE = 1e-3

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Disco, the second base algorithm: it ends, keeps the promise and works inside MNM."""
 
 from __future__ import annotations
@@ -5,19 +15,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-from transitions import MachineError
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.disco import Disco, DiscoPhase
 from mnm_ros.core.policy import Hypothesis, over_own_targets
-from mnm_ros.core.presets import Value, new_base, new_mnm, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.presets import new_base, new_mnm, settings, Value
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import Scenario, Setting, load, shipped
+from mnm_ros.simulation.scenario import load, Scenario, Setting, shipped
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+import pytest
+from transitions import MachineError
 
 DELTA = 0.1
 # By chance a true promise fails its test once in a thousand.

@@ -1,15 +1,24 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """State discovery: quotas by hand, and where the robot is sent."""
 
 from __future__ import annotations
-
-import numpy as np
-import pytest
 
 from mnm_ros.core.as_printed.per_visit_discovery import PerVisitDiscovery
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
+import pytest
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 TO_TWO = Policy(2, 5, (0, 1), ((0, 0),))

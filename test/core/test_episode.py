@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """When an attempt is over."""
 
 from __future__ import annotations
@@ -6,15 +16,14 @@ from copy import copy
 from dataclasses import replace
 import random
 
-import pytest
-
 from mnm_ros.core.episode import Episode
 from mnm_ros.core.evaluation import longest
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
+import pytest
 
 POLICY = Policy(7, 3, (0, 1, 2), ((4, 5, RESET),))
 

@@ -1,14 +1,23 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Policy evaluation: as printed, and as an anytime-valid test."""
 
 from __future__ import annotations
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.problem import Problem
+import numpy as np
+import pytest
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 HORIZON = 12

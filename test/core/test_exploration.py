@@ -1,15 +1,24 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The exploration as an operator sees it."""
 
 from __future__ import annotations
 
-import pytest
-
 from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 TWO_ROOMS = load('two_rooms')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What a notebook uses, as the front of the core shows it."""
 
 from __future__ import annotations
@@ -6,12 +16,11 @@ from pathlib import Path
 import re
 import runpy
 
-import pytest
-
 import mnm_ros
 import mnm_ros.core
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +64,7 @@ def test_a_robot_that_returns_no_state_is_named() -> None:
 
 def test_a_gymnasium_environment_is_explored_in_ten_lines() -> None:
     gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
-    from mnm_ros.core import Exploration, Problem, play, settings
+    from mnm_ros.core import Exploration, play, Problem, settings
     from mnm_ros.simulation.gym_robot import GymRobot
     env = gymnasium.make('CliffWalking-v1' if 'CliffWalking-v1' in gymnasium.registry
                          else 'CliffWalking-v0')

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The state machines and their diagrams."""
 
 from __future__ import annotations
@@ -6,15 +16,14 @@ from pathlib import Path
 import subprocess
 import sys
 
-import pytest
-from transitions import MachineError
-
 from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS
 from mnm_ros.core.machine import Phased, Table
 from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.step_task import RunState
 from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
+import pytest
+from transitions import MachineError
 
 DOCS = Path(__file__).parents[2] / 'docs'
 TABLES: tuple[tuple[Table, RunState | MnmPhase | UcbPhase | DiscoPhase], ...] = (

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """MNM with a scripted base algorithm: streams, rounds and the three decisions."""
 
 from __future__ import annotations
@@ -6,11 +16,6 @@ from collections.abc import Callable
 from functools import partial
 import math
 
-import numpy as np
-import pytest
-from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation
-from transitions import MachineError
-
 from mnm_ros.core.as_printed.window_phase import WindowPhase
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
@@ -18,8 +23,12 @@ from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import DoublingSchedule, Schedule, StreamSchedule
+import numpy as np
+import pytest
+from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation
+from transitions import MachineError
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
 SEED = 5

@@ -1,12 +1,18 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Rules that a change of one sign or number would break unnoticed by the other tests."""
 
 from __future__ import annotations
 
 import math
-
-import pytest
-from scripted import HOME, ScriptedBase, policy
-from test_mnm import Script, mnm
 
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.building_phase import BuildingPhase
@@ -16,9 +22,12 @@ from mnm_ros.core.detector import Detector
 from mnm_ros.core.discovery import OnTheWayDiscovery
 from mnm_ros.core.episode import Episode
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import StreamSchedule
 from mnm_ros.core.watch_phase import WatchPhase
+import pytest
+from scripted import HOME, policy, ScriptedBase
+from test_mnm import mnm, Script
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
 

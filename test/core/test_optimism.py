@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Optimistic planning: the printed recursion and the KL planner, against plain references."""
 
 from __future__ import annotations
@@ -5,14 +15,13 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core.as_printed.split_samples import SplitSamples
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_ball import least_mean
-from mnm_ros.core.kl_optimism import KlOptimism, _Model
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.kl_optimism import _Model, KlOptimism
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
+import pytest
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 

@@ -1,12 +1,21 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Policies and hypotheses are values."""
 
 import dataclasses
 import tracemalloc
 
+from mnm_ros.core.policy import Hypothesis, over_own_targets, Policy
+from mnm_ros.core.problem import Problem, RESET
 import pytest
-
-from mnm_ros.core.policy import Hypothesis, Policy, over_own_targets
-from mnm_ros.core.problem import RESET, Problem
 
 STATIONARY = Policy(7, 5, (0, 3), ((1, 2),))
 

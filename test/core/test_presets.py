@@ -1,16 +1,25 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Presets, and what overrides them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from scripted import ScriptedBase
-
 from mnm_ros.core import parts
 from mnm_ros.core.kl_optimism import KlOptimism
-from mnm_ros.core.presets import OPTIONS, PRESETS, Option, Value, new_base, new_mnm, settings
+from mnm_ros.core.presets import new_base, new_mnm, Option, OPTIONS, PRESETS, settings, Value
 from mnm_ros.core.problem import Problem
+import pytest
+from scripted import ScriptedBase
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 

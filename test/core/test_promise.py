@@ -1,4 +1,15 @@
-"""The promise of the onboard preset on every shipped scenario, tested statistically.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The promise of the onboard preset on every shipped scenario, tested statistically.
 
 With probability at least 1 - delta no state of ``S_L->`` is missing and no policy is over the
 limit.
@@ -7,8 +18,6 @@ limit.
 from __future__ import annotations
 
 from binomial import binomial_tail
-import pytest
-
 from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
@@ -16,6 +25,7 @@ from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
 # The bounds are cautious: far fewer runs than one in ten break the promise.

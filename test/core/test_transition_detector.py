@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Detectors of changes of transitions: their error, by theory and by trial, and their delay."""
 
 from __future__ import annotations
@@ -8,14 +18,13 @@ import json
 import math
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-
 from mnm_ros.core import transition_detector
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.transition_detector import TransitionDetector
 from mnm_ros.core.transition_watch import TransitionWatch
+import numpy as np
+import pytest
 
 Draw = Callable[[np.random.Generator, int], list[int]]
 

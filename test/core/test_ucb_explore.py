@@ -1,19 +1,28 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """UcbExplore with both presets on CMPs whose answer is known."""
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-from transitions import MachineError
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.ucb_explore import UcbExplore, UcbPhase
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import Scenario, load
+from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+import pytest
+from transitions import MachineError
 
 CORRIDOR, GRID = load('corridor'), load('grid_3x3')
 

@@ -1,11 +1,19 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The rules of UcbExplore's rounds, with scripted parts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-
-import pytest
 
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.discovery import Discovery
@@ -15,8 +23,9 @@ from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.parts import EVALUATIONS
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_base, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.ucb_explore import UcbExplore, UcbParts, UcbPhase
+import pytest
 
 PROBLEM = Problem(1, 4.0, 1.0, 0.1)
 HORIZON = 3

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What a checking phase makes of changes: what is noticed, forgotten, proven and relearnt."""
 
 from __future__ import annotations
@@ -5,19 +15,18 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 
-import numpy as np
-import pytest
-from scripted import HOME, ScriptedBase, policy
-from test_watch_phase import HORIZON, LIMIT, PROBLEM, Script, World, known, run, tau, watching
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.step_limit import StepLimit
 from mnm_ros.core.watch_phase import SHARES, WatchPhase
+import numpy as np
+import pytest
+from scripted import HOME, policy, ScriptedBase
+from test_watch_phase import HORIZON, known, LIMIT, PROBLEM, run, Script, tau, watching, World
 
 
 class Slow(World):
@@ -221,7 +230,8 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice() -> None:
 
 
 def test_a_benign_change_does_not_make_the_robot_stay_at_home() -> None:
-    """Policies stay within the limit, but take longer than the quota is for.
+    """
+    Policies stay within the limit, but take longer than the quota is for.
 
     With this seed, 63% of the steps of rediscovery were RESETs at home, and two runs cut off.
     """

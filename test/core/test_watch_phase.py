@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Checks that are valid at every moment, on their own and with a scripted base algorithm."""
 
 from __future__ import annotations
@@ -6,16 +16,15 @@ from collections.abc import Callable
 import json
 
 from binomial import binomial_tail
-import numpy as np
-import pytest
-from scripted import HOME, ScriptedBase, policy
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.detector import Detector
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.watch_phase import WatchPhase
+import numpy as np
+import pytest
+from scripted import HOME, policy, ScriptedBase
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.0076)
 LIMIT, HORIZON = 8.0, 12

@@ -1,13 +1,22 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The tests of the printed checking phase against values computed by hand."""
 
 import math
-
-import pytest
 
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.mnm import round_delta
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import Problem
+import pytest
 
 # 3 * 0.1 / (4 pi^2) = 0.3 / 39.478418 and a quarter of it.
 DELTA_1 = 0.007599088773175335

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The controller with a simulated robot: poses are late, noisy and far between."""
 
 from __future__ import annotations
@@ -7,10 +17,9 @@ from dataclasses import dataclass, field
 import math
 from random import Random
 
-import pytest
-
-from mnm_ros.driving.drive import STILL, Drive, Leg, Limits, Outcome, Stopwatch, Velocity
+from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome, STILL, Stopwatch, Velocity
 from mnm_ros.geometry import Pose
+import pytest
 
 LIMITS = Limits(0.3, 1.0, 0.5, 2.0, 0.05, 0.1, 2.0)
 

@@ -1,13 +1,22 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The tree of frames: what follows from the transforms that are heard."""
 
 from __future__ import annotations
 
 import math
 
-import pytest
-
 from mnm_ros.driving.frames import Frames, Link, Transform
 from mnm_ros.geometry import Pose
+import pytest
 
 TILTED = Transform.of(0.3, -0.2, 1.5, 0.4, -0.1, 0.2, 0.9)
 TURNED = Transform.planar(Pose(1.0, 2.0, math.pi / 2))

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Routes over cells, and what follows a leg that fails; the test decides how each leg ends."""
 
 from __future__ import annotations
@@ -5,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-import pytest
-
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import QUARTER, Grid
-from mnm_ros.driving.maneuvers import MOVES, Maneuver, Move, WayHome
-from mnm_ros.driving.route import Ways, shortest
+from mnm_ros.driving.grid import Grid, QUARTER
+from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
+from mnm_ros.driving.route import shortest, Ways
 from mnm_ros.geometry import Pose
+import pytest
 
 GRID = Grid(0.0, 0.0, 1.0, 4, 4)
 REACHED, TIMEOUT, BUMPED, BLOCKED = Outcome

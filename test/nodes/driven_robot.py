@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A ``grid_driver`` in a process of its own with a perfect robot, and whoever commands it."""
 
 from __future__ import annotations
@@ -5,12 +15,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from mnm_ros import wire
+from mnm_ros.driving.grid import Grid
 from node_processes import NodeProcess, Peer
 from std_msgs.msg import Int64MultiArray, String
 from unicycle import Unicycle
-
-from mnm_ros import wire
-from mnm_ros.driving.grid import Grid
 
 FAST = {'max_speed': 1.0, 'max_turn': 3.0, 'acceleration': 2.0, 'turn_acceleration': 10.0,
         'blocked_after': 1.0, 'move_timeout': 10.0}

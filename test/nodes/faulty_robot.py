@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A robot that misbehaves in every way the tests ask for, and what is true of its corridor."""
 
 from __future__ import annotations
@@ -7,13 +17,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from node_processes import NodeProcess, Peer, ScriptedRobot, read_counts
-from std_msgs.msg import Int64MultiArray, String
-from std_srvs.srv import SetBool
-
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.wire import PolicySet
+from node_processes import NodeProcess, Peer, read_counts, ScriptedRobot
+from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import SetBool
 
 Step = tuple[int, int, int]    # state, action, next state
 

@@ -1,20 +1,29 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Base algorithms that learn a tree of two levels as fast as one likes, and the robot in it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from node_processes import ScriptedRobot
-
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
+from node_processes import ScriptedRobot
 
 WIDTH = 40                                              # actions, and states of the first level
 ACTIONS = [f'way_{number}' for number in range(WIDTH)]
 HORIZON = 20
 LARGE, LARGER = 1000, 1003
-MANY = 100
+MANY = 90
 
 
 def following(state: int, action: int) -> int:
@@ -79,7 +88,7 @@ class Learning(BaseAlgorithm):
 
 
 def one_by_one(settings: Any, home: int, rng: Any, known: Any = ()) -> BaseAlgorithm:
-    """Learns 100 states, one with each step of a rediscovery."""
+    """Learns 90 states, one with each step of a rediscovery."""
     return Learning(known, 2, MANY)
 
 

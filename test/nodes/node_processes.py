@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Real nodes in real processes, and a node in the test process to talk to them."""
 
 from __future__ import annotations
@@ -13,6 +23,7 @@ import sys
 import time
 from typing import Any
 
+from mnm_ros import wire
 from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.context import Context
@@ -20,8 +31,6 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64MultiArray
-
-from mnm_ros import wire
 
 try:
     from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: F401

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Messages that rclpy itself cannot read do not end a node; its own errors do."""
 
 from __future__ import annotations
@@ -6,14 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from builtin_interfaces.msg import Time
+from mnm_ros import wire
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, Int64
-
-from mnm_ros import wire
 
 
 def unreadable_parameter(peer: Peer, node: str) -> None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Knowledge outlives the node: it goes on from ``checkpoint_dir``."""
 
 from __future__ import annotations
@@ -12,10 +22,6 @@ import signal
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
-from node_processes import Peer, ScriptedRobot, SubscriptionEventCallbacks, read_counts
-from std_msgs.msg import Header, Int64MultiArray, String
-from std_srvs.srv import SetBool, Trigger
-
 from mnm_ros import wire
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
@@ -23,6 +29,9 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.wire import PolicySet
+from node_processes import Peer, read_counts, ScriptedRobot, SubscriptionEventCallbacks
+from std_msgs.msg import Header, Int64MultiArray, String
+from std_srvs.srv import SetBool, Trigger
 
 KILLS = int(os.environ.get('MNM_KILLS', '10'))
 """How often the explorer is killed; the documentation tells of a run with 100."""

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The simulated robot as a process of its own, driven over topics."""
 
 from __future__ import annotations
@@ -9,6 +19,7 @@ import signal
 import time
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
+from mnm_ros.simulation.world import load
 from nav_msgs.msg import OccupancyGrid, Odometry
 from node_processes import Peer
 import pytest
@@ -16,8 +27,6 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
-
-from mnm_ros.simulation.world import load
 
 TICK = 50_000_000    # ns
 

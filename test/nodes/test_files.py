@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Files that nodes leave behind."""
 
 from __future__ import annotations
@@ -5,9 +15,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from mnm_ros.nodes.common.files import write_json
+import pytest
 
 
 def test_a_file_is_replaced_as_a_whole_and_readable_like_any_other(tmp_path: Path) -> None:

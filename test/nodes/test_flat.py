@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """From velocities to policies: a mobile robot explores a flat whose door closes and opens."""
 
 from __future__ import annotations
@@ -6,16 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from faulty_robot import as_steps
-from node_processes import Peer, read_counts
-from std_msgs.msg import Int64, Int64MultiArray, String
-from std_srvs.srv import Trigger
-
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.simulation.flat import driver_parameters, scenario_of
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load as load_scenario
 from mnm_ros.simulation.world import load
-from mnm_ros.wire import STEP, PolicySet
+from mnm_ros.wire import PolicySet, STEP
+from node_processes import Peer, read_counts
+from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import Trigger
 
 WORLD = load('two_room_flat')
 TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The example of a leaf for behaviour trees, with a real navigator."""
 
 from __future__ import annotations
@@ -9,11 +19,10 @@ import signal
 from types import ModuleType
 
 from diagnostic_msgs.msg import DiagnosticArray
-from navigating import KNOWN, HeldRobot, Operator, publish
+from mnm_ros import NavigatorClient
+from navigating import HeldRobot, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot
 import pytest
-
-from mnm_ros import NavigatorClient
 
 py_trees = pytest.importorskip('py_trees', reason='py_trees is not installed')
 Status = py_trees.common.Status

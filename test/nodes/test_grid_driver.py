@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """``grid_driver`` in a process of its own: its actions, its ways to move, its way home."""
 
 from __future__ import annotations
@@ -9,6 +19,7 @@ from typing import Any
 
 from driven_robot import (
     BACK,
+    DrivenRobot,
     EAST,
     FAST,
     FORWARD,
@@ -16,21 +27,19 @@ from driven_robot import (
     HOME,
     LEFT,
     NORTH,
+    over_limit,
     RESET,
     RIGHT,
     SOUTH,
     WEST,
-    DrivenRobot,
-    over_limit,
 )
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
+from mnm_ros import wire
+from mnm_ros.driving.grid import Grid, OUTSIDE
 from node_processes import NodeProcess, Peer
 import pytest
 from std_srvs.srv import Trigger
 from unicycle import TICK, Unicycle
-
-from mnm_ros import wire
-from mnm_ros.driving.grid import OUTSIDE, Grid
 
 Drive = Callable[..., DrivenRobot]
 

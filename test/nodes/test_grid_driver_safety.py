@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """``grid_driver`` comes to rest whenever it should."""
 
 from __future__ import annotations
@@ -8,20 +18,19 @@ import signal
 import time
 from types import SimpleNamespace
 
-from driven_robot import EAST, HOME, RESET, DrivenRobot, over_limit
+from driven_robot import DrivenRobot, EAST, HOME, over_limit, RESET
 from geometry_msgs.msg import Twist
+from mnm_ros import wire
+from mnm_ros.driving.drive import Leg, Limits, Outcome
+from mnm_ros.geometry import Pose
+from mnm_ros.nodes.mobile.movers import GoalMover, Mover, VelocityMover
+from mnm_ros.nodes.mobile.poses import StampedPose
 from node_processes import NodeProcess, Peer
 import pytest
 from rclpy.node import Node
 from std_msgs.msg import Header
 from std_srvs.srv import SetBool
 from unicycle import TICK, Unicycle
-
-from mnm_ros import wire
-from mnm_ros.driving.drive import Leg, Limits, Outcome
-from mnm_ros.geometry import Pose
-from mnm_ros.nodes.mobile.movers import GoalMover, Mover, VelocityMover
-from mnm_ros.nodes.mobile.poses import StampedPose
 
 Drive = Callable[..., DrivenRobot]
 SEQ = 7

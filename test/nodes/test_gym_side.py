@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 # ruff: noqa: E402
 """Gymnasium environments as robots, with the real library."""
 
@@ -18,14 +28,13 @@ import pytest
 
 gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
 
-from std_msgs.msg import Int64MultiArray
-
 from mnm_ros.nodes.gym_side import make
 from mnm_ros.parameters import ParameterError
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import judge, reachable_states
-from mnm_ros.simulation.gym_robot import GymRobot, action_names
+from mnm_ros.simulation.gym_robot import action_names, GymRobot
 from mnm_ros.wire import PolicySet
+from std_msgs.msg import Int64MultiArray
 
 CLIFF = max(name for name in gymnasium.registry if name.startswith('CliffWalking-v'))
 TAXI = max(name for name in gymnasium.registry if name.startswith('Taxi-v'))

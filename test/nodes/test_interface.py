@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Types and quality of service of the running nodes are those that are declared."""
 
 from __future__ import annotations
@@ -5,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from node_processes import Peer
-from rclpy.qos import QoSProfile
-
 from mnm_ros import wire
 from mnm_ros.interface import SERVICES, TOPICS
+from node_processes import Peer
+from rclpy.qos import QoSProfile
 
 DECLARED = [topic for group in TOPICS.values() for topic in group]
 NODES = {

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A robot side that dies, an operator who cannot decide, and a second explorer."""
 
 from __future__ import annotations
@@ -8,13 +18,12 @@ from pathlib import Path
 import random
 import signal
 
-from faulty_robot import Step, as_steps, is_right, learns
-from node_processes import NodeProcess, Peer, arguments, read_counts
+from faulty_robot import as_steps, is_right, learns, Step
+from mnm_ros import wire
+from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-
-from mnm_ros import wire
 
 KILLS = 5
 PAUSES = 100

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """How the explorer leaves a robot, and what a supervisor sees of it."""
 
 from __future__ import annotations
@@ -8,13 +18,12 @@ import time
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from node_processes import NodeProcess, Peer, ScriptedRobot, SubscriptionEventCallbacks, arguments
+from mnm_ros import wire
+from mnm_ros.nodes.robot_side import RobotSide
+from node_processes import arguments, NodeProcess, Peer, ScriptedRobot, SubscriptionEventCallbacks
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros import wire
-from mnm_ros.nodes.robot_side import RobotSide
 
 ENOUGH = 5.0    # s, until every node has ended
 

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Lifecycle transitions in random order, from another process, while a robot is explored.
 
 ``MNM_TRANSITIONS`` sets how many; ``benchmarks/lifecycle`` makes 1,000 and shows the figures.
@@ -13,14 +23,13 @@ import random
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from mnm_ros.nodes.explorer import Explorer
+from mnm_ros.nodes.exploring.session import ExplorationSession
 from node_processes import NodeProcess, Peer
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
-
-from mnm_ros.nodes.explorer import Explorer
-from mnm_ros.nodes.exploring.session import ExplorationSession
 
 TRANSITIONS = int(os.environ.get('MNM_TRANSITIONS', '150'))
 WARM = 50    # transitions before the first figures, for people

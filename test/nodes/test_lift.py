@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The example of a robot side is explored by a real explorer."""
 
 from __future__ import annotations
@@ -5,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from node_processes import Peer
-from std_msgs.msg import Int64MultiArray
-from std_srvs.srv import SetBool, Trigger
-
 from mnm_ros.simulation.cmp import MoveCmp
 from mnm_ros.simulation.ground_truth import judge, reachable_states
 from mnm_ros.wire import PolicySet
+from node_processes import Peer
+from std_msgs.msg import Int64MultiArray
+from std_srvs.srv import SetBool, Trigger
 
 LIFT = Path(__file__).resolve().parents[2] / 'examples' / 'lift.py'
 TRUTH = MoveCmp(0, (lambda floor: min(floor + 1, 4), lambda floor: max(floor - 1, 0)), 1.0)

@@ -1,16 +1,25 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What a load may lead to; with nodes that are made up."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
-from std_srvs.srv import Trigger
-
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.services import Services
-from mnm_ros.wire import PolicySet, decode_known_states
+from mnm_ros.wire import decode_known_states, PolicySet
+from std_srvs.srv import Trigger
 
 
 class MadeUpNode:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Where the states are drawn, with and without positions of the robot side."""
 
 from __future__ import annotations
@@ -5,14 +15,13 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
-import pytest
-from visualization_msgs.msg import Marker, MarkerArray
-
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.layout import STRIDE
 from mnm_ros.nodes.exploring.markers import Markers, spacing
 from mnm_ros.robot_description import RobotDescription
+import pytest
+from visualization_msgs.msg import Marker, MarkerArray
 
 HYPOTHESIS = Hypothesis(1, 1, 8, tuple(
     Policy(target, 8, (3, 4), ((0, 1),)) for target in (3, 4)))

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Goals for nav2, with a stand-in for its action server."""
 
 from __future__ import annotations
@@ -7,16 +17,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from node_processes import Peer
-import pytest
-from rclpy.node import Node
-from rclpy.task import Future
-
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.geometry import Pose
 from mnm_ros.nodes.mobile import nav2_mover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import StampedPose
+from node_processes import Peer
+import pytest
+from rclpy.node import Node
+from rclpy.task import Future
 
 LEG = Leg(0.5, 0.0, None, 20.0)
 

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The navigator with a robot that does as the test says; the test publishes the policies."""
 
 from __future__ import annotations
@@ -7,13 +17,12 @@ import signal
 import time
 
 from faulty_robot import FaultyRobot
-from navigating import HORIZON, KNOWN, HeldRobot, Operator, publish
+from mnm_ros import wire
+from navigating import HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-
-from mnm_ros import wire
 
 EAST, RESET = 0, -1
 ENOUGH = 5.0    # s, until every node has ended

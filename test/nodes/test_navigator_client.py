@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Goals with an id, and the client that sends them: everybody hears of his own goal."""
 
 from __future__ import annotations
@@ -13,16 +23,15 @@ import time
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
-from navigating import KNOWN, HeldRobot, Operator, publish
+from mnm_ros import NavigatorClient, wire
+from mnm_ros.core.goals import GoalReport, GoalStatus
+from mnm_ros.navigator_client import Goal
+from navigating import HeldRobot, KNOWN, Operator, publish
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray
-
-from mnm_ros import NavigatorClient, wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
-from mnm_ros.navigator_client import Goal
 
 EAST, RESET = 0, -1
 ENOUGH = 20.0    # s, for a way of a few steps

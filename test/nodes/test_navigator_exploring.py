@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The navigator beside an explorer: one robot, and both count on it."""
 
 from __future__ import annotations
@@ -7,15 +17,14 @@ from pathlib import Path
 import signal
 
 from faulty_robot import as_steps, learns
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.wire import PolicySet
 from navigating import Operator
 from node_processes import NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-
-from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import PolicySet
 
 Step = tuple[int, int, int]
 TARGETS = (0, 1, 2)

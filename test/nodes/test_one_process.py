@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Several nodes in one process, each with its own name space and its own parameters."""
 
 from __future__ import annotations
@@ -9,13 +19,6 @@ import re
 from typing import Any
 
 from faulty_robot import as_steps, learns
-from navigating import Operator
-from node_processes import Peer, read_counts
-import pytest
-from rclpy.node import Node
-from rclpy.parameter import Parameter
-from std_msgs.msg import Int64MultiArray
-
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.nodes.explorer import Explorer
@@ -25,6 +28,12 @@ from mnm_ros.nodes.navigator import Navigator
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.wire import PolicySet
+from navigating import Operator
+from node_processes import Peer, read_counts
+import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import Int64MultiArray
 
 Make = Callable[..., Any]
 

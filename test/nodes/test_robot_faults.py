@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Robots that misbehave: the counts are what happened, and the result is right in the end."""
 
 from __future__ import annotations
@@ -8,8 +18,8 @@ from pathlib import Path
 import random
 
 from diagnostic_msgs.msg import DiagnosticArray
-from faulty_robot import TRUTH, FaultyRobot, as_steps, end, is_right, learns
-from node_processes import Peer, as_counts
+from faulty_robot import as_steps, end, FaultyRobot, is_right, learns, TRUTH
+from node_processes import as_counts, Peer
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A robot side says what it is, and the explorer does not drive another robot than expected."""
 
 from __future__ import annotations
@@ -5,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from mnm_ros import wire
+from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
-
-from mnm_ros import wire
-from mnm_ros.robot_description import RobotDescription
 
 CORRIDOR = RobotDescription(('east', 'west'), 0, 'map', {1: 'middle'}, {
     0: (5.0, 5.0), 1: (6.0, 5.0), 2: (7.0, 5.0)})

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Slow robots, clocks that jump or stand still, parameters that change, and bugs."""
 
 from __future__ import annotations
@@ -10,7 +20,7 @@ from builtin_interfaces.msg import Time
 from faulty_robot import as_steps, end, is_right, learns
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from node_processes import Peer, ScriptedRobot, as_counts, read_counts
+from node_processes import as_counts, Peer, read_counts, ScriptedRobot
 import pytest
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Transforms on ``tf``: of the simulated robot, and as the pose of a robot that is driven."""
 
 from __future__ import annotations
@@ -6,16 +16,8 @@ from collections.abc import Callable
 import math
 from typing import Any
 
-from driven_robot import EAST, FAST, HOME, NORTH, RESET, DrivenRobot, over_limit
+from driven_robot import DrivenRobot, EAST, FAST, HOME, NORTH, over_limit, RESET
 from geometry_msgs.msg import PoseStamped, TransformStamped
-from nav_msgs.msg import OccupancyGrid, Odometry
-from node_processes import NodeProcess, Peer
-import pytest
-from std_msgs.msg import String
-from test_diff_drive_sim import Driver, nanoseconds, sim
-from unicycle import Unicycle
-from visualization_msgs.msg import MarkerArray
-
 from mnm_ros import wire
 from mnm_ros.driving.frames import Transform
 from mnm_ros.driving.maneuvers import MOVES
@@ -23,6 +25,13 @@ from mnm_ros.geometry import Pose
 from mnm_ros.nodes.mobile.poses import planar
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
+from nav_msgs.msg import OccupancyGrid, Odometry
+from node_processes import NodeProcess, Peer
+import pytest
+from std_msgs.msg import String
+from test_diff_drive_sim import Driver, nanoseconds, sim
+from unicycle import Unicycle
+from visualization_msgs.msg import MarkerArray
 
 try:
     from tf2_msgs.msg import TFMessage

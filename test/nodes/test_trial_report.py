@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The report of a run of real nodes agrees with what the robot did and the explorer published."""
 
 from __future__ import annotations
@@ -6,12 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 import re
 
+from mnm_ros.trial import report
+from mnm_ros.wire import PolicySet
 from node_processes import Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray
-
-from mnm_ros.trial import report
-from mnm_ros.wire import PolicySet
 
 
 def test_of_a_real_run(start: Callable, explorer: Callable, peer: Peer, scenario: str,

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Only one robot side may take the orders of an explorer."""
 
 from __future__ import annotations
@@ -8,12 +18,11 @@ from pathlib import Path
 import signal
 
 from faulty_robot import as_steps
-from node_processes import NodeProcess, Peer, ScriptedRobot, arguments, read_counts
+from mnm_ros import wire
+from node_processes import arguments, NodeProcess, Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-
-from mnm_ros import wire
 
 
 def start_robot(tmp_path: Path, scenario: str, number: int) -> tuple[NodeProcess, Path]:

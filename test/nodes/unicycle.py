@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A perfect differential drive, played by the test over the topics of a real robot."""
 
 from __future__ import annotations
@@ -8,12 +18,11 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
+from mnm_ros import wire
+from mnm_ros.simulation.lockstep import Lockstep
 from nav_msgs.msg import OccupancyGrid, Odometry
 from node_processes import Peer
 from std_msgs.msg import Bool
-
-from mnm_ros import wire
-from mnm_ros.simulation.lockstep import Lockstep
 
 TICK = 0.05     # s, between two poses, by their stamps
 _ALONE = 0.02   # s by the clock on the wall, after which it goes on without a command,

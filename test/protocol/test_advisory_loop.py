@@ -1,19 +1,28 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Listening in on a driver: only what surely was an advised step is learnt from."""
 
 from __future__ import annotations
 
 import random
 
-import pytest
-
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 SEQ = 10**9
 

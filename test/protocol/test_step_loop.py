@@ -1,18 +1,27 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """RESET by service: what is sent on topics and what is called may overtake each other."""
 
 from __future__ import annotations
-
-import pytest
 
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.navigation import Navigation
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 from mnm_ros.protocol.step_loop import StepLoop
+import pytest
 
 HOME = 0
 

@@ -1,15 +1,24 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What every CMP must do, and what each kind does."""
 
 from __future__ import annotations
 
 from math import fsum
 
-import pytest
-
 from mnm_ros.core.problem import RESET
-from mnm_ros.simulation.cmp import GRID_MOVES, Cmp, MoveCmp, TableCmp, grid_cmp
+from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, TableCmp
 from mnm_ros.simulation.generators import GENERATORS
 from mnm_ros.simulation.scenario import load, shipped
+import pytest
 
 MOVES = tuple(GRID_MOVES)
 EAST, WEST, SOUTH, NORTH = range(4)

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Kinematics against closed forms, walls and doors, and noise within exact bounds."""
 
 from __future__ import annotations
@@ -6,11 +16,10 @@ from math import atan2, cos, erf, exp, hypot, lgamma, log, pi, remainder, sin, s
 from pathlib import Path
 import random
 
-import pytest
-
 from mnm_ros.geometry import Pose
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
-from mnm_ros.simulation.world import World, load
+from mnm_ros.simulation.world import load, World
+import pytest
 
 PLAIN = World('plain', 1e6, (1, 1), (0, 0), frozenset(), {}, ({},), Path('plain.yaml'))
 AGILE = Body(acceleration=1e6, turn_acceleration=1e6, max_turn_rate=100.0)

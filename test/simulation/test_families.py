@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Every family gives valid CMPs of the promised sizes, one from each seed."""
 
 from __future__ import annotations
@@ -5,13 +15,12 @@ from __future__ import annotations
 from itertools import pairwise
 import math
 
-import pytest
-
 from mnm_ros.core.problem import RESET
-from mnm_ros.simulation.families import FAMILIES, LARGEST, SMALLEST, Draw, draw, worth_a_trial
+from mnm_ros.simulation.families import Draw, draw, FAMILIES, LARGEST, SMALLEST, worth_a_trial
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 SEEDS = range(12)
 CHANGING = [name for name in FAMILIES if name.startswith(('changing', 'twice', 'early'))]

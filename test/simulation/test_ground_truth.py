@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Ground truth against values worked out by hand, by brute force and by simulation."""
 
 from __future__ import annotations
@@ -8,21 +18,20 @@ from pathlib import Path
 import random
 from statistics import fmean, stdev
 
-import pytest
-
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import (
-    ExplorationSteps,
-    Verdict,
     best_time,
     expected_steps,
+    ExplorationSteps,
     judge,
     reachable_states,
+    Verdict,
 )
-from mnm_ros.simulation.scenario import Scenario, Setting, load
+from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 COIN = TableCmp(0, 1, {(0, 0): ((1, 0.5), (2, 0.5))})
 """From 0 to 1 or to 2, which only RESET leaves."""

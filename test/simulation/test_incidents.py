@@ -1,13 +1,22 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What happens to a robot beside the steps that it is told to make."""
 
 from __future__ import annotations
 
-import pytest
-
 from mnm_ros.core.problem import RESET
-from mnm_ros.simulation.families import FAMILIES, draw
+from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 
 class Stubborn:

@@ -1,12 +1,21 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The pace that a driver sets, with commands that are late, superfluous or missing."""
 
 from __future__ import annotations
 
 from heapq import heappop, heappush
 
-import pytest
-
 from mnm_ros.simulation.lockstep import Lockstep
+import pytest
 
 TRIP = 0.0002    # s, of a pose to the driver or of a command back
 

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The simulator follows its scenario, its seed and its probabilities."""
 
 from __future__ import annotations
@@ -6,12 +16,11 @@ from math import sqrt
 from pathlib import Path
 import random
 
-import pytest
-
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import TableCmp
-from mnm_ros.simulation.scenario import Scenario, Setting, load, shipped
+from mnm_ros.simulation.scenario import load, Scenario, Setting, shipped
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 
 def scenario(*untils: int | None) -> Scenario:

@@ -1,19 +1,28 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What a probe plays, and what it estimates."""
 
 from __future__ import annotations
 
 from math import comb
 
-import pytest
-
 from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.trial.prediction import LEARNT, PROBED, factors, predict
+from mnm_ros.trial.prediction import factors, LEARNT, predict, PROBED
 from mnm_ros.trial.probe import Probe
+import pytest
 
 
 def play(probe: Probe, simulator: Simulator) -> list[int]:

@@ -1,13 +1,23 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What the check before a trial says about robots that behave, and about others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.trial.probe import Probe
-from mnm_ros.trial.probe_run import ProbeRun, duration
+from mnm_ros.trial.probe_run import duration, ProbeRun
 
 NAMES = ('east', 'west')
 

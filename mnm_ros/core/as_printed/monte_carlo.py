@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Policy evaluation of the printed UcbExplore."""
 
 from __future__ import annotations
@@ -9,14 +19,14 @@ from mnm_ros.core.problem import Problem
 
 
 class MonteCarloEvaluation(Evaluation):
-    """Policy evaluation as printed: ``lambda`` episodes.
+    """
+    Policy evaluation as printed: ``lambda`` episodes.
 
-    Args:
-        problem: with the delta of the run.
-        accuracy: the inner accuracy ``e``.
-        known: ``|K|``.
-        checking: whether a policy that was accepted before is checked. An episode that is broken
-            off counts against a new policy and for one that is checked.
+    :param problem: with the delta of the run.
+    :param accuracy: the inner accuracy ``e``.
+    :param known: ``|K|``.
+    :param checking: whether a policy that was accepted before is checked. An episode that is
+        broken off counts against a new policy and for one that is checked.
 
     Source: Lim & Auer 2012, section 3.3.
     """

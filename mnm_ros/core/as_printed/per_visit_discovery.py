@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """State discovery of the printed UcbExplore."""
 
 from __future__ import annotations
@@ -7,11 +17,12 @@ import math
 
 from mnm_ros.core.discovery import Discovery
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
 
 
 class PerVisitDiscovery(Discovery):
-    """State discovery as printed.
+    """
+    State discovery as printed.
 
     Each action is executed ``ceil(L log(8 A L |K|^2 / delta))`` times in the new state, each time
     on a new way from home, which is restarted after ``horizon`` steps without arrival.

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The optimistic planner of the printed UcbExplore."""
 
 from __future__ import annotations
@@ -5,26 +15,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-import numpy as np
-
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.optimism import Optimism, Plan
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
 
 
 class SplitSamples(Optimism):
-    """Optimistic planning over a finite horizon with sample splitting, as printed.
+    """
+    Optimistic planning over a finite horizon with sample splitting, as printed.
 
     Each step of the horizon has its own disjoint set of samples, and the bonus
     ``sigma_k (L + 1) sqrt(G) / sqrt(max(1, N(s, a)))``.
 
-    Args:
-        problem: with the delta of the run.
-        accuracy: the inner accuracy ``e``.
-        horizon: ``G``.
-        rng: breaks ties between candidates.
+    :param problem: with the delta of the run.
+    :param accuracy: the inner accuracy ``e``.
+    :param horizon: ``G``.
+    :param rng: breaks ties between candidates.
 
     Source: Lim & Auer 2012, section 3.2.
     """
@@ -67,7 +76,8 @@ class SplitSamples(Optimism):
 
     def _model(self, counts: Counts, known: Sequence[int], candidates: Sequence[int]
                ) -> tuple[Floats, Floats]:
-        """Return frequencies [set, state, action, next] and visits [state, action].
+        """
+        Return frequencies [set, state, action, next] and visits [state, action].
 
         The last column of `next` gathers what is neither known nor a candidate. A set without
         samples has frequency zero everywhere, its marker for a sure jump to the target.

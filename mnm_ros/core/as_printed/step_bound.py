@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The printed bound on the steps of a rediscovery."""
 
 from __future__ import annotations
@@ -8,7 +18,8 @@ from mnm_ros.core.options import Settings
 
 
 def printed_step_bound(settings: Settings, known: int) -> int:
-    """Return ``W_r = C1 |K| A L^3 / epsilon^3 log(C2 |K| A L / (epsilon delta_r))^3``.
+    """
+    Return ``W_r = C1 |K| A L^3 / epsilon^3 log(C2 |K| A L / (epsilon delta_r))^3``.
 
     Source: Gajane et al. 2019.
     """

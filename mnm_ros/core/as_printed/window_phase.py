@@ -1,4 +1,15 @@
-"""The checking phase as printed: check-runs, and decisions over the last ``n_r`` of them.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The checking phase as printed: check-runs, and decisions over the last ``n_r`` of them.
 
 Source: Gajane et al. 2019, section 5.
 """
@@ -15,19 +26,19 @@ from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.evaluation import Decision, Evaluation
-from mnm_ros.core.policy import Policy, over_own_targets
-from mnm_ros.core.problem import RESET, Problem
+from mnm_ros.core.policy import over_own_targets, Policy
+from mnm_ros.core.problem import Problem, RESET
 
 
 @dataclass
 class CheckRun:
-    """What one check-run found.
+    """
+    What one check-run found.
 
-    Attributes:
-        cut_off: whether part 1 was still running after ``W_r`` steps.
-        found: the output of part 1, by target; empty if cut off.
-        failed: the targets whose policies failed their evaluation in part 2.
-        mean_steps: of the policies that passed, estimated steps by target.
+    :ivar cut_off: whether part 1 was still running after ``W_r`` steps.
+    :ivar found: the output of part 1, by target; empty if cut off.
+    :ivar failed: the targets whose policies failed their evaluation in part 2.
+    :ivar mean_steps: of the policies that passed, estimated steps by target.
     """
 
     cut_off: bool = False
@@ -37,13 +48,13 @@ class CheckRun:
 
 
 class CheckRunner:
-    """Executes one check-run: a fresh base run, then one evaluation of each policy.
+    """
+    Executes one check-run: a fresh base run, then one evaluation of each policy.
 
-    Args:
-        base: the fresh run.
-        policies: of the hypothesis; the first one, for home, needs no evaluation.
-        limit: ``W_r``, the most steps of part 1.
-        new_evaluation: makes the evaluation of one policy.
+    :param base: the fresh run.
+    :param policies: of the hypothesis; the first one, for home, needs no evaluation.
+    :param limit: ``W_r``, the most steps of part 1.
+    :param new_evaluation: makes the evaluation of one policy.
     """
 
     def __init__(self, base: BaseAlgorithm, policies: tuple[Policy, ...], limit: int,
@@ -117,15 +128,15 @@ class CheckRunner:
 
 
 class WindowPhase(CheckingPhase):
-    """The checking phase as printed: check-runs, then three decisions over the last ``n_r``.
+    """
+    The checking phase as printed: check-runs, then three decisions over the last ``n_r``.
 
-    Args:
-        round_: what the phase is made from.
-        policies: of the hypothesis.
-        state: nothing, as such a phase is never ``resumable``.
-        new_tests: makes the tests of the decisions from the round's problem and ``|K_r|``.
-        new_evaluation: makes the evaluation of one policy from the round's problem and the
-            number of policies there are then.
+    :param round_: what the phase is made from.
+    :param policies: of the hypothesis.
+    :param state: nothing, as such a phase is never ``resumable``.
+    :param new_tests: makes the tests of the decisions from the round's problem and ``|K_r|``.
+    :param new_evaluation: makes the evaluation of one policy from the round's problem and the
+        number of policies there are then.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
@@ -235,7 +246,8 @@ class WindowPhase(CheckingPhase):
         self._quiet_runs = 0
 
     def _settle(self, known: set[int]) -> None:
-        """Judge by the last run whether anything is still at odds with the hypothesis.
+        """
+        Judge by the last run whether anything is still at odds with the hypothesis.
 
         An added state tells of a change only if it is reached within the radius: states
         between ``L`` and ``(1 + epsilon) L`` may come and go without one.

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The tests of the printed checking phase: is a hypothesis given up, reduced or extended?"""
 
 from __future__ import annotations
@@ -8,21 +18,19 @@ from mnm_ros.core.problem import Problem
 
 
 class HoeffdingTests:
-    """The printed tests over the last ``n_r`` check-runs of a round.
+    """
+    The printed tests over the last ``n_r`` check-runs of a round.
 
-    Args:
-        problem: with the delta ``delta_r`` of the round.
-        known: ``|K_r|``.
-        window: replaces ``n_r`` if positive.
-        printed_addition: take the addition test as printed, ``delta_r - (1 - v/n_r) > alpha_r``.
-            It can hold only if ``alpha_r < delta_r``, which no real ``n_r`` gives: nothing is
-            ever added. The sound reading ``(1 - v/n_r) - delta_r <= alpha_r`` adds what is
-            missed no more often than a reachable state would be.
-
-    Attributes:
-        window: ``n_r``.
-        alpha: ``alpha_r``.
-        threshold: the fraction of failures above which a test refutes.
+    :param problem: with the delta ``delta_r`` of the round.
+    :param known: ``|K_r|``.
+    :param window: replaces ``n_r`` if positive.
+    :param printed_addition: take the addition test as printed, ``delta_r - (1 - v/n_r) >
+        alpha_r``. It can hold only if ``alpha_r < delta_r``, which no real ``n_r`` gives: nothing
+        is ever added. The sound reading ``(1 - v/n_r) - delta_r <= alpha_r`` adds what is missed
+        no more often than a reachable state would be.
+    :ivar window: ``n_r``.
+    :ivar alpha: ``alpha_r``.
+    :ivar threshold: the fraction of failures above which a test refutes.
 
     Source: Gajane et al. 2019, section 5.
     """

@@ -1,14 +1,23 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Whether those who command a robot are well, as ``heartbeat`` and the ROS graph show it."""
 
 from __future__ import annotations
 
 import time
 
-from rclpy.node import Node
-from std_msgs.msg import Header
-
 from mnm_ros import wire
 from mnm_ros.nodes.common.graph_watch import full_name
+from rclpy.node import Node
+from std_msgs.msg import Header
 
 _LEASE: float = wire.HEARTBEAT.liveliness_lease_duration.nanoseconds / 1e9
 _KNOWN = 1.0      # s, from an order until its sender is surely known
@@ -16,14 +25,14 @@ _HELD_UP = 1.0    # s without a look, after which heartbeats may be waiting to b
 
 
 class CommanderWatch:
-    """Watches the nodes that publish ``action`` and are heard on ``heartbeat`` by their names.
+    """
+    Watches the nodes that publish ``action`` and are heard on ``heartbeat`` by their names.
 
     Only these are explorers that may have ordered what is under way. One that stands by, or
     advises, publishes no ``action``; a navigator does, but has no heartbeat.
 
-    Args:
-        node: the robot side.
-        topic: fully qualified name of its topic ``action``.
+    :param node: the robot side.
+    :param topic: fully qualified name of its topic ``action``.
     """
 
     def __init__(self, node: Node, topic: str) -> None:
@@ -35,11 +44,11 @@ class CommanderWatch:
         node.create_subscription(Header, 'heartbeat', self._on_beat, wire.HEARTBEATS)
 
     def look(self, now: float, began: float | None) -> str:
-        """Return why what is under way has lost its commander, or nothing.
+        """
+        Return why what is under way has lost its commander, or nothing.
 
-        Args:
-            now: steady time in seconds.
-            began: when what is under way was ordered; None if nothing is.
+        :param now: steady time in seconds.
+        :param began: when what is under way was ordered; None if nothing is.
         """
         held_up, self._looked = now > self._looked + _HELD_UP, now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()

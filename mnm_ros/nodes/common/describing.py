@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The topic ``robot_side``, on which a robot side says what it is: both of its ends."""
 
 from __future__ import annotations
@@ -6,13 +16,12 @@ from collections.abc import Callable, Sequence
 import math
 import time
 
+from mnm_ros import wire
+from mnm_ros.nodes.common.graph_watch import identities
+from mnm_ros.robot_description import difference, RobotDescription
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
-
-from mnm_ros import wire
-from mnm_ros.nodes.common.graph_watch import identities
-from mnm_ros.robot_description import RobotDescription, difference
 
 _TOPIC = 'robot_side'
 _FRESH = 1.0      # s, that a description may arrive before its publisher is seen,
@@ -20,11 +29,11 @@ _PATIENCE = 2.0   # and after that
 
 
 class DescriptionTopic:
-    """Publishes what a robot side is, once, and again when that has changed.
+    """
+    Publishes what a robot side is, once, and again when that has changed.
 
-    Args:
-        node: the robot side.
-        describe: returns what it is at present.
+    :param node: the robot side.
+    :param describe: returns what it is at present.
     """
 
     def __init__(self, node: Node, describe: Callable[[], RobotDescription]) -> None:
@@ -41,7 +50,8 @@ class DescriptionTopic:
             self.publish()
 
     def publish(self) -> None:
-        """Publish unless nothing has changed.
+        """
+        Publish unless nothing has changed.
 
         A description that is wrong is logged instead: the robot can do without one.
         """
@@ -56,16 +66,14 @@ class DescriptionTopic:
 
 
 class RobotProfile:
-    """What the robot side has said it is, and whether that is what the explorer expects.
+    """
+    What the robot side has said it is, and whether that is what the explorer expects.
 
-    Args:
-        node: the explorer.
-        actions: the names that it has for the actions.
-        on_news: called with each description, when its verdict stands.
-
-    Attributes:
-        description: None if there is none, or if nobody who publishes one is left.
-        mismatch: why it is not the robot that is expected, or empty.
+    :param node: the explorer.
+    :param actions: the names that it has for the actions.
+    :param on_news: called with each description, when its verdict stands.
+    :ivar description: None if there is none, or if nobody who publishes one is left.
+    :ivar mismatch: why it is not the robot that is expected, or empty.
     """
 
     def __init__(self, node: Node, actions: Sequence[str], on_news: Callable[[], None]) -> None:
@@ -83,10 +91,10 @@ class RobotProfile:
         self._node.destroy_subscription(self._subscription)
 
     def objection(self, now: float) -> str:
-        """Return why the robot must not be driven, or nothing.
+        """
+        Return why the robot must not be driven, or nothing.
 
-        Args:
-            now: time in seconds, as ``time.monotonic`` has it.
+        :param now: time in seconds, as ``time.monotonic`` has it.
         """
         seen = identities(
             self._node.get_publishers_info_by_topic(self._subscription.topic_name))

@@ -1,16 +1,25 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Keeps the explorer from commanding the robot while another node does."""
 
 from __future__ import annotations
 
 import math
 
+from mnm_ros import wire
+from mnm_ros.core.exploration import Phase
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
-
-from mnm_ros import wire
-from mnm_ros.core.exploration import Phase
 
 _OVER = (Phase.FAULT, Phase.DONE)
 _QUIET = (Phase.PAUSED, *_OVER)    # phases in which the explorer leaves the robot alone
@@ -19,7 +28,8 @@ _DOUBT = 1.0    # s, until the phase must have followed a request to go on
 
 
 class ExplorationPause:
-    """Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
+    """
+    Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
 
     Only a pause that this node has asked for is ended by it.
     """

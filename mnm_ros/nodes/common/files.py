@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """JSON files that nodes leave behind."""
 
 from __future__ import annotations
@@ -12,7 +22,8 @@ from rclpy.node import Node
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
-    """Write a file and return its path; a reader sees the old file or the new one, never a part.
+    """
+    Write a file and return its path; a reader sees the old file or the new one, never a part.
 
     Missing directories are made. OSError if that or the writing fails.
     """
@@ -33,7 +44,8 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
 
 def write_record(
         node: Node, path: str, counts: Mapping[tuple[int, int], Mapping[int, int]]) -> None:
-    """Write counts ``{(state, action): {next: n}}`` as ``{state: {action: {next: n}}}``.
+    """
+    Write counts ``{(state, action): {next: n}}`` as ``{state: {action: {next: n}}}``.
 
     Does nothing if ``path`` is empty; logs an error if the file cannot be written.
     """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Who takes part in the step protocol, as the ROS graph shows it."""
 
 from __future__ import annotations
@@ -5,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Protocol
 
+from mnm_ros.nodes.common.home_service import HomeService
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
-
-from mnm_ros.nodes.common.home_service import HomeService
 
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _UNKNOWN = '_NODE_NAME_UNKNOWN_'
@@ -34,7 +43,8 @@ def known_name(endpoint: TopicEndpointInfo) -> str:
 
 
 class RobotSides:
-    """The participants that subscribe ``action`` and publish ``state`` as well.
+    """
+    The participants that subscribe ``action`` and publish ``state`` as well.
 
     Only robot sides do both: who records, commands or watches does one of them at most. Several
     nodes of one participant count as often as it does both. Endpoints belong together by their
@@ -43,9 +53,8 @@ class RobotSides:
     An order reaches a robot side, and its answer reaches this node, only after the subscription
     and the publisher have been found. Who looks before an answer counts knows whose it may be.
 
-    Args:
-        node: whose graph it is.
-        actions, states: fully qualified names of the topics.
+    :param node: whose graph it is.
+    :param actions, states: fully qualified names of the topics.
     """
 
     def __init__(self, node: Node, actions: str, states: str) -> None:
@@ -94,17 +103,17 @@ class Commands(Protocol):
 
 
 class GraphWatch:
-    """Watches ``action``, ``state`` and, if it is used, ``return_home``.
+    """
+    Watches ``action``, ``state`` and, if it is used, ``return_home``.
 
     The partners of a node that commands a robot are the robot sides. Those of a node that only
     listens are the nodes that command it.
 
-    Args:
-        node: whose graph it is.
-        actions: the node's publisher of actions, or of advice.
-        states: its subscription to ``state``.
-        home: its client of ``return_home``, if it uses one.
-        overheard: the subscription to ``action`` of a node that only listens.
+    :param node: whose graph it is.
+    :param actions: the node's publisher of actions, or of advice.
+    :param states: its subscription to ``state``.
+    :param home: its client of ``return_home``, if it uses one.
+    :param overheard: the subscription to ``action`` of a node that only listens.
     """
 
     def __init__(

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """RESET by a call of the service ``return_home``, or of another one, without waiting for it."""
 
 from __future__ import annotations
@@ -14,12 +24,12 @@ _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot h
 
 
 class HomeService:
-    """Client of a service that leads the robot home.
+    """
+    Client of a service that leads the robot home.
 
-    Args:
-        node: owns the client.
-        on_response: called with the number of the attempt, its success and the message.
-        service: name of the service, a ``std_srvs/Trigger``.
+    :param node: owns the client.
+    :param on_response: called with the number of the attempt, its success and the message.
+    :param service: name of the service, a ``std_srvs/Trigger``.
     """
 
     def __init__(
@@ -44,7 +54,8 @@ class HomeService:
         return self._client.service_is_ready()
 
     def call(self, attempt: int) -> bool:
-        """Call the service if it is offered; return whether it was called.
+        """
+        Call the service if it is offered; return whether it was called.
 
         The responses to earlier calls are still reported, with the number of their attempt.
         """

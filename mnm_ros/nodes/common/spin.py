@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """How every node of the package starts, spins and ends."""
 
 from __future__ import annotations
@@ -10,14 +20,13 @@ import time
 import traceback
 from types import FrameType
 
+from mnm_ros.nodes.common.usage import help_wanted, usage
+from mnm_ros.parameters import check_files, ParameterError
 import rclpy
 from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-
-from mnm_ros.nodes.common.usage import help_wanted, usage
-from mnm_ros.parameters import ParameterError, check_files
 
 try:
     from rclpy.experimental import EventsExecutor as FastExecutor
@@ -31,7 +40,8 @@ _LEAVE = 2.0    # s, that a node may take to leave its robot, unless it says oth
 
 def run(
         name: str, make_node: Callable[[], Node], args: list[str] | None = None) -> int:
-    """Run a node until SIGINT, SIGTERM or the end of its context; return the exit status.
+    """
+    Run a node until SIGINT, SIGTERM or the end of its context; return the exit status.
 
     With ``--help`` print the parameters instead.
 
@@ -45,11 +55,10 @@ def run(
     raises without a callback of the node is logged, and the node goes on: a message that rclpy
     cannot read, on ``set_parameters`` or ``/clock``, is no reason to leave a robot alone.
 
-    Args:
-        name: of the program, for error messages.
-        make_node: called once ROS is initialised; a bad parameter that it raises, or a bad ROS
-            argument, is printed as one line on stderr, and the status is 1.
-        args: ROS arguments instead of those of the command line.
+    :param name: of the program, for error messages.
+    :param make_node: called once ROS is initialised; a bad parameter that it raises, or a bad ROS
+        argument, is printed as one line on stderr, and the status is 1.
+    :param args: ROS arguments instead of those of the command line.
     """
     if help_wanted(sys.argv[1:] if args is None else args):
         described = getattr(sys.modules.get(make_node.__module__), '__doc__', None) or ''
@@ -113,7 +122,8 @@ def _leave(node: Node, executor: Executor, signals: Callable[[], int]) -> None:
 
 @contextmanager
 def _count_signals() -> Iterator[Callable[[], int]]:
-    """Count SIGINT and SIGTERM instead of interrupting a callback; yield how many have come.
+    """
+    Count SIGINT and SIGTERM instead of interrupting a callback; yield how many have come.
 
     rclpy's own handlers end the context at once, after which nothing can be published.
     """

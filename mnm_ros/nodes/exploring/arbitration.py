@@ -1,14 +1,23 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Among several explorers that could command one robot, the one that started first does."""
 
 from __future__ import annotations
 
 import math
 
-from rclpy.node import Node
-from std_msgs.msg import Int64
-
 from mnm_ros import wire
 from mnm_ros.nodes.common.graph_watch import identities
+from rclpy.node import Node
+from std_msgs.msg import Int64
 
 _LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
 _LONGEST = 5.0    # s, of listening, however long the robot answers an unknown sender
@@ -22,17 +31,15 @@ _OTHER = 'another explorer, which started earlier, commands it'
 
 
 class Arbitration:
-    """Settles on the topic ``driver``, beside the robot's ``action``, who commands the robot.
+    """
+    Settles on the topic ``driver``, beside the robot's ``action``, who commands the robot.
 
-    Args:
-        node: that has the topics.
-        action: fully qualified name of the topic.
-        number: time of the start in nanoseconds; the explorer with the smallest one commands.
-        now: time in seconds.
-
-    Attributes:
-        commands: whether this explorer is the one that may command the robot. Only then does it
-            publish ``action``, so that nobody takes one that stands by for the commander.
+    :param node: that has the topics.
+    :param action: fully qualified name of the topic.
+    :param number: time of the start in nanoseconds; the explorer with the smallest one commands.
+    :param now: time in seconds.
+    :ivar commands: whether this explorer is the one that may command the robot. Only then does it
+        publish ``action``, so that nobody takes one that stands by for the commander.
     """
 
     def __init__(self, node: Node, action: str, number: int, now: float) -> None:
@@ -67,7 +74,8 @@ class Arbitration:
         self._publisher.publish(Int64(data=self._number))
 
     def on_foreign_answer(self, now: float) -> None:
-        """Take note that the robot has answered an action that is not this explorer's.
+        """
+        Take note that the robot has answered an action that is not this explorer's.
 
         Its sender may not have been discovered yet: on a busy machine that takes seconds.
         """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What stands between callbacks and the exploration."""
 
 from __future__ import annotations
@@ -11,14 +21,12 @@ from rclpy.node import Node
 
 
 class CallbackGuard:
-    """Keeps an error of the algorithm from ending the node, and late callbacks from acting.
+    """
+    Keeps an error of the algorithm from ending the node, and late callbacks from acting.
 
-    Args:
-        node: that logs errors.
-        on_error: called with a sentence about an error.
-
-    Attributes:
-        closed: once it is true, callbacks do nothing.
+    :param node: that logs errors.
+    :param on_error: called with a sentence about an error.
+    :ivar closed: once it is true, callbacks do nothing.
     """
 
     def __init__(self, node: Node, on_error: Callable[[str], None]) -> None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Keeps the exploration of a node on disk, and brings it back."""
 
 from __future__ import annotations
@@ -5,14 +15,13 @@ from __future__ import annotations
 from pathlib import Path
 import time
 
-from rclpy.node import Node
-
 from mnm_ros import __version__
 from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.parameters import ParameterError, Parameters
+from rclpy.node import Node
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
 _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
@@ -20,18 +29,14 @@ _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
 
 
 class Checkpointing:
-    """Makes the exploration that the parameters ask for, or restores it.
+    """
+    Makes the exploration that the parameters ask for, or restores it.
 
-    Args:
-        node: whose name the files have, and that logs.
-        parameters: of the explorer; ``checkpoint_dir`` names the folder.
-
-    Attributes:
-        exploration: goes on where the last one in the folder was, with a RESET.
-
-    Raises:
-        ParameterError: if the parameters do not make a problem that can be solved, or if the
-            folder cannot be made.
+    :param node: whose name the files have, and that logs.
+    :param parameters: of the explorer; ``checkpoint_dir`` names the folder.
+    :ivar exploration: goes on where the last one in the folder was, with a RESET.
+    :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
+        folder cannot be made.
     """
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
@@ -72,10 +77,10 @@ class Checkpointing:
         return True, str(self._store.path)
 
     def load(self) -> Exploration:
-        """Go back to what is on the disk.
+        """
+        Go back to what is on the disk.
 
-        Raises:
-            Refused: if nothing there can be gone on from.
+        :raises Refused: if nothing there can be gone on from.
         """
         if self._store is None:
             raise Refused("parameter 'checkpoint_dir' is ''")

@@ -1,16 +1,24 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The link of an explorer that commands its robot, as long as nobody else does."""
 
 from __future__ import annotations
 
 import time
 
-from rclpy.node import Node
-
 from mnm_ros.core.step_task import StepTask
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
-from mnm_ros.nodes.exploring.arbitration import LISTENING, Arbitration
+from mnm_ros.nodes.exploring.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.orders import Orders
 from mnm_ros.nodes.exploring.robot_link import RobotLink
@@ -20,18 +28,19 @@ from mnm_ros.protocol.last_reset import LastReset
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.roll_call import RollCall
 from mnm_ros.protocol.step_loop import StepLoop
+from rclpy.node import Node
 
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 
 
 class CommandLink(RobotLink):
-    """Commands the robot on ``action``, unless another explorer does.
+    """
+    Commands the robot on ``action``, unless another explorer does.
 
-    Args:
-        node: that has the topics.
-        parameters: of the explorer.
-        task: what is explored.
-        guard: through which the loop is called.
+    :param node: that has the topics.
+    :param parameters: of the explorer.
+    :param task: what is explored.
+    :param guard: through which the loop is called.
     """
 
     loop: StepLoop

@@ -1,29 +1,38 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The topics that tell what has been learnt: all policies at once, or one that is asked for."""
 
 from __future__ import annotations
 
 import math
 
-from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray
-
 from mnm_ros import wire
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
+from rclpy.node import Node
+from std_msgs.msg import Int64, Int64MultiArray
 
 _PERIOD = 1.0    # s, at least between two hypotheses: with 1,000 states each has 8 MB
 
 
 class HypothesisTopics:
-    """``known_states`` and ``policies``, which always agree, and ``policy`` on ``policy/request``.
+    """
+    ``known_states`` and ``policies``, which always agree, and ``policy`` on ``policy/request``.
 
     The newest hypothesis is published at once, or as soon as the last one is a second old; those
     that come and go in between are left out.
 
-    Args:
-        node: that has the topics.
-        guard: of their callbacks.
-        up_to: known states up to which ``policies`` has policies.
+    :param node: that has the topics.
+    :param guard: of their callbacks.
+    :param up_to: known states up to which ``policies`` has policies.
     """
 
     def __init__(self, node: Node, guard: CallbackGuard, up_to: int) -> None:
@@ -47,7 +56,8 @@ class HypothesisTopics:
             self._node.destroy_publisher(publisher)
 
     def change(self, hypothesis: Hypothesis | None, now: float) -> None:
-        """Publish a hypothesis as soon as it may be, if its stamp is new.
+        """
+        Publish a hypothesis as soon as it may be, if its stamp is new.
 
         None is one that has been given up: the next one may have a stamp that was there before.
         """
@@ -71,7 +81,8 @@ class HypothesisTopics:
             self._send(self._published, now)
 
     def _as_policies(self, hypothesis: Hypothesis) -> wire.PolicySet:
-        """Return what ``policies`` says: nothing but the stamp if there are too many.
+        """
+        Return what ``policies`` says: nothing but the stamp if there are too many.
 
         The message latched before would otherwise be taken for the present one.
         """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The bond by which nav2's lifecycle manager notices that the explorer has died."""
 
 from __future__ import annotations
@@ -19,7 +29,8 @@ _TIMEOUT = 4.0    # s, of silence of the manager; it has its own, bond_timeout
 
 
 class ManagerBond:
-    """Made while the node is active, as the nodes of nav2 do; nothing without ``bondpy``.
+    """
+    Made while the node is active, as the nodes of nav2 do; nothing without ``bondpy``.
 
     The manager makes its end of the bond once it has activated the node, and knows it by the
     node's name. The bond speaks from a thread of its own: it tells that the process is gone, not

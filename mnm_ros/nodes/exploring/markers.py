@@ -1,4 +1,15 @@
-"""What the explorer knows as markers for RViz and Foxglove.
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+What the explorer knows as markers for RViz and Foxglove.
 
 States are drawn where the robot side has said that they are. If it has not, they are ids without
 a place: they are laid out so that those are near each other that actions lead between. That
@@ -12,14 +23,13 @@ from itertools import pairwise
 import math
 
 from geometry_msgs.msg import Point, Vector3
-from std_msgs.msg import ColorRGBA
-from visualization_msgs.msg import Marker, MarkerArray
-
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.layout import Layout
 from mnm_ros.robot_description import RobotDescription
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
 
 STATES_FRAME = 'mnm_states'
 """The frame of pictures that have no place in the world."""
@@ -58,10 +68,10 @@ class _Computed:
 
 
 class _Positions:
-    """Places as the robot side gives them.
+    """
+    Places as the robot side gives them.
 
-    Attributes:
-        scale: how far neighbours are from each other, in m.
+    :ivar scale: how far neighbours are from each other, in m.
     """
 
     def __init__(self, description: RobotDescription) -> None:
@@ -84,11 +94,11 @@ class Markers:
 
     def draw(self, exploration: Exploration,
              description: RobotDescription | None = None) -> MarkerArray:
-        """Return known, candidate and current states and the policy learnt last.
+        """
+        Return known, candidate and current states and the policy learnt last.
 
-        Args:
-            exploration: what is drawn.
-            description: where states are, and what they are called, if that is known.
+        :param exploration: what is drawn.
+        :param description: where states are, and what they are called, if that is known.
         """
         self._follow(description or _NOTHING)
         hypothesis = exploration.hypothesis
@@ -161,7 +171,8 @@ def _likely(exploration: Exploration, state: int, action: int) -> int | None:
 
 
 def spacing(positions: Iterable[tuple[float, float]]) -> float:
-    """Return how far apart neighbours are at least; 1 if there are no two places.
+    """
+    Return how far apart neighbours are at least; 1 if there are no two places.
 
     Only points that follow each other in the order of x or of y are compared: exact on a grid,
     quick for any number.

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The topic ``action`` of an explorer that publishes it only while it may command the robot."""
 
 from __future__ import annotations
@@ -5,27 +15,24 @@ from __future__ import annotations
 import math
 import time
 
+from mnm_ros import wire
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray
 
-from mnm_ros import wire
-
 _MATCH = 1.0    # s, until a robot that is there can surely be reached
 
 
 class Orders:
-    """A publisher of ``action`` that comes and goes.
+    """
+    A publisher of ``action`` that comes and goes.
 
     Robot sides take a node that publishes ``action`` for one that may have ordered what is under
     way. An explorer that stands by must not be among them.
 
-    Args:
-        node: that has the topic.
-
-    Attributes:
-        topic_name: fully qualified.
+    :param node: that has the topic.
+    :ivar topic_name: fully qualified.
     """
 
     def __init__(self, node: Node) -> None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What the explorer publishes: each value when it has changed, and not too often."""
 
 from __future__ import annotations
@@ -6,11 +16,6 @@ from collections.abc import Mapping
 import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.node import Node
-from rclpy.publisher import Publisher
-from std_msgs.msg import String
-from visualization_msgs.msg import MarkerArray
-
 from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
@@ -18,6 +23,10 @@ from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.markers import Markers
 from mnm_ros.robot_description import RobotDescription
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
 _MARKER_PERIOD = 0.5     # s, at least between two pictures
@@ -27,15 +36,13 @@ _LEVELS = {
 
 
 class Publishers:
-    """All topics that tell about an exploration; late subscribers get the latest value.
+    """
+    All topics that tell about an exploration; late subscribers get the latest value.
 
-    Args:
-        node: that has the topics.
-        guard: of their callbacks.
-        policies_up_to: known states up to which ``policies`` has policies.
-
-    Attributes:
-        description: what the robot side has said it is; None if it has not.
+    :param node: that has the topics.
+    :param guard: of their callbacks.
+    :param policies_up_to: known states up to which ``policies`` has policies.
+    :ivar description: what the robot side has said it is; None if it has not.
     """
 
     description: RobotDescription | None = None
@@ -78,12 +85,12 @@ class Publishers:
         self._learnt.change(hypothesis, now)
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
-        """Publish whatever has changed and is due.
+        """
+        Publish whatever has changed and is due.
 
-        Args:
-            exploration: what is told about.
-            missing: why there is no robot, or empty.
-            now: time in seconds.
+        :param exploration: what is told about.
+        :param missing: why there is no robot, or empty.
+        :param now: time in seconds.
         """
         self._learnt.publish_due(now)
         phase, status = exploration.phase, exploration.status
@@ -112,13 +119,13 @@ class Publishers:
 
     def diagnostics(self, exploration: Exploration, robot_timeouts: int, disk: str,
                     now: float) -> None:
-        """Publish one diagnostic status; to be called once a second.
+        """
+        Publish one diagnostic status; to be called once a second.
 
-        Args:
-            exploration: what is told about.
-            robot_timeouts: how often something had to be sent to the robot again.
-            disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
-            now: time in seconds.
+        :param exploration: what is told about.
+        :param robot_timeouts: how often something had to be sent to the robot again.
+        :param disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+        :param now: time in seconds.
         """
         steps, since = self._counted
         self._counted = exploration.steps, now

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The explorer's end of the step protocol: its topics, and the loop behind them."""
 
 from __future__ import annotations
@@ -5,10 +15,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 import time
-
-from rclpy.node import Node
-from rclpy.subscription import Subscription
-from std_msgs.msg import Int64MultiArray
 
 from mnm_ros import wire
 from mnm_ros.core.step_task import StepTask
@@ -20,18 +26,21 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.roll_call import RollCall
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+from std_msgs.msg import Int64MultiArray
 
 TICK = 0.02    # s, resolution of timeouts
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 
 
 class RobotLink(ABC):
-    """Hears ``state`` and who is there; commands the robot or advises its driver.
+    """
+    Hears ``state`` and who is there; commands the robot or advises its driver.
 
-    Attributes:
-        loop: makes the steps.
-        graph: who is on the other side.
-        profile: what the robot side has said it is.
+    :ivar loop: makes the steps.
+    :ivar graph: who is on the other side.
+    :ivar profile: what the robot side has said it is.
     """
 
     loop: Loop
@@ -76,11 +85,11 @@ class RobotLink(ABC):
         """Tell other explorers that this one is there; to be called once a second."""
 
     def leave(self, how: str, limit: float) -> bool:
-        """Leave a robot that is being driven; return whether that is over.
+        """
+        Leave a robot that is being driven; return whether that is over.
 
-        Args:
-            how: as the parameter ``on_shutdown`` has it.
-            limit: s, that a way home may take.
+        :param how: as the parameter ``on_shutdown`` has it.
+        :param limit: s, that a way home may take.
         """
         return True
 
@@ -110,13 +119,13 @@ class RobotLink(ABC):
             self._roll.look(self._robots.look())
 
     def _watch_graph(self, now: float, held_up: bool = False) -> None:
-        """Tell the loop who has joined and left.
+        """
+        Tell the loop who has joined and left.
 
-        Args:
-            now: time in seconds.
-            held_up: whether the node has not looked for so long that a robot may have been
-                replaced meanwhile. One that was killed is still seen for a while, so whoever
-                has joined counts as having taken its place.
+        :param now: time in seconds.
+        :param held_up: whether the node has not looked for so long that a robot may have been
+            replaced meanwhile. One that was killed is still seen for a while, so whoever
+            has joined counts as having taken its place.
         """
         self._looked = now
         self._roll.look(self._robots.look())
@@ -135,13 +144,13 @@ class RobotLink(ABC):
 
 
 class AdviceLink(RobotLink):
-    """Hears what a driver commands on ``action``, and advises it on ``advice``.
+    """
+    Hears what a driver commands on ``action``, and advises it on ``advice``.
 
-    Args:
-        node: that has the topics.
-        parameters: of the explorer.
-        task: what is explored.
-        guard: through which the loop is called.
+    :param node: that has the topics.
+    :param parameters: of the explorer.
+    :param task: what is explored.
+    :param guard: through which the loop is called.
     """
 
     loop: AdvisoryLoop

@@ -1,24 +1,33 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """The services of the explorer."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from rclpy.node import Node
-from std_srvs.srv import SetBool, Trigger
-
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.step_task import OVER, RunState
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
+from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
 
 
 class Operated(Protocol):
-    """What the services ask of a session.
+    """
+    What the services ask of a session.
 
-    Attributes:
-        active: whether the node is active.
-        checkpointing: keeps the exploration on disk.
+    :ivar active: whether the node is active.
+    :ivar checkpointing: keeps the exploration on disk.
     """
 
     active: bool

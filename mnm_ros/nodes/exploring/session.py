@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """All that the explorer has between configure and cleanup: an exploration and its topics."""
 
 from __future__ import annotations
@@ -7,9 +17,6 @@ import math
 import time
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.common.files import write_record
@@ -18,27 +25,25 @@ from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 from mnm_ros.nodes.exploring.command_link import CommandLink
 from mnm_ros.nodes.exploring.publishers import Publishers
-from mnm_ros.nodes.exploring.robot_link import TICK, AdviceLink, RobotLink
+from mnm_ros.nodes.exploring.robot_link import AdviceLink, RobotLink, TICK
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 
 _DIAGNOSTICS = 1.0     # s
 
 
 class ExplorationSession:
-    """One exploration, inactive until ``activate``.
+    """
+    One exploration, inactive until ``activate``.
 
-    Args:
-        node: that has the topics, services and timers.
-        parameters: of the explorer.
-
-    Attributes:
-        checkpointing: makes the exploration, and keeps it on disk.
-        active: as the node's lifecycle has it.
-
-    Raises:
-        ParameterError: if the parameters do not make a problem that can be solved.
+    :param node: that has the topics, services and timers.
+    :param parameters: of the explorer.
+    :ivar checkpointing: makes the exploration, and keeps it on disk.
+    :ivar active: as the node's lifecycle has it.
+    :raises ParameterError: if the parameters do not make a problem that can be solved.
     """
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
@@ -100,10 +105,10 @@ class ExplorationSession:
         self._call(self._loop.recover, time.monotonic())
 
     def load(self) -> None:
-        """Go back to what is on the disk, paused.
+        """
+        Go back to what is on the disk, paused.
 
-        Raises:
-            Refused: if nothing there can be gone on from.
+        :raises Refused: if nothing there can be gone on from.
         """
         exploration = self.checkpointing.load()
         self._loop.drive(exploration)

@@ -1,23 +1,33 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What ``grid_driver`` says about itself: where the cells of its grid are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mnm_ros.driving.grid import OUTSIDE, Grid
+from mnm_ros.driving.grid import Grid, OUTSIDE
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 
 _HEADINGS = ('east', 'north', 'west', 'south')
 
 
 def describe(grid: Grid, actions: Sequence[str], home: int, frame: str) -> RobotDescription:
-    """Return names and centres of cells, unless these are too many.
+    """
+    Return names and centres of cells, unless these are too many.
 
-    Args:
-        grid: of cells, with or without a heading.
-        actions: names of the moves.
-        home: the state of the home pose.
-        frame: of the poses.
+    :param grid: of cells, with or without a heading.
+    :param actions: names of the moves.
+    :param home: the state of the home pose.
+    :param frame: of the poses.
     """
     headings = _HEADINGS if grid.with_heading else ('',)
     cells = grid.columns * grid.rows

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What the parameters of ``grid_driver`` mean together."""
 
 from __future__ import annotations
@@ -5,17 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 
-from rclpy.node import Node
-
 from mnm_ros.driving.drive import Limits
-from mnm_ros.driving.grid import QUARTER, Grid, heading_of
+from mnm_ros.driving.grid import Grid, heading_of, QUARTER
 from mnm_ros.driving.pose_sources import POSE_SOURCES, TRANSFORMS
 from mnm_ros.geometry import Pose, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import PoseTopic
-from mnm_ros.nodes.mobile.transforms import PoseTransforms, check_frames
+from mnm_ros.nodes.mobile.transforms import check_frames, PoseTransforms
 from mnm_ros.parameters import ParameterError, Parameters
+from rclpy.node import Node
 
 
 def grid_of(given: Parameters) -> Grid:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Ways to move the robot along a leg: velocities, goals for a planner, or the platform's dock."""
 
 from __future__ import annotations
@@ -6,14 +16,13 @@ from abc import ABC, abstractmethod
 import math
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from rclpy.duration import Duration
-from rclpy.node import Node
-
 from mnm_ros import wire
-from mnm_ros.driving.drive import STILL, Drive, Leg, Limits, Outcome, Stopwatch, Velocity
+from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome, STILL, Stopwatch, Velocity
 from mnm_ros.geometry import Pose
 from mnm_ros.nodes.common.home_service import HomeService
-from mnm_ros.nodes.mobile.poses import StampedPose, set_pose
+from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
+from rclpy.duration import Duration
+from rclpy.node import Node
 
 _REST = 0.5       # s of zero velocities after an action, before somebody else may drive
 _REPEAT = 5.0     # s, after which a goal is published again
@@ -22,11 +31,11 @@ _ACKNOWLEDGE = Duration(seconds=0.5)    # for subscribers to confirm the last me
 
 
 class Mover(ABC):
-    """Moves the robot along one leg at a time.
+    """
+    Moves the robot along one leg at a time.
 
-    Attributes:
-        needs_time: whether ``update`` has to be called between two poses, too.
-        detail: why the last leg has failed.
+    :ivar needs_time: whether ``update`` has to be called between two poses, too.
+    :ivar detail: why the last leg has failed.
     """
 
     needs_time = True
@@ -59,12 +68,12 @@ class Mover(ABC):
 
 
 class VelocityMover(Mover):
-    """Publishes one velocity for each pose, zeros for a while afterwards, then none.
+    """
+    Publishes one velocity for each pose, zeros for a while afterwards, then none.
 
-    Args:
-        node: that publishes.
-        limits: of velocities.
-        frame: of the robot, with a stamp; None for velocities without frame and stamp.
+    :param node: that publishes.
+    :param limits: of velocities.
+    :param frame: of the robot, with a stamp; None for velocities without frame and stamp.
     """
 
     needs_time = False

@@ -1,17 +1,26 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Legs as goals of the action ``navigate_to_pose`` of nav2."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from mnm_ros.driving.drive import Leg, Outcome, Stopwatch
+from mnm_ros.nodes.mobile.movers import goal_message, goal_of, Mover
+from mnm_ros.nodes.mobile.poses import StampedPose
+from mnm_ros.parameters import ParameterError
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future
-
-from mnm_ros.driving.drive import Leg, Outcome, Stopwatch
-from mnm_ros.nodes.mobile.movers import Mover, goal_message, goal_of
-from mnm_ros.nodes.mobile.poses import StampedPose
-from mnm_ros.parameters import ParameterError
 
 try:
     from action_msgs.msg import GoalStatus
@@ -24,10 +33,10 @@ _REPEAT = 1.0    # s, after which a rejected goal is sent again
 
 
 class Nav2Mover(Mover):
-    """Sends each leg to nav2 as a goal. One that nav2 rejects is sent again.
+    """
+    Sends each leg to nav2 as a goal. One that nav2 rejects is sent again.
 
-    Raises:
-        ParameterError: if the package nav2_msgs is not installed.
+    :raises ParameterError: if the package nav2_msgs is not installed.
     """
 
     def __init__(self, node: Node) -> None:

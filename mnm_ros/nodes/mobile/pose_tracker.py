@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Where a mobile robot is, by its poses, and for how long that can be relied on."""
 
 from __future__ import annotations
@@ -5,29 +15,26 @@ from __future__ import annotations
 import math
 import time
 
-from rclpy.node import Node
-
 from mnm_ros.driving.grid import Place
 from mnm_ros.geometry import Pose, wrapped
 from mnm_ros.nodes.mobile.driver_setup import grid_of, home_of
-from mnm_ros.nodes.mobile.poses import Located, StampedPose, planar
+from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.parameters import Parameters
+from rclpy.node import Node
 
 
 class PoseTracker:
-    """Keeps the last pose of the robot, and the state that follows from all poses.
+    """
+    Keeps the last pose of the robot, and the state that follows from all poses.
 
-    Args:
-        node: whose clock dates poses without a stamp.
-        given: the parameters of ``grid_driver``.
-
-    Attributes:
-        last: the last pose; None before the first one.
-        place: the cell and the heading of the robot.
-        home_state: the state of the home pose.
-        reached_home: the pose in which the last way home has led there; None if the robot has
-            been moved since.
-        timeout: s, after which a pose no longer says where the robot is.
+    :param node: whose clock dates poses without a stamp.
+    :param given: the parameters of ``grid_driver``.
+    :ivar last: the last pose; None before the first one.
+    :ivar place: the cell and the heading of the robot.
+    :ivar home_state: the state of the home pose.
+    :ivar reached_home: the pose in which the last way home has led there; None if the robot has
+        been moved since.
+    :ivar timeout: s, after which a pose no longer says where the robot is.
     """
 
     def __init__(self, node: Node, given: Parameters) -> None:
@@ -57,10 +64,10 @@ class PoseTracker:
                 and abs(wrapped(pose.yaw - self.reached_home.yaw)) <= given['heading_tolerance'])
 
     def take(self, message: Located, received: float | None = None) -> StampedPose | None:
-        """Return the pose of a message; None, with a warning, if it is invalid or not new.
+        """
+        Return the pose of a message; None, with a warning, if it is invalid or not new.
 
-        Args:
-            received: how old its oldest part is, by ``time.monotonic``; None for now.
+        :param received: how old its oldest part is, by ``time.monotonic``; None for now.
         """
         pose = planar(message.pose.pose)
         if pose is None:

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Poses in the plane, from messages and into them."""
 
 from __future__ import annotations
@@ -9,13 +19,12 @@ from typing import NamedTuple, Union
 
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped
-from nav_msgs.msg import Odometry
-from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-
 from mnm_ros import wire
 from mnm_ros.driving.pose_sources import POSE_SOURCES
 from mnm_ros.geometry import Pose
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 # Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
 _POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -49,12 +58,12 @@ def planar(message: PoseMessage) -> Pose | None:
 
 
 class PoseTopic:
-    """The topic on which a robot publishes its pose.
+    """
+    The topic on which a robot publishes its pose.
 
-    Args:
-        node: subscribes to it.
-        source: the topic, one of those in POSE_SOURCES.
-        take: called with each message.
+    :param node: subscribes to it.
+    :param source: the topic, one of those in POSE_SOURCES.
+    :param take: called with each message.
     """
 
     def __init__(self, node: Node, source: str, take: Callable[[Located], None]) -> None:
@@ -67,7 +76,8 @@ class PoseTopic:
             self._kind, source, self._on_pose, _POSE).topic_name
 
     def ask_for_latched(self) -> None:
-        """Ask for a latched pose unless one has come; to be called now and then.
+        """
+        Ask for a latched pose unless one has come; to be called now and then.
 
         AMCL publishes nothing while the robot is at rest.
         """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """Transforms on ``tf``: broadcast, and as the pose of a robot."""
 
 from __future__ import annotations
@@ -8,12 +18,11 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped
-from rclpy.node import Node
-
 from mnm_ros import wire
 from mnm_ros.driving.frames import Frames, Link, Transform
 from mnm_ros.geometry import Pose
 from mnm_ros.parameters import ParameterError, Parameters
+from rclpy.node import Node
 
 try:
     from tf2_msgs.msg import TFMessage
@@ -38,15 +47,15 @@ def check_frames(given: Parameters, *names: str) -> None:
 
 
 class Broadcaster:
-    """Broadcasts where a robot is: by its wheels, and as a localisation corrects that.
+    """
+    Broadcasts where a robot is: by its wheels, and as a localisation corrects that.
 
     Without the package tf2_msgs it says so, and broadcasts nothing.
 
-    Args:
-        node: that broadcasts.
-        map_frame: '' if the correction is left to others.
-        odom_frame: in which the wheels count.
-        base_frame: of the robot.
+    :param node: that broadcasts.
+    :param map_frame: '' if the correction is left to others.
+    :param odom_frame: in which the wheels count.
+    :param base_frame: of the robot.
     """
 
     def __init__(self, node: Node, map_frame: str, odom_frame: str, base_frame: str) -> None:
@@ -80,18 +89,16 @@ class Broadcaster:
 
 
 class PoseTransforms:
-    """The pose of a robot by the transforms from one frame to another.
+    """
+    The pose of a robot by the transforms from one frame to another.
 
-    Args:
-        node: subscribes to them.
-        map_frame: in which the pose is.
-        base_frame: of the robot.
-        timeout: s, after which a link that may change has to be heard again.
-        take: called with each pose, and the time by ``time.monotonic`` when the link was heard
-            that has been silent for longest.
-
-    Raises:
-        ParameterError: if the package tf2_msgs is not installed.
+    :param node: subscribes to them.
+    :param map_frame: in which the pose is.
+    :param base_frame: of the robot.
+    :param timeout: s, after which a link that may change has to be heard again.
+    :param take: called with each pose, and the time by ``time.monotonic`` when the link was heard
+        that has been silent for longest.
+    :raises ParameterError: if the package tf2_msgs is not installed.
     """
 
     def __init__(self, node: Node, map_frame: str, base_frame: str, timeout: float,

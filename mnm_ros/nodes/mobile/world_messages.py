@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """A simulated world and its robot as messages."""
 
 from __future__ import annotations
@@ -6,15 +16,14 @@ from array import array
 from collections.abc import Iterable
 
 from geometry_msgs.msg import Point, Quaternion, Vector3
+from mnm_ros.nodes.mobile.poses import set_pose
+from mnm_ros.simulation.diff_drive import DiffDrive
+from mnm_ros.simulation.world import Cell, World
 from nav_msgs.msg import OccupancyGrid
 import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
-
-from mnm_ros.nodes.mobile.poses import set_pose
-from mnm_ros.simulation.diff_drive import DiffDrive
-from mnm_ros.simulation.world import Cell, World
 
 _HEIGHT = 0.4    # m, of walls and closed doors
 _COLOURS = {
@@ -23,7 +32,8 @@ _COLOURS = {
 
 
 def set_covariance(covariance: NDArray[np.float64], position: float, angle: float) -> None:
-    """Write two standard deviations, m and rad, into the 6x6 covariance of a pose or twist.
+    """
+    Write two standard deviations, m and rad, into the 6x6 covariance of a pose or twist.
 
     Noise below 1 mm or mrad is given as that: many readers take a zero for unknown.
     """

@@ -1,3 +1,13 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What has become of the goals, published on ``goal/status`` and ``goal_result``."""
 
 from __future__ import annotations
@@ -5,12 +15,11 @@ from __future__ import annotations
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import wire
+from mnm_ros.core.goals import GoalReport, GoalStatus
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import String
-
-from mnm_ros import wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
 
 _REMEMBERED = 20    # goals that are over
 _PERIOD = 0.1       # s, at least between two messages that differ by the steps alone
@@ -18,7 +27,8 @@ _HEARD = 0.5        # s, that subscribers have at the end to hear the last resul
 
 
 class GoalBoard:
-    """Keeps the reports of the last goals and publishes them.
+    """
+    Keeps the reports of the last goals and publishes them.
 
     Every message on ``goal/status`` is complete in itself and latched: a client that starts late
     or misses a message finds its goal in the next one, and takes no other goal for its own.

@@ -1,22 +1,31 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
 """What the navigator has heard of the policies that the explorer has learnt."""
 
 from __future__ import annotations
 
-from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray
-
 from mnm_ros import wire
 from mnm_ros.core.policy import Policy
+from rclpy.node import Node
+from std_msgs.msg import Int64, Int64MultiArray
 
 _AGAIN = 0.5       # s, after which a policy is asked for again
 _PATIENCE = 5.0    # s, after which nobody will answer
 
 
 class LearntPolicies:
-    """The hypothesis from ``policies``; of one too large for that, each policy when it is needed.
+    """
+    The hypothesis from ``policies``; of one too large for that, each policy when it is needed.
 
-    Args:
-        node: that has the topics.
+    :param node: that has the topics.
     """
 
     def __init__(self, node: Node) -> None:
@@ -49,10 +58,10 @@ class LearntPolicies:
         return '' if known else 'unknown state'
 
     def policy_for(self, target: int, now: float) -> Policy | None:
-        """Return the policy for one of the targets; None while it is being asked for.
+        """
+        Return the policy for one of the targets; None while it is being asked for.
 
-        Raises:
-            TimeoutError: with a sentence, if nobody has answered.
+        :raises TimeoutError: with a sentence, if nobody has answered.
         """
         if self._policies is None:
             return None
