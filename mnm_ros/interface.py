@@ -100,10 +100,17 @@ TOPICS = {
     ),
     'What was learnt': (
         Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'navigator',
-              'ids of the known states, home first, after the head `[round, revision]`'),
+              'ids of the known states, home first, after the head `[round, revision]`; with '
+              '`policies`, at most once a second'),
         Topic('policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'cmp_sim navigator',
-              '`[target][step][state]` after the head `[round, revision, horizon, ids...]`; see '
-              '[policies.md](policies.md)'),
+              '`[target][step][state]` after the head `[round, revision, horizon, ids...]`; '
+              'empty beyond `policies_up_to` states; see [policies.md](policies.md)'),
+        Topic('policy/request', 'std_msgs/Int64', 'STEP', 'navigator', _EXPLORERS,
+              'the known state to which one policy is asked for'),
+        Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator',
+              'the answer: `[step][state]` after the head `[round, revision, horizon, target, '
+              'ids...]`; no steps if the state is not known; see '
+              '[policies.md](policies.md#asking-for-one-policy)'),
         Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
               '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),

@@ -18,6 +18,8 @@ Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a h
 - known states: head ``[round, revision]``, ``dim = [state: n]``.
 - policies: head ``[round, revision, horizon, id_0 .. id_(n-1)]``,
   ``dim = [target: n, step: h, state: n]``, row-major; ``h`` is 1 or ``horizon``.
+- one policy: head ``[round, revision, horizon, target, id_0 .. id_(n-1)]``,
+  ``dim = [step: h, state: n]``; ``h`` is 0 if there is no policy for the target.
 - goals: ``diagnostic_msgs/DiagnosticArray``, one status for each goal, the last to change at the
   end. ``name`` is the id of the goal, ``message`` a sentence about it, and ``values`` are the
   other fields of a ``GoalReport``, without those that are None.
@@ -32,7 +34,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -147,7 +149,7 @@ _GOAL_FIGURES: Mapping[str, type[int | float]] = {
 def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:
     """Return the ids of the known states in the order in which they became known."""
     known = hypothesis.targets
-    return _encode({'state': len(known)}, hypothesis.stamp, known)
+    return _encode({'state': len(known)}, hypothesis.stamp, (known,))
 
 
 def decode_known_states(message: Int64MultiArray) -> tuple[tuple[int, int], tuple[int, ...]]:
@@ -177,21 +179,15 @@ class PolicySet(Hypothesis):
                 f'{name}: dimension target is {targets} and state is {states}, expected equal')
         head = 3 + states
         _check_length(name, message, head, targets * steps * states)
-        round_, revision, horizon, *known = message.data[:head]
+        round_, revision, horizon = message.data[:3]
+        known = tuple(message.data[3:head])
         _check_distinct(name, known)
-        if horizon < 1:
-            raise WireError(f'{name}: horizon is {horizon}, expected at least 1')
-        if steps not in (1, horizon):
-            raise WireError(
-                f'{name}: dimension step is {steps}, expected 1 or the horizon {horizon}')
         actions = tuple(message.data[head:])
-        if actions and min(actions) < RESET:
-            raise WireError(
-                f'{name}: action {min(actions)}, expected {RESET} for RESET or at least 0')
+        _check_policies(name, horizon, steps, actions)
         rows = [actions[start:start + states]
                 for start in range(0, targets * steps * states, states or 1)]
         return cls(round_, revision, horizon, tuple(
-            Policy(target, horizon, tuple(known), tuple(rows[i * steps:(i + 1) * steps]))
+            Policy(target, horizon, known, tuple(rows[i * steps:(i + 1) * steps]))
             for i, target in enumerate(known)))
 
     def to_msg(self) -> Int64MultiArray:
@@ -203,7 +199,57 @@ class PolicySet(Hypothesis):
         return _encode(
             {'target': count, 'step': steps, 'state': count},
             (*self.stamp, self.horizon, *self.targets),
-            chain.from_iterable(chain.from_iterable(rows)))
+            chain.from_iterable(rows))
+
+
+class PolicyAnswer(NamedTuple):
+    """
+    One policy of the published hypothesis, as it was asked for.
+
+    :ivar stamp: ``(round, revision)`` of the hypothesis.
+    :ivar target: the state that was asked for.
+    :ivar policy: leads there; None if the state is not known.
+    """
+
+    stamp: tuple[int, int]
+    target: int
+    policy: Policy | None
+
+
+def encode_policy(hypothesis: Hypothesis, target: int) -> Int64MultiArray:
+    """Return the policy for ``target``, or that there is none."""
+    known = hypothesis.targets
+    rows = hypothesis.policy_for(target).actions if target in known else ()
+    return _encode(
+        {'step': len(rows), 'state': len(known)},
+        (*hypothesis.stamp, hypothesis.horizon, target, *known), rows)
+
+
+def decode_policy(message: Int64MultiArray) -> PolicyAnswer:
+    """Decode an answer on ``policy``; WireError if it is malformed."""
+    name = 'policy'
+    steps, states = _sizes(name, message, ('step', 'state'))
+    head = 4 + states
+    _check_length(name, message, head, steps * states)
+    round_, revision, horizon, target = message.data[:4]
+    known, actions = tuple(message.data[4:head]), tuple(message.data[head:])
+    _check_distinct(name, known)
+    if not steps:
+        return PolicyAnswer((round_, revision), target, None)
+    _check_policies(name, horizon, steps, actions)
+    return PolicyAnswer((round_, revision), target, Policy(target, horizon, known, tuple(
+        actions[step * states:(step + 1) * states] for step in range(steps))))
+
+
+def _check_policies(name: str, horizon: int, steps: int, actions: Sequence[int]) -> None:
+    if horizon < 1:
+        raise WireError(f'{name}: horizon is {horizon}, expected at least 1')
+    if steps not in (1, horizon):
+        raise WireError(
+            f'{name}: dimension step is {steps}, expected 1 or the horizon {horizon}')
+    if actions and min(actions) < RESET:
+        raise WireError(
+            f'{name}: action {min(actions)}, expected {RESET} for RESET or at least 0')
 
 
 def _pair(name: str, layout: str, message: Int64MultiArray) -> tuple[int, int]:
@@ -217,10 +263,14 @@ def _pair(name: str, layout: str, message: Int64MultiArray) -> tuple[int, int]:
 
 def _encode(
         dimensions: Mapping[str, int], head: Sequence[int],
-        entries: Iterable[int]) -> Int64MultiArray:
+        rows: Iterable[Sequence[int]]) -> Int64MultiArray:
     sizes = tuple(dimensions.values())
-    data = array('q', head)
-    data.extend(entries)
+    begin = len(head)
+    data = array('q', (0,)) * (begin + prod(sizes))    # may be large: grown, it is copied
+    data[:begin] = array('q', head)
+    for row in rows:
+        data[begin:begin + len(row)] = array('q', row)
+        begin += len(row)
     return Int64MultiArray(
         layout=MultiArrayLayout(
             dim=[MultiArrayDimension(label=label, size=size, stride=prod(sizes[i:]))

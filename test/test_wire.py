@@ -20,12 +20,15 @@ from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.wire import (
     decode_goals,
     decode_known_states,
+    decode_policy,
     decode_request,
     decode_step,
     encode_goals,
     encode_known_states,
+    encode_policy,
     encode_request,
     encode_step,
+    PolicyAnswer,
     WireError,
 )
 import pytest
@@ -220,3 +223,20 @@ def test_a_goal_with_more_than_is_known() -> None:
     encoded = encode_goals(Time(), GOALS[:1])
     encoded.status[0].values.append(KeyValue(key='mood', value='good'))
     assert decode_goals(encoded) == GOALS[:1]
+
+
+@pytest.mark.parametrize('steps', [1, 2])
+def test_one_policy_there_and_back(steps: int) -> None:
+    learnt = hypothesis(steps)
+    encoded = encode_policy(learnt, -3)
+    assert list(encoded.data[:7]) == [4, 9, 2, -3, *IDS]
+    assert encoded.layout.data_offset == 7
+    assert decode_policy(encoded) == PolicyAnswer((4, 9), -3, learnt.policy_for(-3))
+    assert decode_policy(encode_policy(learnt, 5)) == PolicyAnswer((4, 9), 5, None)
+
+
+def test_a_malformed_policy_is_refused() -> None:
+    with pytest.raises(WireError, match='expected 1 or the horizon 4'):
+        decode_policy(message([1, 0, 4, 7, 7, 0, 0], 5, step=(2, 2), state=(1, 1)))
+    with pytest.raises(WireError, match='expected -1 for RESET'):
+        decode_policy(message([1, 0, 4, 7, 7, -2], 5, step=(1, 1), state=(1, 1)))

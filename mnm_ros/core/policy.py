@@ -12,11 +12,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.state_order import order_of, StateOrder
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Policy:
     horizon: int
     states: tuple[int, ...]
     actions: tuple[tuple[int, ...], ...]
-    _column: dict[int, int] = field(init=False, repr=False, compare=False)
+    _order: StateOrder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.horizon < 1:
@@ -49,10 +51,7 @@ class Policy:
                 raise ValueError(
                     f'{len(row)} actions in a row, expected one for each of '
                     f'{len(self.states)} states')
-        column = {state: index for index, state in enumerate(self.states)}
-        if len(column) != len(self.states):
-            raise ValueError('a state is listed twice, expected distinct states')
-        object.__setattr__(self, '_column', column)
+        object.__setattr__(self, '_order', order_of(self.states))
 
     def action(self, step: int, state: int) -> int:
         """
@@ -60,36 +59,62 @@ class Policy:
 
         The attempt is over, and RESET is due, after ``horizon`` steps and outside ``states``.
         """
-        column = self._column.get(state)
-        if column is None or step >= self.horizon:
+        column = self._order.column.get(state, len(self.states))
+        if column >= len(self.states) or step >= self.horizon:
             return RESET
         return self.actions[step if len(self.actions) > 1 else 0][column]
 
     def covers(self, state: int) -> bool:
         """Return whether the policy knows what to do in ``state``."""
-        return state in self._column
+        return self._order.column.get(state, len(self.states)) < len(self.states)
 
     def on(self, states: Iterable[int]) -> Policy:
         """Return the same policy confined to ``states``: RESET where it knew nothing."""
         kept = tuple(states)
         if kept == self.states:
             return self
-        columns = [self._column.get(state) for state in kept]
-        return Policy(
-            self.target, self.horizon, kept,
-            tuple(tuple(RESET if column is None else row[column] for column in columns)
-                  for row in self.actions))
+        return self.moved(kept, self.columns(kept))
+
+    def columns(self, states: tuple[int, ...]) -> tuple[int, ...]:
+        """Return where in its rows the policy has each state; one more than it has: nowhere."""
+        count, column = len(self.states), self._order.column
+        return tuple(min(column.get(state, count), count) for state in states)
+
+    def moved(self, states: tuple[int, ...], columns: Sequence[int]) -> Policy:
+        """Return the policy over ``states``, which it has in ``columns``."""
+        pick = itemgetter(*columns) if len(columns) > 1 else (
+            lambda row: tuple(row[column] for column in columns))
+        return Policy(self.target, self.horizon, states,
+                      tuple(pick((*row, RESET)) for row in self.actions))
 
     def same_as(self, other: Policy) -> bool:
         """Return whether both play the same everywhere, whatever states they list."""
+        if self._order is other._order:    # one lists the first of the states of the other
+            few, many = sorted((self, other), key=lambda policy: len(policy.states))
+            more = (RESET,) * (len(many.states) - len(few.states))
+            return (few.target, few.horizon, len(few.actions)) == (
+                many.target, many.horizon, len(many.actions)) and all(
+                (*few_row, *more) == row for few_row, row in zip(few.actions, many.actions))
         return other.on(self.states) == self and self.on(other.states) == other
 
 
 def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
-    """Return the policies, all over the states that they lead to."""
+    """Return the policies, all over the states that they lead to: one and the same tuple."""
     policies = tuple(policies)
     targets = tuple(policy.target for policy in policies)
-    return tuple(policy.on(targets) for policy in policies)
+    moved: list[Policy] = []
+    before: tuple[int, ...] | None = None
+    columns: tuple[int, ...] = ()
+    for policy in policies:
+        if policy.states == targets:
+            targets = policy.states
+            moved.append(policy)
+            continue
+        if policy.states is not before:    # those of a hypothesis have the same states
+            before = policy.states
+            columns = policy.columns(targets)
+        moved.append(policy.moved(targets, columns))
+    return tuple(moved)
 
 
 @dataclass(frozen=True)
@@ -109,11 +134,12 @@ class Hypothesis:
     policies: tuple[Policy, ...]
 
     def __post_init__(self) -> None:
+        targets = self.targets
         for policy in self.policies:
-            if policy.states != self.targets:
+            if policy.states != targets:
                 raise ValueError(
                     f'the policy for {policy.target} covers {policy.states}, '
-                    f'expected {self.targets}')
+                    f'expected {targets}')
             if policy.horizon != self.horizon:
                 raise ValueError(
                     f'the policy for {policy.target} has horizon {policy.horizon}, '

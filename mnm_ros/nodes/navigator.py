@@ -29,6 +29,7 @@ from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
+from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.parameters import NAVIGATOR, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
 from rclpy.clock import Clock, ClockType
@@ -51,8 +52,6 @@ class Navigator(Node):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('navigator', **node_arguments)
         self._given = Parameters(self, NAVIGATOR)
-        self._policies: wire.PolicySet | None = None
-        self._known: tuple[int, ...] | None = None
         self._goal: GoalReport | None = None
         self._next: GoalReport | None = None
         self._steps_to_go: dict[int, StepsToGo] = {}    # by target
@@ -67,10 +66,7 @@ class Navigator(Node):
         self._home = (HomeService(self, self._on_home)
                       if self._given['reset_mode'] == 'service' else None)
         self._pause = ExplorationPause(self)
-        self.create_subscription(
-            Int64MultiArray, 'known_states', self._on_known, wire.LATCHED)
-        self.create_subscription(
-            Int64MultiArray, 'policies', self._on_policies, wire.LATCHED)
+        self._learnt = LearntPolicies(self)
         self.create_subscription(Int64, 'goal', self._on_goal, wire.STEP)
         self.create_subscription(
             Int64MultiArray, 'goal/request', self._on_request, wire.STEP)
@@ -123,12 +119,7 @@ class Navigator(Node):
         """Return why there is no way to a state at present, or nothing."""
         if self._leave_by is not None:
             return 'the node is ending'
-        if self._policies is None:
-            return 'no policies heard yet'
-        # The two topics may be heard one after the other: a state has to be in both.
-        known = target in self._policies.targets and (
-            self._known is None or target in self._known)
-        return '' if known else 'unknown state'
+        return self._learnt.refusal(target)
 
     def _begin(self, goal: GoalReport) -> None:
         self._goal = goal
@@ -136,14 +127,19 @@ class Navigator(Node):
         self._board.tell(goal)
 
     def _drive(self, goal: GoalReport) -> None:
-        """Begin with the present policies, which stay as they are while nobody explores."""
+        """Begin with the present policy, once it has been heard, and keep it to the end."""
         refusal, target = self._refusal(goal.target), goal.target
-        if refusal or self._policies is None or target is None:
+        if refusal or target is None:
             self._end(f'refused {target}: {refusal}')
             return
-        policy = self._policies.policy_for(target)
-        self._navigation = Navigation(
-            policy, self._policies.targets[0], self._steps_to_go_by(policy))
+        try:
+            policy = self._learnt.policy_for(target, time.monotonic())
+        except TimeoutError as error:
+            self._end(f'failed {target}: {error}')
+            return
+        if policy is None:
+            return    # it is asked for
+        self._navigation = Navigation(policy, policy.states[0], self._steps_to_go_by(policy))
         self._goal = replace(
             goal, status=GoalStatus.UNDER_WAY, text=f'on the way to {target}')
         self._board.tell(self._report(self._goal))
@@ -158,7 +154,7 @@ class Navigator(Node):
 
     def _steps_to_go_by(self, policy: Policy) -> StepsToGo:
         """Return what is known of earlier ways by the policy; forget those by other ones."""
-        targets = self._policies.targets if self._policies else ()
+        targets = self._learnt.targets
         self._steps_to_go = {
             target: known for target, known in self._steps_to_go.items() if target in targets}
         known = self._steps_to_go.get(policy.target)
@@ -268,18 +264,6 @@ class Navigator(Node):
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
         if self._loop:
             self._do(self._loop.on_home_response, attempt, success, text)
-
-    def _on_known(self, message: Int64MultiArray) -> None:
-        try:
-            _, self._known = wire.decode_known_states(message)
-        except ValueError as error:
-            self.get_logger().warning(f'known_states ignored: {error}')
-
-    def _on_policies(self, message: Int64MultiArray) -> None:
-        try:
-            self._policies = wire.PolicySet.from_msg(message)
-        except ValueError as error:
-            self.get_logger().warning(f'policies ignored: {error}')
 
 
 def main(args: list[str] | None = None) -> int:

@@ -40,6 +40,8 @@ EXPLORER: tuple[Row, ...] = (
         'on_shutdown reset', minimum=0, runtime=True),
     Row('republish_period', 60.0, 's, after which all latched topics are published again; 0 for '
         'never', minimum=0, runtime=True),
+    Row('policies_up_to', 1000, 'known states up to which the topic policies has all policies; '
+        'beyond, each is asked for on policy/request', minimum=0),
     Row('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
         minimum=0, runtime=True),
     Row('max_states', 10_000, 'different states met, candidates included, beyond which '

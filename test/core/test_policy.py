@@ -11,8 +11,9 @@
 """Policies and hypotheses are values."""
 
 import dataclasses
+import tracemalloc
 
-from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.problem import Problem, RESET
 import pytest
 
@@ -84,3 +85,40 @@ def test_a_hypothesis_of_policies_over_other_states_is_refused() -> None:
 def test_a_problem_without_sense_is_refused(arguments: tuple, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         Problem(*arguments)
+
+
+def test_policies_over_more_and_more_states_share_what_tells_columns() -> None:
+    """A later order must not teach an earlier policy states that it does not know."""
+    first = Policy(7, 5, (0, 3), ((1, 2),))
+    later = Policy(8, 5, (0, 3, 8), ((1, 2, 0),))
+    other = Policy(9, 5, (0, 8, 3), ((1, 2, 0),))
+    assert [first.action(0, state) for state in (0, 3, 8)] == [1, 2, RESET]
+    assert [later.action(0, state) for state in (0, 3, 8)] == [1, 2, 0]
+    assert [other.action(0, state) for state in (0, 3, 8)] == [1, 0, 2]
+    assert not first.covers(8) and later.covers(8)
+    assert first.on((8, 3)) == Policy(7, 5, (8, 3), ((RESET, 2),))
+    assert first.on((0, 3, 8)) == Policy(7, 5, (0, 3, 8), ((1, 2, RESET),))
+
+
+def test_a_state_listed_twice_is_refused_beside_policies_over_the_same_beginning() -> None:
+    policy = Policy(7, 5, (10, 13), ((1, 2),))
+    for states in ((10, 13, 10), (10, 13, 14, 14), (10, 10)):
+        with pytest.raises(ValueError, match='listed twice'):
+            Policy(7, 5, states, ((0,) * len(states),))
+    assert not policy.covers(14)
+
+
+def test_policies_take_little_more_memory_than_their_actions() -> None:
+    """A map of columns for each policy took 38 bytes and more for each action."""
+    count = 400
+    known = tuple(range(10**6, 10**6 + count))
+    tracemalloc.start()
+    try:
+        grown = [Policy(state, 50, known[:index + 1], ((0,) * (index + 1),))
+                 for index, state in enumerate(known)]
+        hypothesis = Hypothesis(1, 0, 50, over_own_targets(grown))
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(hypothesis.policies) == count
+    assert taken < 20 * count**2    # 8 for the actions, and 8 for what grew

@@ -15,30 +15,78 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.nodes.exploring.publishers import Publishers
+from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.services import Services
-from mnm_ros.wire import PolicySet
+from mnm_ros.wire import decode_known_states, PolicySet
 from std_srvs.srv import Trigger
 
 
-def hypothesis(*known: int) -> Hypothesis:
-    return Hypothesis(1, 0, 5, tuple(
+class MadeUpNode:
+    """Keeps what is published, by topic."""
+
+    def __init__(self) -> None:
+        self.published: dict[str, list] = {}
+
+    def create_publisher(self, kind: type, topic: str, qos: object) -> SimpleNamespace:
+        return SimpleNamespace(
+            publish=lambda message: self.published.setdefault(topic, []).append(message))
+
+    def create_subscription(self, *arguments: object) -> None:
+        pass
+
+    destroy_publisher = destroy_subscription = create_subscription
+
+
+def hypothesis(*known: int, revision: int = 0) -> Hypothesis:
+    return Hypothesis(1, revision, 5, tuple(
         Policy(target, 5, known, ((0,) * len(known),)) for target in known))
 
 
 def test_the_next_hypothesis_is_published_after_a_load_to_before_the_first() -> None:
     """It has the stamp of the one that is gone."""
-    published: dict[str, list] = {}
+    node = MadeUpNode()
+    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
+    for now, value in ((0.0, hypothesis(0, 1)), (5.0, None), (5.0, hypothesis(0, 2))):
+        topics.change(value, now)
+    assert PolicySet.from_msg(node.published['policies'][-1]).targets == (0, 2)
 
-    class Publisher:
 
-        def __init__(self, kind: type, topic: str, qos: object) -> None:
-            self.publish = published.setdefault(topic, []).append
+def test_policies_are_published_at_most_once_a_second_and_the_last_is_not_lost() -> None:
+    """The first at once, the last as soon as a second is over, and those between not at all."""
+    node = MadeUpNode()
+    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
+    heard = []
+    for tick in range(301):
+        now = tick / 100
+        if tick <= 210:    # a hundred hypotheses a second
+            topics.change(hypothesis(0, 1, revision=tick), now)
+        topics.publish_due(now)
+        topics.republish(now)
+        for message in node.published.pop('policies', ()):
+            stamp = PolicySet.from_msg(message).stamp
+            assert decode_known_states(node.published['known_states'][-1])[0] == stamp
+            heard.append((now, stamp[1]))
+    assert heard == [(0.0, 0), (1.0, 100), (2.0, 200), (3.0, 210)]
 
-    publishers = Publishers(SimpleNamespace(create_publisher=Publisher))
-    for value in (hypothesis(0, 1), None, hypothesis(0, 2)):
-        publishers.hypothesis(value)
-    assert PolicySet.from_msg(published['policies'][-1]).targets == (0, 2)
+
+def test_a_hypothesis_that_was_given_up_is_not_published_later() -> None:
+    node = MadeUpNode()
+    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
+    for value in (hypothesis(0, 1), hypothesis(0, 1, revision=1), None):
+        topics.change(value, 0.0)
+    topics.publish_due(5.0)
+    assert len(node.published['policies']) == 1
+
+
+def test_the_last_hypothesis_is_published_before_the_topics_are_gone() -> None:
+    node = MadeUpNode()
+    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
+    for revision in range(3):
+        topics.change(hypothesis(0, 1, revision=revision), 0.0)
+    topics.destroy()
+    assert [PolicySet.from_msg(message).revision
+            for message in node.published['policies']] == [0, 2]
 
 
 def test_a_disk_that_is_gone_is_told() -> None:

@@ -19,11 +19,13 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
+from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.markers import Markers
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from std_msgs.msg import Int64MultiArray, String
+from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
@@ -37,15 +39,17 @@ class Publishers:
     """
     All topics that tell about an exploration; late subscribers get the latest value.
 
+    :param node: that has the topics.
+    :param guard: of their callbacks.
+    :param policies_up_to: known states up to which ``policies`` has policies.
     :ivar description: what the robot side has said it is; None if it has not.
     """
 
     description: RobotDescription | None = None
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int) -> None:
         self._node = node
-        self._known = node.create_publisher(Int64MultiArray, 'known_states', wire.LATCHED)
-        self._policies = node.create_publisher(Int64MultiArray, 'policies', wire.LATCHED)
+        self._learnt = HypothesisTopics(node, guard, policies_up_to)
         self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
         self._status = node.create_publisher(String, 'status', wire.LATCHED)
         self._markers = node.create_publisher(MarkerArray, 'exploration_markers', wire.LATCHED)
@@ -62,8 +66,8 @@ class Publishers:
 
     def destroy(self) -> None:
         """Remove the topics."""
-        for publisher in (self._known, self._policies, self._phase, self._status, self._markers,
-                          self._diagnostics):
+        self._learnt.destroy()
+        for publisher in (self._phase, self._status, self._markers, self._diagnostics):
             self._node.destroy_publisher(publisher)
 
     def republish(self, period: float, now: float) -> None:
@@ -72,18 +76,14 @@ class Publishers:
             self._republished = now
         elif now >= self._republished + period:
             self._republished = now
+            self._learnt.republish(now)
             for publisher, message in self._latest.items():
                 publisher.publish(message)
 
-    def hypothesis(self, hypothesis: Hypothesis | None) -> None:
-        """Publish known states and policies if they have a new stamp."""
-        if hypothesis is self._hypothesis:
-            return
-        if hypothesis is not None and (
-                self._hypothesis is None or hypothesis.stamp != self._hypothesis.stamp):
-            self._publish(self._known, wire.encode_known_states(hypothesis))
-            self._publish(self._policies, wire.PolicySet.of(hypothesis).to_msg())
+    def hypothesis(self, hypothesis: Hypothesis | None, now: float) -> None:
+        """Publish known states and policies, as soon as they may be, if they have a new stamp."""
         self._hypothesis = hypothesis
+        self._learnt.change(hypothesis, now)
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
         """
@@ -93,6 +93,7 @@ class Publishers:
         :param missing: why there is no robot, or empty.
         :param now: time in seconds.
         """
+        self._learnt.publish_due(now)
         phase, status = exploration.phase, exploration.status
         if missing and phase is Phase.WAITING_FOR_ROBOT:
             status = f'{status} ({missing})'

@@ -19,6 +19,7 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
@@ -55,8 +56,8 @@ class ExplorationSession:
         self._leaving = False    # whether that has begun
         self._wanted = True    # as the service explore has it
         self._started = math.inf
-        self._publishers = Publishers(node)
         self._guard = CallbackGuard(node, self._fail)
+        self._publishers = Publishers(node, self._guard, parameters['policies_up_to'])
         self._link: RobotLink = (
             AdviceLink(node, parameters, self.exploration, self._guard) if parameters['advisory']
             else CommandLink(node, parameters, self.exploration, self._guard))
@@ -161,8 +162,11 @@ class ExplorationSession:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(f'going on from step {exploration.steps}')
         exploration.on_event = self._guard.outside(self._publishers.event)
-        exploration.on_hypothesis = self._guard.outside(self._publishers.hypothesis)
-        self._call(self._publishers.hypothesis, exploration.hypothesis)
+        exploration.on_hypothesis = self._guard.outside(self._publish)
+        self._call(self._publish, exploration.hypothesis)
+
+    def _publish(self, hypothesis: Hypothesis | None) -> None:
+        self._publishers.hypothesis(hypothesis, time.monotonic())
 
     def _fail(self, reason: str) -> None:
         """Make an error of the algorithm a fault."""

@@ -1,0 +1,104 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What the navigator has heard of the policies that the explorer has learnt."""
+
+from __future__ import annotations
+
+from mnm_ros import wire
+from mnm_ros.core.policy import Policy
+from rclpy.node import Node
+from std_msgs.msg import Int64, Int64MultiArray
+
+_AGAIN = 0.5       # s, after which a policy is asked for again
+_PATIENCE = 5.0    # s, after which nobody will answer
+
+
+class LearntPolicies:
+    """
+    The hypothesis from ``policies``; of one too large for that, each policy when it is needed.
+
+    :param node: that has the topics.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._policies: wire.PolicySet | None = None
+        self._known: tuple[int, ...] | None = None
+        self._answer: wire.PolicyAnswer | None = None
+        self._wanted: int | None = None
+        self._ask_at = self._ask_until = 0.0
+        node.create_subscription(Int64MultiArray, 'known_states', self._on_known, wire.LATCHED)
+        node.create_subscription(Int64MultiArray, 'policies', self._on_policies, wire.LATCHED)
+        node.create_subscription(Int64MultiArray, 'policy', self._on_policy, wire.STEP)
+        self._requests = node.create_publisher(Int64, 'policy/request', wire.STEP)
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The states that there are policies for."""
+        if self._policies is None:
+            return ()
+        if not self._policies.policies:    # too many: each is asked for
+            return self._known or ()
+        return self._policies.targets
+
+    def refusal(self, target: int | None) -> str:
+        """Return why there is no policy for a state at present, or nothing."""
+        if self._policies is None:
+            return 'no policies heard yet'
+        # The two topics may be heard one after the other: a state has to be in both.
+        known = target in self.targets and (self._known is None or target in self._known)
+        return '' if known else 'unknown state'
+
+    def policy_for(self, target: int, now: float) -> Policy | None:
+        """
+        Return the policy for one of the targets; None while it is being asked for.
+
+        :raises TimeoutError: with a sentence, if nobody has answered.
+        """
+        if self._policies is None:
+            return None
+        if self._policies.policies:
+            return self._policies.policy_for(target)
+        answer = self._answer
+        if answer and (answer.stamp, answer.target) == (self._policies.stamp, target):
+            self._wanted = None
+            return answer.policy
+        if target != self._wanted:
+            self._wanted, self._ask_at, self._ask_until = target, now, now + _PATIENCE
+        if now >= self._ask_until:
+            self._wanted = None
+            raise TimeoutError(f'its policy was not heard within {_PATIENCE:g} s')
+        if now >= self._ask_at:
+            self._ask_at = now + _AGAIN
+            self._requests.publish(Int64(data=target))
+        return None
+
+    def _on_known(self, message: Int64MultiArray) -> None:
+        try:
+            _, self._known = wire.decode_known_states(message)
+        except ValueError as error:
+            self._node.get_logger().warning(f'known_states ignored: {error}')
+
+    def _on_policies(self, message: Int64MultiArray) -> None:
+        try:
+            self._policies = wire.PolicySet.from_msg(message)
+        except ValueError as error:
+            self._node.get_logger().warning(f'policies ignored: {error}')
+
+    def _on_policy(self, message: Int64MultiArray) -> None:
+        try:
+            answer = wire.decode_policy(message)
+        except ValueError as error:
+            self._node.get_logger().warning(
+                f'policy ignored: {error}', throttle_duration_sec=5.0)
+        else:
+            if answer.target == self._wanted and answer.policy:    # others ask, too
+                self._answer = answer

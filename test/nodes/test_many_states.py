@@ -1,0 +1,128 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What the explorer publishes when it knows many states, or learns them quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import os
+from pathlib import Path
+import time
+
+from learning_base import ACTIONS, LARGER, MANY, policies, TreeRobot
+from mnm_ros.wire import (
+    decode_known_states,
+    decode_policy,
+    LATCHED,
+    PolicyAnswer,
+    PolicySet,
+    STEP,
+)
+from navigating import Operator
+from node_processes import Peer
+import pytest
+from std_msgs.msg import Int64, Int64MultiArray
+
+ALLOWED = 150.0    # MB
+
+
+@pytest.fixture(autouse=True)
+def bases_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the explorer, too."""
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(filter(None, (
+        str(Path(__file__).parent), os.environ.get('PYTHONPATH')))))
+
+
+def stamps(messages: list) -> list[tuple[int, int]]:
+    return [PolicySet.from_msg(message).stamp for message in messages]
+
+
+def test_policies_come_at_most_once_a_second_and_the_last_is_not_lost(
+        explorer: Callable, peer: Peer) -> None:
+    heard: list[tuple[float, Int64MultiArray]] = []
+    peer.node.create_subscription(
+        Int64MultiArray, 'policies',
+        lambda message: heard.append((time.monotonic(), message)), LATCHED)
+    known = peer.listen(Int64MultiArray, 'known_states')
+    explorer(actions=ACTIONS, base='learning_base:one_by_one')
+    TreeRobot(peer)
+    peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
+                  f'{MANY} states', 60.0)
+    peer.wait_for(lambda: len(heard) >= len(known), 'as many policies')
+    last = PolicySet.from_msg(heard[-1][1])
+    assert last.policies == policies(MANY)
+    assert stamps([message for _, message in heard]) == [
+        decode_known_states(message)[0] for message in known]
+    seconds = heard[-1][0] - heard[0][0]
+    assert len(heard) > 1 and len(heard) - 1 <= seconds + 0.5    # one may have been late
+
+
+def ask(peer: Peer, target: int) -> PolicyAnswer:
+    """Return the answer on ``policy``; asks again, as a request may be too early."""
+    heard = peer.listen(Int64MultiArray, 'policy', STEP)
+    requests = peer.node.create_publisher(Int64, 'policy/request', STEP)
+    asked_at = 0.0
+
+    def answer() -> PolicyAnswer | None:
+        nonlocal asked_at
+        if time.monotonic() > asked_at + 0.5:
+            asked_at = time.monotonic()
+            requests.publish(Int64(data=target))
+        return next((found for found in map(decode_policy, heard) if found.target == target),
+                    None)
+
+    return peer.wait_for(answer, f'the policy for {target}')
+
+
+def test_one_policy_can_be_asked_for(explorer: Callable, peer: Peer) -> None:
+    known = peer.listen(Int64MultiArray, 'known_states')
+    explorer(actions=ACTIONS, base='learning_base:one_by_one')
+    TreeRobot(peer)
+    peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
+                  f'{MANY} states', 60.0)
+    stamp = decode_known_states(known[-1])[0]
+    assert ask(peer, 77) == PolicyAnswer(stamp, 77, policies(MANY)[77])
+    assert ask(peer, 777) == PolicyAnswer(stamp, 777, None)
+
+
+def test_beyond_the_limit_policies_are_empty_and_the_navigator_asks(
+        explorer: Callable, start: Callable, peer: Peer) -> None:
+    heard = peer.listen(Int64MultiArray, 'policies')
+    known = peer.listen(Int64MultiArray, 'known_states')
+    explorer(actions=ACTIONS, base='learning_base:one_by_one', policies_up_to=MANY - 1)
+    TreeRobot(peer)
+    peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
+                  f'{MANY} states', 60.0)
+    stamp = decode_known_states(known[-1])[0]
+    peer.wait_for(lambda: stamps(heard[-1:]) == [stamp], 'the same hypothesis on both topics')
+    assert PolicySet.from_msg(heard[-1]).policies == ()
+
+    start('navigator')
+    operator = Operator(peer)
+    operator.wait_for_navigator()
+    assert operator.go(77) == 'reached 77 in 2 steps'
+    assert operator.go(12) == 'reached 12 in 1 steps'
+
+
+def test_more_than_a_thousand_states_take_little_memory(explorer: Callable, peer: Peer) -> None:
+    known = peer.listen(Int64MultiArray, 'known_states')
+    heard = peer.listen(Int64MultiArray, 'policies')
+    process = explorer(actions=ACTIONS, base='learning_base:large')
+    TreeRobot(peer)
+    peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == LARGER,
+                  f'{LARGER} states', 60.0)
+    stamp = decode_known_states(known[-1])[0]
+    peer.wait_for(lambda: stamps(heard[-1:]) == [stamp], 'the same hypothesis on both topics')
+    assert PolicySet.from_msg(heard[-1]).policies == ()
+    lines = Path(f'/proc/{process.pid}/status').read_text().splitlines()
+    taken = next(int(line.split()[1]) / 1024 for line in lines if line.startswith('VmRSS:'))
+    print(f'{taken:.0f} MB')
+    assert taken < ALLOWED
