@@ -50,9 +50,10 @@ def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
 
 
 def test_seeds_and_families_explore_on_their_own() -> None:
-    steps = {trials.run(family, seed, replace(QUICK, alone=True)).steps
-             for family in ('corridor', 'broken_wheel') for seed in range(4)}
-    assert len(steps) == 8
+    steps = [trials.run(family, seed, replace(QUICK, alone=True)).steps
+             for family in ('corridor', 'broken_wheel') for seed in range(4)]
+    # Two of them may be equal by chance, not all.
+    assert len(set(steps)) >= 6 and len(set(steps[:4])) > 1 and len(set(steps[4:])) > 1
 
 
 def test_the_base_alone_in_the_first_setting() -> None:

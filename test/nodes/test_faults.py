@@ -65,7 +65,7 @@ def test_faults_do_not_change_the_dynamics(start: Callable, explorer: Callable, 
     for name, faults in (('a', {}), ('b', {'drop_state': 0.1, 'duplicate_state': 0.5})):
         simulator = start(
             'cmp_sim', scenario=scenario, seed=3, record=str(tmp_path / name), **faults)
-        process = explorer(step_timeout=0.02, max_steps=200)
+        process = explorer(base='ucb_explore', step_timeout=0.02, max_steps=200)
         phase.clear()
         steps.clear()
         peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')

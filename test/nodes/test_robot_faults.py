@@ -95,7 +95,9 @@ def test_trouble_again_and_again(trouble: Callable, explorer: Callable, peer: Pe
                                  tmp_path: Path) -> None:
     robot = FaultyRobot(peer)
     robot.trouble = trouble
-    process = explorer(step_timeout=0.05, record=str(tmp_path / 'record'))
+    # A base that takes many steps meets much trouble.
+    process = explorer(base='ucb_explore', delta=0.01, step_timeout=0.05,
+                       record=str(tmp_path / 'record'))
     policies = learns(peer)
     assert is_right(policies, tmp_path)
     assert robot.troubles >= 20

@@ -56,7 +56,8 @@ def test_simulated_time(start: Callable, explorer: Callable, peer: Peer, scenari
     """Steps and timeouts go by the steady clock."""
     simulator = start('cmp_sim', scenario=scenario, drop_state=0.02, use_sim_time=True,
                       record=str(tmp_path / 'simulator'))
-    process = explorer(step_timeout=0.05, use_sim_time=True, record=str(tmp_path / 'explorer'))
+    process = explorer(base='ucb_explore', step_timeout=0.05, use_sim_time=True,
+                       record=str(tmp_path / 'explorer'))
     if jumps:
         clock = peer.node.create_publisher(Clock, '/clock', 10)
         times = iter((10, 10**9, 5, 0, 2**31 - 1, 7) * 1000)
