@@ -224,7 +224,8 @@ def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
     for _ in range(KILLS):
         phase.clear()
         process = explorer(**given)
-        peer.wait_for(lambda: any('/' in message.data for message in phase), 'exploring')
+        peer.wait_for(lambda: any('/' in message.data for message in phase), 'exploring',
+                      deadline=45.0)    # what was killed may be seen for 20 s
         peer.spin(rng.uniform(0.0, 1.0))
         assert process.running, process.output
         process.stop(signal.SIGKILL)
