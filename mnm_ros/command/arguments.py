@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-import math
 
+from mnm_ros.console.argument_types import seconds
 from mnm_ros.interface import namespace
 
 ROS_ARGUMENTS = '--ros-args'
@@ -36,7 +36,7 @@ def parser(program: str, description: str) -> argparse.ArgumentParser:
 def add_timeout(made: argparse.ArgumentParser) -> None:
     """Let a parser know ``--timeout``."""
     made.add_argument(
-        '--timeout', type=_seconds, default=WAIT, metavar='S',
+        '--timeout', type=seconds, default=WAIT, metavar='S',
         help='to wait for whoever should be there (default %(default)g)')
 
 
@@ -50,13 +50,3 @@ def within(here: str, ros_arguments: Sequence[str]) -> list[str]:
     """Return arguments for ROS that put a node into a namespace, too."""
     given = list(ros_arguments)
     return given if here == '/' else [ROS_ARGUMENTS, '-r', f'__ns:={here}', *given]
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f'{text!r}, expected a number of seconds above 0')
-    return value

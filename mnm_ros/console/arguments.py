@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from mnm_ros import interface
+from mnm_ros.console.argument_types import seconds, whole
 from mnm_ros.console.snapshot import Goal
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.core.problem import Problem
@@ -211,10 +212,10 @@ def _parser(program: str) -> argparse.ArgumentParser:
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
     until.add_argument(
-        '--changes', type=partial(_whole, 1), metavar='N',
+        '--changes', type=partial(whole, 1), metavar='N',
         help='end after N changes have been noticed and relearnt, with a verdict')
     parser.add_argument(
-        '--seed', type=partial(_whole, 0), metavar='N', help=f'default: {DEFAULTS["seed"]}')
+        '--seed', type=partial(whole, 0), metavar='N', help=f'default: {DEFAULTS["seed"]}')
     parser.add_argument(
         '--preset', choices=tuple(PRESETS), help=f'default: {DEFAULTS["preset"]}')
     parser.add_argument(
@@ -228,7 +229,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         '--delta', type=float, metavar='D',
         help=f'probability with which the promise may fail (default: {DEFAULTS["delta"]})')
     parser.add_argument(
-        '--timeout', type=_seconds, metavar='S', help='give up after S seconds')
+        '--timeout', type=seconds, metavar='S', help='give up after S seconds')
     parser.add_argument(
         '-p', dest='parameters', action='append', default=[], metavar='[node:]name:=value',
         help='parameter of a node, e.g. -p latency:=0.01; repeatable')
@@ -247,23 +248,6 @@ def _goal(given: argparse.Namespace, scenario: scenarios.Scenario | None) -> Goa
             f'argument --changes: {given.changes}, expected at most {settings - 1}: '
             f'{scenario.name} has {settings} settings')
     return Goal(given.changes)
-
-
-def _whole(minimum: int, text: str) -> int:
-    if not text.isdecimal() or int(text) < minimum:
-        raise argparse.ArgumentTypeError(
-            f'{text!r}, expected a whole number of at least {minimum}')
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f'{text!r}, expected a number of seconds above 0')
-    return value
 
 
 def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:

@@ -122,7 +122,7 @@ class Disco(Phased, BaseAlgorithm):
                           problem.radius + room / 4)
         self._rows = TransitionRows(parts.counts, problem.actions)
         self._sampling = Sampling(parts.counts, self._rows, parts.horizon)
-        self._requirement = Requirement(problem, parts.planner, self._rows)
+        self._requirement = Requirement(problem, parts.planner)
         self._known: dict[int, Policy] = {}
         self._estimates: dict[int, float] = {}
         self._seen: dict[int, None] = {}
@@ -215,8 +215,7 @@ class Disco(Phased, BaseAlgorithm):
     def witness(self, state: int, action: int, next_state: int) -> None:
         """Learn from somebody else's step in the same CMP."""
         self._learn(state, action, next_state)
-        if self._rows.number(state) is not None:
-            self._sampling.reopen(state)
+        self._sampling.reopen(state)
 
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of the pair, and sample it anew."""
@@ -224,8 +223,7 @@ class Disco(Phased, BaseAlgorithm):
         self._parts.sets.forget(state, action)
         self._rows.forget(state, action)
         self._tests.clear()
-        if self._rows.number(state) is not None:
-            self._sampling.reopen(state)
+        self._sampling.reopen(state)
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
         """Take other policies as what is known; a target that was deleted may be found again."""
@@ -261,16 +259,14 @@ class Disco(Phased, BaseAlgorithm):
             return RESET
         if self._attempts is None:
             return self._sampling.action(self._here)
-        if not self._attempts.under_way and self._here in self._sampling.open:
+        home = self._rows.states[0]
+        if (not self._attempts.under_way and self._here != home
+                and self._here in self._sampling.open):
             # The way back home can wait for what is to be sampled here.
             action = self._sampling.lacking(self._here)
-            if action is not None and self._here != self._home:
+            if action is not None:
                 return action
         return self._attempts.action(self._here)
-
-    @property
-    def _home(self) -> int:
-        return self._rows.states[0]
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
         self._parts.sets.add(state, action, next_state)
@@ -278,8 +274,7 @@ class Disco(Phased, BaseAlgorithm):
         if self._rows.number(state) is None or next_state in self._known:
             return
         times = self._parts.counts.next_states(state, action)[next_state]
-        if next_state not in self._seen:
-            self._seen[next_state] = None
+        self._seen[next_state] = None
         # One sight may be chance, and counts nothing in the sets of certificates.
         if self._at_once and times <= 2:
             self._news = self._news or times == 2
@@ -317,7 +312,7 @@ class Disco(Phased, BaseAlgorithm):
         self._news = self._certifying = False
         while True:
             self._expand()
-            near = tuple(state for state in self._promising() if state not in self._known)
+            near = self._promising()
             if self._at_once and self._certify(near):
                 return
             if self._sampling.open or self._require((*self._known, *near)):
@@ -357,9 +352,9 @@ class Disco(Phased, BaseAlgorithm):
     def _require(self, states: Sequence[int]) -> bool:
         """Want what ruling out all other states takes; False if they are ruled out."""
         inside = set(states)
-        others = [state for state in self._rows.places if state not in inside]
-        wanted = self._requirement.samples(states, others)
         model = Model.of(self._rows, states)
+        wanted = self._requirement.samples(
+            model, [state for state in self._rows.places if state not in inside])
         self._close = {
             state: None for state in (*self._close, *self._requirement.open_targets)
             if model.hits(state).any()
@@ -399,12 +394,7 @@ class Disco(Phased, BaseAlgorithm):
 
     def _pursue(self, policy: Policy, certificate: Certificate, steps: float) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
-        target, limit = policy.target, self._problem.limit
-        before = self._tests.get(target)
-        if before is not None and before[0].same_as(policy):
-            test = before[1]
-        else:
-            test = self._parts.evaluate(self._tests_made + 1)
+        limit = self._problem.limit
         gain = math.log1p(max(0.1, limit - steps) / (self._parts.horizon + 1))
         episodes = self._parts.evidence(self._tests_made + 1) / gain
         short = certificate.bound - certificate.empirical
@@ -420,11 +410,12 @@ class Disco(Phased, BaseAlgorithm):
             self._certifying = True
             self.trigger('undersampled')
             return
-        if before is None or test is not before[1]:
-            self._tests_made += 1
-            self._tests[target] = policy, test
+        begun = self._tests.get(policy.target)
+        if begun is not None and begun[0].same_as(policy):
+            policy = begun[0]
         else:
-            policy = before[0]
+            self._tests_made += 1
+            self._tests[policy.target] = policy, self._parts.evaluate(self._tests_made)
         self._attempts = Attempts(policy, ends_outside=True, certify=limit,
                                   most=longest(policy.horizon, self._problem))
         self._look_again = max(5, int(episodes / 4))

@@ -18,6 +18,7 @@ from functools import cached_property
 import math
 
 from mnm_ros.core.arrays import Bools, Floats, Indices
+from mnm_ros.core.counts import Pair
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.shortest_path import Equations
 from mnm_ros.core.transition_rows import TransitionRows
@@ -34,6 +35,7 @@ class Model:
 
     :ivar states: the known states, home first.
     :ivar numbers: theirs in ``TransitionRows``.
+    :ivar all_rows: the number of each row in ``TransitionRows``.
     :ivar actions: number of actions without RESET; state ``i`` has the rows from ``i * actions``
         on.
     :ivar places: of what followed, as [row, slot].
@@ -44,6 +46,7 @@ class Model:
 
     states: tuple[int, ...]
     numbers: Indices
+    all_rows: Indices
     actions: int
     places: Indices
     columns: Indices
@@ -54,12 +57,12 @@ class Model:
     def of(cls, rows: TransitionRows, known: Sequence[int]) -> Model:
         """Return the model of ``known``, home first, all of which were entered."""
         numbers = np.array([rows.number(state) for state in known], dtype=np.intp)
-        chosen = (numbers[:, None] * rows.actions + np.arange(rows.actions)).ravel()
+        all_rows = (numbers[:, None] * rows.actions + np.arange(rows.actions)).ravel()
         column = np.full(len(rows.places), -1, dtype=np.intp)
         column[rows.entered[numbers]] = np.arange(len(known))
-        places = rows.next[chosen]
-        return cls(tuple(known), numbers, rows.actions, places, column[places],
-                   rows.tally[chosen], rows.places)
+        places = rows.next[all_rows]
+        return cls(tuple(known), numbers, all_rows, rows.actions, places, column[places],
+                   rows.tally[all_rows], rows.places)
 
     @cached_property
     def visits(self) -> Floats:
@@ -72,14 +75,14 @@ class Model:
         """``P^`` as [row, slot]; zero without samples."""
         return self.tally / np.maximum(1.0, self.visits)[:, None]
 
-    @cached_property
-    def all_rows(self) -> Indices:
-        """The number of each row in ``TransitionRows``."""
-        return (self.numbers[:, None] * self.actions + np.arange(self.actions)).ravel()
-
     def hits(self, target: int) -> Bools:
         """Return where a state followed, as [row, slot]."""
         return (self.places == self.place_of.get(target, -1)) & (self.tally > 0)
+
+    def pair(self, row: int) -> Pair:
+        """Return the state and the action of a row."""
+        number, action = divmod(row, self.actions)
+        return self.states[number], action
 
     def rows_of(self, moves: Indices) -> Indices:
         """Return the row of the action of each state; any row of it where that is RESET."""
@@ -118,12 +121,13 @@ class Model:
     def smoothed_value(self, moves: Indices, target: int, limit: float) -> float:
         """Return the value of a policy under the same model; inf if it never ends."""
         try:
-            return float(self._smoothed_values(moves, self.hits(target), limit)[0])
+            return float(self._smoothed_values(
+                moves, self.hits(target), limit, _SMOOTHING)[0])
         except np.linalg.LinAlgError:
             return math.inf
 
     def _smoothed_values(self, moves: Indices, hits: Bools, limit: float,
-                         smoothing: float = _SMOOTHING) -> Floats:
+                         smoothing: float) -> Floats:
         rows, away = self.rows_of(moves), moves == RESET
         masses = self.tally[rows] / (self.visits[rows] + smoothing)[:, None]
         outside = self.columns[rows] < 0

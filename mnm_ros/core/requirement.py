@@ -21,7 +21,6 @@ from mnm_ros.core.counts import Pair
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.problem import Problem
-from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
 
 GROWTH = 1.25
@@ -45,27 +44,24 @@ class Requirement:
 
     :param problem: with the radius.
     :param planner: its delta says how sure the ruling out is.
-    :param rows: of all states sampled.
+    :ivar open_targets: what the last plan could not rule out under the counts as they were.
     """
 
-    def __init__(self, problem: Problem, planner: OptimisticPlanner,
-                 rows: TransitionRows) -> None:
+    def __init__(self, problem: Problem, planner: OptimisticPlanner) -> None:
         self._radius = problem.radius * _TOLERANCE
         self._planner = planner
-        self._rows = rows
         self._last: dict[int | None, float] = {}
         self.open_targets: list[int] = []
 
-    def samples(self, states: Sequence[int], others: Sequence[int]) -> dict[Pair, int]:
+    def samples(self, model: Model, others: Sequence[int]) -> dict[Pair, int]:
         """
         Return how often which pairs should have been executed before the next plan.
 
-        :param states: known or to become known, home first, all sampled.
+        :param model: of the states that are known or are to become known, all sampled.
         :param others: states met that are to be ruled out, beside any that was never seen.
         :returns: Empty if all of them are ruled out.
         """
         self.open_targets = []
-        model = Model.of(self._rows, states)
         even = self._even(model)
         if even:
             return even
@@ -83,11 +79,10 @@ class Requirement:
                 if not plans and target is not None:
                     self.open_targets.append(target)    # under the counts as they are
                 plans += 1
-                rows = self._worth(model, outlook.moves, outlook.gains)
+                rows = _worth(model, outlook.moves, outlook.gains)
                 more = np.maximum(model.visits[rows] + 1, np.ceil(model.visits[rows] * GROWTH))
                 for row, executions in zip(rows.tolist(), more.tolist()):
-                    pair = model.states[row // model.actions], row % model.actions
-                    wanted[pair] = int(executions)
+                    wanted[model.pair(row)] = int(executions)
                 if not model.visits[rows].all():
                     return wanted    # nobody knows what they lead to
                 model = _as_if(model, rows, more)
@@ -101,18 +96,19 @@ class Requirement:
             return {}
         executions = math.ceil(EVEN * self._planner.budget(len(model.states) + 1)
                                / -math.log1p(-1 / self._radius))
-        return {(model.states[row // model.actions], row % model.actions): executions
+        return {model.pair(row): executions
                 for row in np.flatnonzero(model.visits < executions).tolist()}
 
-    def _worth(self, model: Model, moves: Indices, gains: Floats) -> Indices:
-        """Return the rows whose next sample takes most from the optimism."""
-        rows = model.rows_of(moves)
-        per_sample = gains / (1 + model.visits[rows])
-        best = per_sample.max()
-        if best <= 0:    # a planner that plays RESET at home leaves nothing to weigh
-            return np.arange(len(model.visits))
-        found: Indices = rows[per_sample >= RELEVANT * best]
-        return found
+
+def _worth(model: Model, moves: Indices, gains: Floats) -> Indices:
+    """Return the rows whose next sample takes most from the optimism."""
+    rows = model.rows_of(moves)
+    per_sample = gains / (1 + model.visits[rows])
+    best = per_sample.max()
+    if best <= 0:    # a planner that plays RESET at home leaves nothing to weigh
+        return np.arange(len(model.visits))
+    found: Indices = rows[per_sample >= RELEVANT * best]
+    return found
 
 
 def _as_if(model: Model, rows: Indices, visits: Floats) -> Model:

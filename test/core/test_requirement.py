@@ -38,7 +38,10 @@ class World:
         for state in (0, 1):
             self.rows.enter(state)
         self.planner = OptimisticPlanner(DELTA)
-        self.requirement = Requirement(Problem(2, radius, 1.0, 0.1), self.planner, self.rows)
+        self.requirement = Requirement(Problem(2, radius, 1.0, 0.1), self.planner)
+
+    def samples(self, others: tuple[int, ...]) -> dict[tuple[int, int], int]:
+        return self.requirement.samples(Model.of(self.rows, (0, 1)), others)
 
     def execute(self, wanted: dict[tuple[int, int], int]) -> None:
         for (state, action), executions in wanted.items():
@@ -51,7 +54,7 @@ class World:
     def sample(self, others: tuple[int, ...], rounds: int = 200) -> int:
         """Do what is asked for, and return how often something was."""
         for number in range(rounds):
-            wanted = self.requirement.samples((0, 1), others)
+            wanted = self.samples(others)
             if not wanted:
                 return number
             assert all(executions > self.counts.visits(*pair)
@@ -63,7 +66,7 @@ class World:
 def test_first_it_asks_for_what_no_pair_can_do_without() -> None:
     world = World(4.0, 0.0)
     least = math.ceil(EVEN * world.planner.budget(3) / -math.log1p(-1 / 4.0))
-    wanted = world.requirement.samples((0, 1), ())
+    wanted = world.samples(())
     assert set(wanted) == {(0, 0), (0, 1), (1, 0), (1, 1)}
     assert all(abs(executions - least) <= 1 for executions in wanted.values())
 
@@ -91,13 +94,13 @@ def visits(world: World) -> list[list[int]]:
 def test_a_state_that_nothing_leads_to_asks_for_nothing() -> None:
     world = World(3.0, 0.0)
     world.sample(())
-    assert world.requirement.samples((0, 1), (77,)) == {}
+    assert world.samples((77,)) == {}
 
 
 def test_a_state_within_reach_is_never_ruled_out() -> None:
     world = World(3.0, 0.9)
     for _ in range(3):    # the samples asked for grow by a power of GROWTH each time
-        wanted = world.requirement.samples((0, 1), (FAR,))
+        wanted = world.samples((FAR,))
         assert wanted
         world.execute(wanted)
 
@@ -106,5 +109,5 @@ def test_asking_changes_no_counts() -> None:
     world = World(3.0, 0.9)
     world.execute({(s, a): 40 for s in (0, 1) for a in (0, 1)})
     before, tally = world.counts.as_dict(), world.rows.tally.copy()
-    assert world.requirement.samples((0, 1), (FAR,))
+    assert world.samples((FAR,))
     assert world.counts.as_dict() == before and np.array_equal(world.rows.tally, tally)

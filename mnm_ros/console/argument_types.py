@@ -1,0 +1,35 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Numbers on command lines."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+
+def whole(minimum: int, text: str) -> int:
+    """Return a whole number of at least ``minimum``."""
+    if not text.isdecimal() or int(text) < minimum:
+        raise argparse.ArgumentTypeError(
+            f'{text!r}, expected a whole number of at least {minimum}')
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Return a time above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f'{text!r}, expected a number of seconds above 0')
+    return value
