@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from mnm_ros.core.arrays import Floats, Indices
 from mnm_ros.core.counts import Counts, Pair
@@ -20,8 +21,6 @@ from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
 
 FIRST = 2
 """Executions of each action of a state that has just been entered."""
@@ -156,7 +155,7 @@ class Sampling:
         """Return by state met the steps from home, as if each pair could be tried on the spot."""
         origins, ends, costs, _ = self._edges()
         size = len(self._rows.places)
-        found = dijkstra(csr_matrix((costs, (origins, ends)), (size, size)), indices=0)
+        found = _dijkstra(size, costs, origins, ends, indices=0)
         return dict(zip(self._rows.places, found.tolist()))
 
     def _fallback(self, here: int) -> int:
@@ -219,9 +218,8 @@ class Sampling:
             return
         origins, ends, costs, actions = self._edges()
         size = len(self._rows.places)
-        _, following, _ = dijkstra(
-            csr_matrix((costs, (ends, origins)), (size, size)), indices=targets, min_only=True,
-            return_predecessors=True)
+        _, following, _ = _dijkstra(
+            size, costs, ends, origins, indices=targets, min_only=True, return_predecessors=True)
         chosen = following[origins] == ends
         states = list(self._rows.places)
         self._way = {states[place]: action for place, action in zip(
@@ -232,3 +230,11 @@ def most_relevant(weights: Mapping[Pair, float], share: float) -> list[Pair]:
     """Return the pairs with at least this share of the largest weight."""
     least = share * max(weights.values(), default=0.0)
     return [pair for pair, weight in weights.items() if weight >= least and weight > 0]
+
+
+def _dijkstra(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:
+    """Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges."""
+    # Imported on first use: it takes longer than everything else in the start of a node.
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import dijkstra
+    return dijkstra(csr_matrix((costs, (origins, ends)), (size, size)), **options)

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from mnm_ros.core.arrays import Floats, Indices
 import numpy as np
-from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
 
 _DENSE = 150
 """States up to which dense equations are solved sooner than sparse ones."""
@@ -36,6 +34,9 @@ class Equations:
             moves = np.bincount(origins * n + ends, masses, n * n).reshape(n, n)
             self._matrix = np.eye(n) - moves
             return
+        # Imported on first use: few explorations have so many states, and every node starts.
+        from scipy.sparse import csc_matrix
+        from scipy.sparse.linalg import splu
         diagonal = np.arange(n)
         matrix = csc_matrix((np.concatenate([np.ones(n), -masses]), (
             np.concatenate([diagonal, origins]), np.concatenate([diagonal, ends]))), (n, n))
