@@ -13,13 +13,17 @@
 from __future__ import annotations
 
 from array import array
+import atexit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 import json
+import os
 from pathlib import Path
 import signal
 import subprocess
 import sys
+from threading import Condition, Thread
 import time
 from typing import Any
 
@@ -37,7 +41,55 @@ try:
 except ImportError:    # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks  # noqa: F401
 
-DEADLINE = 20.0    # s, for anything that ought to happen at once; generous on busy machines
+DEADLINE = 60.0    # s, for anything that ought to happen at once; generous on busy machines
+
+
+class _Server:
+    """The process of ``node_server.py``, which every test of a run shares."""
+
+    def __init__(self) -> None:
+        script = Path(__file__).with_name('node_server.py')
+        environment = {**os.environ, 'OPENBLAS_NUM_THREADS': '1'}    # to fork safely
+        self._process = subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=environment)
+        self._news = Condition()
+        self._started: list[int] = []
+        self._ended: dict[int, int] = {}
+        Thread(target=self._read, daemon=True).start()
+        atexit.register(self._process.terminate)
+
+    def start(self, program: str, output: Path, arguments: Sequence[str]) -> int:
+        """Start a node, or a script, and return its process id."""
+        order = {'program': program, 'output': str(output), 'arguments': [*arguments],
+                 'directory': os.getcwd(), 'environment': {**os.environ}}
+        assert self._process.stdin
+        self._process.stdin.write(f'{json.dumps(order)}\n'.encode())
+        self._process.stdin.flush()
+        with self._news:
+            assert self._news.wait_for(lambda: self._started, DEADLINE), 'no node was started'
+            return self._started.pop()
+
+    def status(self, pid: int, deadline: float) -> int | None:
+        """Return the exit status, negative if a signal ended it; None if it is still running."""
+        with self._news:
+            self._news.wait_for(lambda: pid in self._ended, deadline)
+            return self._ended.get(pid)
+
+    def _read(self) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            pid, status = json.loads(line)
+            with self._news:
+                if status is None:
+                    self._ended.pop(pid, None)    # of a process that had the same id before
+                    self._started.append(pid)
+                else:
+                    self._ended[pid] = status
+                self._news.notify_all()
+
+
+_server = lru_cache(maxsize=None)(_Server)
 
 
 class NodeProcess:
@@ -45,38 +97,40 @@ class NodeProcess:
 
     def __init__(self, module: str, output: Path, arguments: Sequence[str]) -> None:
         self._output = output
-        program = [module] if module.endswith('.py') else ['-m', f'mnm_ros.nodes.{module}']
-        with output.open('w') as file:
-            self._process = subprocess.Popen(
-                [sys.executable, *program, *arguments], stdout=file, stderr=subprocess.STDOUT)
+        self._status: int | None = None
+        output.touch()
+        self.pid = _server().start(module, output, arguments)
 
     @property
     def output(self) -> str:
         return self._output.read_text()
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
     def running(self) -> bool:
-        return self._process.poll() is None
+        return self._ended(0.0) is None
 
     def wait(self, deadline: float = DEADLINE) -> int:
         """Return the exit status; negative if a signal ended it."""
-        return self._process.wait(timeout=deadline)
+        status = self._ended(deadline)
+        assert status is not None, f'not ended after {deadline} s: {self.output}'
+        return status
 
     def send(self, number: int) -> None:
-        self._process.send_signal(number)
+        if self.running:
+            os.kill(self.pid, number)
 
     def stop(self, number: int = signal.SIGINT, deadline: float = DEADLINE) -> int:
-        self._process.send_signal(number)
+        self.send(number)
         return self.wait(deadline)
 
     def kill(self) -> None:
-        if self.running:
-            self._process.kill()
-        self._process.wait()
+        self.send(signal.SIGKILL)
+        self.wait()
+
+    def _ended(self, deadline: float) -> int | None:
+        if self._status is None:
+            self._status = _server().status(self.pid, deadline)
+        return self._status
 
 
 def arguments(parameters: Mapping[str, Any], namespace: str = '') -> list[str]:

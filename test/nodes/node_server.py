@@ -1,0 +1,100 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A process that starts nodes as forks of itself: what they import takes longer than most tests.
+
+It never initialises ROS and has one thread. Each line of its input is a program to be started, as
+JSON; each line of its output tells of one that has started or ended: ``[pid, null]`` or
+``[pid, exit status]``. At the end of its input it kills what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+import json
+import os
+import runpy
+import select
+import signal
+import sys
+from typing import Any
+
+NODES = ('cmp_sim', 'diff_drive_sim', 'explorer', 'grid_driver', 'gym_side', 'navigator',
+         'preflight')
+
+
+def become(order: dict[str, Any]) -> Callable[[], Any]:
+    """Make a new process out of the fork that is running this; return what it has to do."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    null = os.open(os.devnull, os.O_RDONLY)
+    output = os.open(order['output'], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    for number, source in enumerate((null, output, output)):
+        os.dup2(source, number)
+    os.closerange(3, 256)
+    os.environ.clear()
+    os.environ.update(order['environment'])
+    os.chdir(order['directory'])
+    program = order['program']
+    sys.argv = [program, *order['arguments']]
+    if program.endswith('.py'):
+        sys.path.insert(0, os.path.dirname(program))
+        return lambda: runpy.run_path(program, run_name='__main__')
+    main = import_module(f'mnm_ros.nodes.{program}').main
+    return lambda: sys.exit(main())
+
+
+def serve() -> Callable[[], Any] | None:
+    """Start what is ordered until the input ends; in a fork, return what it has to do."""
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    running: set[int] = set()
+    unread = b''
+    while True:
+        ready, _, _ = select.select([0, woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            for pid in [*running]:
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    running.discard(pid)
+                    tell(pid, os.waitstatus_to_exitcode(status))
+        if 0 in ready:
+            read = os.read(0, 65536)
+            if not read:
+                break
+            *lines, unread = (unread + read).split(b'\n')
+            for line in lines:
+                pid = os.fork()
+                if not pid:
+                    return become(json.loads(line))
+                running.add(pid)
+                tell(pid, None)
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+    return None
+
+
+def tell(pid: int, status: int | None) -> None:
+    os.write(1, f'{json.dumps([pid, status])}\n'.encode())
+
+
+if __name__ == '__main__':
+    for name in NODES:
+        import_module(f'mnm_ros.nodes.{name}')
+    work = serve()
+    if work:
+        work()
