@@ -95,18 +95,19 @@ def restarts(side: int, steps: int, times: int) -> None:
                 exploration.observe(action, simulator.step(action))
             if not store.flush(60.0):
                 raise RuntimeError(f'not written: {store.problem}')
-            begun = time.perf_counter()
+            begun, computing = time.perf_counter(), time.process_time()
             saved = Saved(sorted(Path(folder).glob('*.sqlite'))[-1])
             restored = Exploration(settings(problem), resume=saved.point)
             saved.replay(restored)
             seconds = time.perf_counter() - begun
+            computing = time.process_time() - computing
             restored.robot_answers()
             if restored.counts != exploration.counts or (
                     restored.next_action() != exploration.next_action()):
                 raise RuntimeError('the restarted exploration is another one')
             print(f'{side:>6} {exploration.steps:>9,} {exploration.phase.value:24} '
-                  f'{len(saved.inputs):>9,} {seconds:>8.2f} {len(points):>7} '
-                  f'{np.median(points):>7.1f} {max(points):>7.1f}', flush=True)
+                  f'{len(saved.inputs):>9,} {seconds:>8.2f} {computing:>8.2f} '
+                  f'{len(points):>7} {np.median(points):>7.1f} {max(points):>7.1f}', flush=True)
         store.close()
 
 
@@ -137,8 +138,8 @@ def main() -> None:
     parser.add_argument('--restarts', type=int, default=6, help='of each grid, after --steps each')
     given = parser.parse_args()
     if given.restart:
-        print(f'{"side":>6} {"steps":>9} {"phase":24} {"replayed":>9} {"s":>8} {"points":>7} '
-              f'{"ms":>7} {"most":>7}')
+        print(f'{"side":>6} {"steps":>9} {"phase":24} {"replayed":>9} {"s":>8} {"CPU s":>8} '
+              f'{"points":>7} {"ms":>7} {"most":>7}')
         for side in given.sides:
             restarts(side, given.steps, given.restarts)
         many_transitions(1_000_000)

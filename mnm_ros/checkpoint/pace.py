@@ -21,7 +21,7 @@ from mnm_ros.core.exploration import Exploration
 BETWEEN = 2000
 """Inputs, at least, from one resume point to the next where the exploration offers one."""
 
-REPLAY = 2.0
+REPLAY = 1.0
 """Seconds of computing that a restart may have to repeat, before a resume point is made anywhere.
 
 The computing of the whole process is measured: replaying takes less.

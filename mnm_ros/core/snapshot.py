@@ -36,7 +36,8 @@ import numpy as np
 
 _ROOM = __name__.rpartition('.')[0] + '.'
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial)
-_PLAIN = (type(None), bool, int, float, str)
+_PLAIN = {type(None), bool, int, float, str}
+_FEW = 64    # numbers, which are written as they are more quickly than packed
 _WIDTHS = ('<i1', '<i2', '<i4', '<i8')
 _READ = {'d': 'dictionary', 'r': 'again', 'k': 'function', 'e': 'enumerated', 'n': 'number',
          'a': 'array', 'g': 'generator', 'o': 'object'}
@@ -124,6 +125,8 @@ class _Writer:
     def column(self, things: Sequence[Any]) -> Any:
         """Return several values; many numbers of one kind are packed, which is far quicker."""
         kinds = set(map(type, things))
+        if kinds <= _PLAIN and len(things) < _FEW:
+            return ['v', list(things)]
         if kinds == {int}:
             return _packed(things) or ['v', list(things)]
         if kinds == {float}:

@@ -188,12 +188,19 @@ def _refuse_bad_transitions(node: LifecycleNode) -> None:
     service.callback = guarded
 
 
+def make() -> Explorer:
+    """Return the node as its executable has it."""
+    node = Explorer()
+    try:
+        node.autostart()
+    except ParameterError:
+        node.destroy_node()
+        raise
+    return node
+
+
 def main(args: list[str] | None = None) -> int:
     """Run the node ``explorer``."""
-    def make() -> Explorer:
-        node = Explorer()
-        node.autostart()
-        return node
     return run('explorer', make, args)
 
 
