@@ -67,10 +67,6 @@ def _nodes(context: LaunchContext) -> list[Node]:
     named = configured.value('explorer', 'actions')
     navigator = [Wanted('navigator', common)] if argument['navigator'] == 'true' else []
     if argument['sim'] == 'false':
-        if not named:
-            raise RuntimeError(
-                f'{params_file} does not name the actions of the robot: expected, for example, '
-                '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
         return processes([explorer, *navigator], argument, params_file)
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     if not named:

@@ -82,7 +82,7 @@ TOPICS = {
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
-        Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES, _EXPLORERS,
+        Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES, f'{_EXPLORERS} preflight',
               'what the robot side is: its actions and, where it has them, home, names and '
               'positions; see [robot_sides.md](robot_sides.md#what-it-is)'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',

@@ -68,14 +68,10 @@ def test_all_nodes_in_one_process_on_request(tmp_path: Path) -> None:
     assert not any('use_sim_time' in word or 'preset' in word for word in words)
 
 
-@pytest.mark.parametrize('text', [
-    '', '/**/explorer: {ros__parameters: {seed: 1}}',
-    '/b/explorer: {ros__parameters: {actions: [east]}}',
-    '/**/cmp_sim: {ros__parameters: {actions: [east]}}'])
-def test_without_simulation_the_actions_must_be_named(tmp_path: Path, text: str) -> None:
-    path = params_file(tmp_path, text)
-    with pytest.raises(RuntimeError, match=f'{path} does not name the actions'):
-        nodes(params_file=path, sim='false', namespace='a')
+def test_without_simulation_the_robot_side_may_name_the_actions(tmp_path: Path) -> None:
+    path = params_file(tmp_path, '/b/explorer: {ros__parameters: {actions: [east]}}')
+    explorer, = nodes(params_file=path, sim='false', namespace='a')
+    assert explorer.node_executable == 'explorer'
 
 
 @pytest.mark.parametrize(('text', 'expected'), [
