@@ -58,9 +58,8 @@ class PreflightNode(Node):
             Int64MultiArray, 'state', self._on_state, wire.STEP)
         if given.is_set('actions'):
             self._prepare(given['actions'])
-        else:
-            self.create_subscription(
-                String, _DESCRIPTION, self._on_description, wire.LATCHED_BY_MANY)
+        self.create_subscription(
+            String, _DESCRIPTION, self._on_description, wire.LATCHED_BY_MANY)
         self._robots = RobotSides(
             self, self._publisher.topic_name, self._states.topic_name)
         self._started_at = self._reported = self._changed_at = time.monotonic()
