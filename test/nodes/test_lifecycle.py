@@ -68,16 +68,18 @@ def test_round_trip(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> Non
 
 def test_configure_fails_on_a_bad_parameter_and_not_on_missing_actions(
         start: Callable, peer: Peer) -> None:
-    process = start('explorer', autostart=False, actions=['east'], advisory=True,
-                    reset_mode='service')
-    assert not change(peer, Transition.TRANSITION_CONFIGURE)
-    assert label(peer) == 'unconfigured'
-    assert "parameter 'advisory' is True with 'reset_mode' 'service'" in process.output
-    assert process.stop() == 0
-    process = start('explorer', autostart=False)
+    process = start('explorer', autostart=False, advisory=True)
     status = peer.listen(String, 'status')
     assert change(peer, Transition.TRANSITION_CONFIGURE)
     peer.wait_for(lambda: status and 'nobody says on /robot_side' in status[-1].data, 'the reason')
+    assert change(peer, Transition.TRANSITION_CLEANUP)
+    assert peer.set_parameter('explorer', 'actions', ['east', 'west']).successful
+    assert peer.set_parameter('explorer', 'reset_mode', 'service').successful
+    assert not change(peer, Transition.TRANSITION_CONFIGURE)
+    assert label(peer) == 'unconfigured'
+    assert "parameter 'advisory' is True with 'reset_mode' 'service'" in process.output
+    assert peer.set_parameter('explorer', 'reset_mode', 'action').successful
+    assert change(peer, Transition.TRANSITION_CONFIGURE)
     assert change(peer, Transition.TRANSITION_INACTIVE_SHUTDOWN)
     assert label(peer) == 'finalized'
     assert process.running
