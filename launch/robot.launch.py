@@ -15,14 +15,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription
-from launch.action import Action
-from launch.actions import IncludeLaunchDescription, OpaqueFunction
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, USE_SIM_TIME, values
+from launch.actions import OpaqueFunction
+from launch_ros.actions import Node
+from mnm_ros.launching import (
+    Configured,
+    declared,
+    FLAG,
+    NODE_ARGUMENTS,
+    ONE_PROCESS,
+    processes,
+    USE_SIM_TIME,
+    values,
+    Wanted,
+    wanted_explorer,
+)
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
 
-EXPLORE = Path(__file__).with_name('explore.launch.py')
 CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
 
 ARGUMENTS = {
@@ -39,17 +48,18 @@ ARGUMENTS = {
     'clock': ('true', 'Let the simulated robot publish /clock; false where there are several '
                       'robots'),
     'use_sim_time': ('', f'{USE_SIM_TIME[1][:-1]}, with sim: as clock)'),
+    'one_process': ONE_PROCESS,
     **NODE_ARGUMENTS,
 }
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'navigator': FLAG, 'clock': FLAG, 'use_respawn': FLAG,
-               'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
+    choices = {'sim': FLAG, 'navigator': FLAG, 'clock': FLAG, 'one_process': FLAG,
+               'use_respawn': FLAG, 'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_robot)])
 
 
-def _robot(context: LaunchContext) -> list[Action]:
+def _robot(context: LaunchContext) -> list[Node]:
     """Make the nodes; what follows from the world goes on top of ``params_file``."""
     argument = values(context, ARGUMENTS)
     params_file = str(Path(argument['params_file']).expanduser())
@@ -57,17 +67,15 @@ def _robot(context: LaunchContext) -> list[Action]:
     clock = simulated and argument['clock'] == 'true'
     sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
     timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
-    passed_on = {name: argument[name] for name in (
-        'navigator', 'preset', 'seed', 'autostart', 'namespace', 'use_respawn', 'log_level')}
-    explorer = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(str(EXPLORE)),
-        launch_arguments={**passed_on, 'sim': 'false', 'params_file': params_file,
-                          'use_sim_time': sim_time}.items())
+    configured = Configured(params_file, argument['namespace'])
+    explorer = wanted_explorer(context, {**argument, 'use_sim_time': sim_time}, configured)
+    navigator = [Wanted('navigator', {'seed': argument['seed'], 'use_sim_time': sim_time})]
+    wanted = [explorer, *(navigator if argument['navigator'] == 'true' else [])]
     if not simulated:
-        return [explorer, node('grid_driver', argument, [params_file, timed])]
+        return processes([*wanted, Wanted('grid_driver', timed)], argument, params_file)
     world = load(argument['world'])
     grid = {**driver_parameters(world), **timed}
     simulation = {'world': str(world.path), 'publish_clock': clock,
                   'real_time_factor': float(argument['real_time_factor'])}
-    return [explorer, node('grid_driver', argument, [params_file, grid]),
-            node('diff_drive_sim', argument, [params_file, simulation])]
+    return processes([*wanted, Wanted('grid_driver', grid), Wanted('diff_drive_sim', simulation)],
+                     argument, params_file)

@@ -36,6 +36,7 @@ ARGUMENTS = {
     'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
                         'the launch file for each robot)'),
     'use_sim_time': USE_SIM_TIME,
+    'one_process': ('false', 'Run all nodes of a robot in one process'),
     'use_respawn': NODE_ARGUMENTS['use_respawn'],
     'log_level': NODE_ARGUMENTS['log_level'],
 }
@@ -43,7 +44,8 @@ ARGUMENTS = {
 
 def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
-        *declared(ARGUMENTS, {'each': EACH, 'use_sim_time': ('', *FLAG)}),
+        *declared(ARGUMENTS, {
+            'each': EACH, 'use_sim_time': ('', *FLAG), 'one_process': FLAG}),
         OpaqueFunction(function=_robots)])
 
 
@@ -54,7 +56,7 @@ def _robots(context: LaunchContext) -> list[Action]:
         raise RuntimeError(f"robots is '{argument['robots']}', expected distinct namespaces, for "
                            "example 'robot_1 robot_2'")
     passed_on = {name: argument[name] for name in (
-        'sim', 'use_sim_time', 'use_respawn', 'log_level')}
+        'sim', 'use_sim_time', 'one_process', 'use_respawn', 'log_level')}
     if argument['params_file']:
         passed_on['params_file'] = argument['params_file']
     if argument['each'] == 'robot.launch.py':

@@ -82,7 +82,7 @@ TOPICS = {
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
-        Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES, _EXPLORERS,
+        Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES, f'{_EXPLORERS} preflight',
               'what the robot side is: its actions and, where it has them, home, names and '
               'positions; see [robot_sides.md](robot_sides.md#what-it-is)'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
@@ -183,7 +183,8 @@ SERVICES = (
     Service('save', 'std_srvs/Trigger', _EXPLORERS, '',
             'returns once everything learnt is on the disk (it is written twice a second anyway)'),
     Service('load', 'std_srvs/Trigger', _EXPLORERS, '',
-            'while paused or in `fault`: goes back to what is on the disk'),
+            'while paused or in `fault`: goes back to what is on the disk; what takes longer than '
+            'a moment to replay goes on after the response, and `status` tells of its end'),
     Service('return_home', 'std_srvs/Trigger', _ROBOT_SIDES, 'explorer navigator',
             'RESET, for `reset_mode: service` and for people'),
     Service('stop', 'std_srvs/SetBool', _ROBOT_SIDES, '',

@@ -12,25 +12,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+import json
+import re
+import sys
+from typing import Any, NamedTuple
 
 from launch import LaunchContext
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch.events.process import ProcessExited
 from launch.logging import get_logger
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
-from mnm_ros.parameters import NODES
+from launch_ros.parameter_descriptions import ParameterValue
+from mnm_ros.parameters import EXPLORER, NODES
 from mnm_ros.parameters.command_line import nearest
+from mnm_ros.parameters.params_file import check, entries
 
 REFUSED = 1
 """The status of a node that does not start because of a parameter, and would not the next time."""
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
+_MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
+_TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
 
 USE_SIM_TIME = ('', 'Take the time from /clock (empty: as in params_file)')
+ONE_PROCESS = ('false', 'Run all nodes in one process, in which a step takes less time')
 NODE_ARGUMENTS = {
     'namespace': ('', 'Namespace of all nodes and their topics, another one for each robot'),
     'use_respawn': ('false', 'Start a node again, 2 s after it has ended, instead of ending all '
@@ -95,16 +103,131 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
     :param patience: s from SIGINT to SIGTERM; None for what the argument ``sigterm_timeout`` of
         launch says.
     """
+    return _process(
+        argument, parameters, more, enclave or executable, patience, package='mnm_ros',
+        executable=executable, name=executable, namespace=_namespace(argument))
+
+
+def _namespace(argument: Mapping[str, str]) -> str:
+    return '/' + argument['namespace'].strip('/')
+
+
+def _process(argument: Mapping[str, str], parameters: list[Any], more: Iterable[str],
+             enclave: str, patience: float | None, **what: Any) -> Node:
     ending = {} if patience is None else {'sigterm_timeout': str(patience)}
     respawn = argument['use_respawn'] == 'true'
     return Node(
-        package='mnm_ros', executable=executable, name=executable,
-        namespace='/' + argument['namespace'].strip('/'), parameters=parameters,
+        **what, parameters=parameters,
         ros_arguments=['--log-level', argument['log_level'],
-                       '--enclave', f'/mnm_ros/{enclave or executable}', *more],
+                       '--enclave', f'/mnm_ros/{enclave}', *more],
         output='screen', emulate_tty=True, respawn=respawn, respawn_delay=RESPAWN_DELAY, **ending,
         # What ends the launch comes before the node would be started again.
         on_exit=[OpaqueFunction(function=_end, kwargs={'respawn': respawn})])
+
+
+class Wanted(NamedTuple):
+    """
+    A node to be started.
+
+    :ivar name: of the executable, and of the node.
+    :ivar values: parameters, on top of the file; those that are launch arguments as their text,
+        where an empty one says nothing.
+    :ivar enclave, patience: as for ``node``.
+    """
+
+    name: str
+    values: dict[str, Any]
+    enclave: str = ''
+    patience: float | None = None
+
+
+def wanted_explorer(context: LaunchContext, argument: Mapping[str, str],
+                    configured: Configured) -> Wanted:
+    """Return the explorer with the values of the arguments, and what follows from its file."""
+    given = ('preset', 'autostart', 'seed', 'use_sim_time')
+    return Wanted(
+        'explorer', {key: argument[key] for key in given},
+        'advisor' if configured.value('explorer', 'advisory') else 'explorer',
+        None if 'sigterm_timeout' in context.launch_configurations else _patience(configured))
+
+
+def processes(wanted: Sequence[Wanted], argument: Mapping[str, str],
+              params_file: str) -> list[Node]:
+    """Return processes for nodes: one for each, or one for all if ``one_process`` says so."""
+    if argument['one_process'] == 'true':
+        return [_one_process(wanted, argument, params_file)]
+    made = []
+    for name, values_, enclave, patience in wanted:
+        texts, others = {}, []
+        for key, value in values_.items():
+            if key == 'actions':    # launch would let ROS read a name like n as false
+                others += ['-p', f'{key}:={_yaml(key, value)}']
+            elif value != '':
+                texts[key] = value if key not in _TYPES or not isinstance(value, str) else (
+                    ParameterValue(TextSubstitution(text=value), value_type=_TYPES[key]))
+        made.append(node(name, argument, [params_file, texts], *others, enclave=enclave,
+                         patience=patience))
+    return made
+
+
+def _one_process(wanted: Sequence[Wanted], argument: Mapping[str, str], params_file: str) -> Node:
+    """Return a process in which all nodes live; it has the enclave of the first of them."""
+    given = [f'{each.name}:{key}:={_yaml(key, value)}' for each in wanted
+             for key, value in each.values.items() if value != '']
+    first = wanted[0]
+    return _process(
+        argument, [params_file], ['-r', f'__ns:={_namespace(argument)}',
+                                  *(word for text in given for word in ('-p', text))],
+        first.enclave or first.name, first.patience,
+        executable=sys.executable, exec_name='mnm_ros',
+        arguments=['-m', 'mnm_ros', 'run', *(each.name for each in wanted)])
+
+
+def _yaml(key: str, value: Any) -> str:
+    """Return a value for ``-p``; the texts of launch arguments are YAML unless they are names."""
+    if isinstance(value, str) and _TYPES.get(key, str) is not str:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _patience(configured: Configured) -> float | None:
+    """
+    Return how many s launch has to leave the explorer to go home; None if it does not.
+
+    SIGTERM, which launch sends 5 s after SIGINT unless it is told otherwise, would end it there.
+    """
+    if configured.value('explorer', 'on_shutdown') != 'reset':
+        return None
+    given = configured.value('explorer', 'shutdown_timeout')
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        given, = (row.default for row in EXPLORER if row.name == 'shutdown_timeout')
+    return given + _MARGIN
+
+
+class Configured:
+    """
+    What a parameter file says about the nodes of a namespace.
+
+    :raises ParameterError: if it is no such file; with the line.
+    """
+
+    def __init__(self, path: str, namespace: str) -> None:
+        self._tree = check(path)
+        self._namespace = ('/' + namespace.strip('/')).rstrip('/')
+
+    def value(self, node: str, parameter: str) -> Any:
+        """Return the last value that the file gives, or None."""
+        values = [
+            parameters[parameter] for whom, parameters in entries(self._tree)
+            if parameter in parameters
+            and re.fullmatch(self._pattern(whom), f'{self._namespace}/{node}')]
+        return values[-1] if values else None
+
+    def _pattern(self, whom: str) -> str:
+        """Return a regular expression for the names of nodes that an entry is for."""
+        wildcards = {'*': '/[^/]+', '**': '(/[^/]+)*'}
+        return ''.join(wildcards.get(token, '/' + re.escape(token))
+                       for token in whom.strip('/').split('/'))
 
 
 def _end(context: LaunchContext, respawn: bool = False) -> list[Action]:

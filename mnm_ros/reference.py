@@ -29,7 +29,7 @@ from textwrap import wrap
 from mnm_ros import wire
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
-from mnm_ros.parameters import NODES, REQUIRED, Row
+from mnm_ros.parameters import is_required, NODES, REQUIRED, Row
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,7 +113,7 @@ def _setting(row: Row, value: object) -> Iterator[str]:
         comment += f': {", ".join(row.choices)}'
     if row.open_ends or row.minimum == 1:
         comment += f', {_allowed(row).split(", ", 1)[1]}'
-    if value is REQUIRED.get(row.name):
+    if value is REQUIRED.get(row.name) and is_required(row):
         comment = f'required: {comment}'
     if value is REQUIRED['actions']:
         yield f'    # {comment}; quote y, n, on, off'
@@ -153,7 +153,7 @@ def parameters(node: str) -> str:
     unlocked = 'while unconfigured' if node == 'explorer' else 'at start'
     return table(('parameter', 'default', 'meaning', 'allowed', 'may change'), (
         (f'`{row.name}`',
-         'required' if row.name in REQUIRED else
+         'required' if is_required(row) else 'not set' if row.optional else
          f"`{str(row.default).lower() if row.default != '' else repr('')}`",
          row.description, _allowed(row),
          'at any time' if row.runtime else 'at start' if row.read_only else unlocked)

@@ -67,7 +67,7 @@ def test_every_parameter_is_there_with_its_default(node: str) -> None:
     for row in declared:
         default = str(row.default).lower() if row.default != '' else "''"
         if row.name in REQUIRED:
-            default = 'required'
+            default = 'not set' if row.optional else 'required'
         assert shown[row.name][0] == default
 
 

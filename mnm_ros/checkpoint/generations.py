@@ -21,9 +21,11 @@ import stat
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import (
+    Abandoned,
     Entry,
     flush_folder,
     InputLog,
+    readable,
     Refused,
     remove,
     rename,
@@ -62,6 +64,18 @@ class Generations:
         """Return the file of the present generation."""
         return self._newest.path if self._newest else None
 
+    @property
+    def empty(self) -> bool:
+        """
+        Whether there is nothing to load.
+
+        :raises OSError: if there is, and the disk is too full for it to be read.
+        """
+        paths = self._paths()
+        if paths and not readable(paths[-1]):
+            self._check_room()
+        return not (paths or self._set_aside())
+
     def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
         """
         Return the newest generation that can be used; what is appended follows on it.
@@ -77,6 +91,8 @@ class Generations:
                 exploration = rebuild(saved)
                 self._reopen(saved)
                 return saved, exploration
+            except Abandoned:
+                raise
             except Exception as error:    # whatever a file leads to, the node goes on without it
                 self._check_room()
                 self._refuse(path, error)
@@ -87,6 +103,8 @@ class Generations:
                 exploration = rebuild(saved)
                 self._reopen(saved)
                 return saved, exploration
+            except Abandoned:
+                raise
             except Exception:    # it was refused before, and nothing depends on it
                 self._check_room()
         if self._newest is not None and not self._newest.path.exists():

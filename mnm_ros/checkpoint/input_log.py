@@ -25,7 +25,7 @@ The core is deterministic: the same inputs lead to the same exploration, bit for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 import hashlib
 import json
 import os
@@ -49,8 +49,15 @@ Entry = tuple[Input, int, int]
 """Kind, state and action of an input."""
 
 
+_LOOK = 500    # inputs replayed from one look to the next whether to go on
+
+
 class Refused(ValueError):
     """A file cannot be used; the text names it and says why."""
+
+
+class Abandoned(Exception):
+    """Nobody wants what is being loaded any more."""
 
 
 class InputLog:
@@ -161,9 +168,17 @@ class Saved:
         self.chain = 0
         self.inputs = [self._check_row(*row) for row in rows]
 
-    def replay(self, exploration: Exploration) -> None:
-        """Give all inputs to an exploration made from ``point``; Refused if it acts otherwise."""
-        for kind, state, action in self.inputs:
+    def replay(self, exploration: Exploration,
+               abandoned: Callable[[], bool] = lambda: False) -> None:
+        """
+        Give all inputs to an exploration made from ``point``.
+
+        :raises Refused: if it acts otherwise.
+        :raises Abandoned: once ``abandoned`` says so.
+        """
+        for number, (kind, state, action) in enumerate(self.inputs):
+            if number % _LOOK == 0 and abandoned():
+                raise Abandoned
             if kind is Input.OBSERVED and exploration.next_action() != action:
                 raise Refused(
                     f'{self.path} tells of action {action} at step {exploration.steps}, expected '
@@ -242,6 +257,19 @@ def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int
     finally:
         database.close()
     return meta, iter(rows)
+
+
+def readable(path: Path) -> bool:
+    """Return whether SQLite can read a file at all, whatever is in it; that is quick."""
+    try:
+        database = sqlite3.connect(path)
+        try:
+            database.execute('SELECT key FROM meta').fetchall()
+        finally:
+            database.close()
+    except sqlite3.Error:
+        return False
+    return True
 
 
 def _digest(text: str) -> str:

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple, Union
 
 from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import Entry, Refused, Saved
+from mnm_ros.checkpoint.pace import BETWEEN, Pace
 from mnm_ros.core.exploration import Exploration, Input
 
-BETWEEN = 2000     # inputs, at least, from one resume point to the next
 _PERIOD = 0.5      # s, between two writes
 _SLOW = 0.5        # s, that a write may hold up a load
 _BACKLOG = 1_000_000    # inputs kept in memory while the disk takes none
@@ -79,6 +79,15 @@ class Store:
         return self._files.path
 
     @property
+    def empty(self) -> bool:
+        """
+        Whether there is nothing to load.
+
+        :raises OSError: if there is, and the disk is too full for it to be read.
+        """
+        return self._files.empty
+
+    @property
     def refusals(self) -> list[str]:
         """Return the files that the last ``load`` has set aside, and why."""
         return self._files.refusals
@@ -106,26 +115,26 @@ class Store:
             self._files_lock.release()
 
     def attach(self, exploration: Exploration, number: int = 0, between: int = BETWEEN,
-               since: int = 0) -> None:
+               since: int = 0, spent: float = 0.0) -> None:
         """
         Keep all inputs of an exploration from now on, and resume points.
 
-        :param exploration: its ``on_input`` is taken.
+        :param exploration: its ``on_input`` and ``keeping_is_slow`` are taken.
         :param number: of its inputs so far.
         :param between: inputs from one resume point to the next, at least.
         :param since: of the inputs so far, those since the last resume point.
+        :param spent: seconds that it takes to replay these.
         """
-        point = number - since
+        pace = Pace(exploration, number, since, spent, between)
 
         def keep(kind: Input, state: int, action: int) -> None:
-            nonlocal number, point
-            number += 1
             self.append(kind, state, action)
-            if number - point >= between and exploration.resumable:
-                point = number
-                self.begin_generation(number, exploration.to_state())
+            point = pace.point()
+            if point is not None:
+                self.begin_generation(*point)
 
         exploration.on_input = keep
+        exploration.keeping_is_slow = pace.due
 
     def append(self, kind: Input, state: int, action: int) -> None:
         """Keep an input."""

@@ -8,7 +8,7 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Run a node of the package, as ``ros2 run mnm_ros NODE`` does."""
+"""Run a node of the package, as ``ros2 run mnm_ros NODE`` does, or several in one process."""
 
 from __future__ import annotations
 
@@ -20,8 +20,18 @@ from pathlib import Path
 from mnm_ros.command.arguments import parser, split, within
 
 _FOLDER = Path(__file__).parents[1] / 'nodes'
-_DESCRIPTION = ('Run a node of the package until Ctrl-C. `--help` after the name of the node says '
-                'what it is, and prints its parameters.')
+_DESCRIPTION = ('Run a node of the package until Ctrl-C, or several of them in one process, which '
+                'is quicker. `--help` after the name of the node says what it is, and prints its '
+                'parameters. With several nodes, -p NODE:NAME:=VALUE is for one of them.')
+TOGETHER = {
+    'diff_drive_sim': 'DiffDriveSim', 'cmp_sim': 'CmpSim', 'gym_side': 'GymSide',
+    'grid_driver': 'GridDriver', 'navigator': 'Navigator', 'explorer': 'make'}
+"""
+What makes the nodes that can live in one process, in the order in which they are made.
+
+They are left in the opposite order: each one before those that it needs to leave the robot.
+"""
+
 _NO_NODES = ('__init__', 'robot_side')
 
 
@@ -45,12 +55,27 @@ def main(arguments: Sequence[str], program: str) -> int:
         if '--help' in words or '-h' in words:
             return _run(fixed, ['--help'])
         return _run(fixed, within(made.parse_args(words).namespace, ros_arguments))
-    made.add_argument('node', choices=tuple(known), metavar='NODE', help=', '.join(known))
+    made.add_argument('node', nargs='+', choices=tuple(known), metavar='NODE',
+                      help=', '.join(known))
     named = next((word for word in words if word in known), None)
     if named and ('--help' in words or '-h' in words):
         return _run(named, ['--help'])
     given = made.parse_args(words)
-    return _run(given.node, within(given.namespace, ros_arguments))
+    ros_arguments = within(given.namespace, ros_arguments)
+    if len(given.node) == 1:
+        return _run(given.node[0], ros_arguments)
+    alone = [name for name in given.node if name not in TOGETHER or given.node.count(name) > 1]
+    if alone:
+        made.error(f'argument NODE: {alone[0]} runs in a process of its own, expected different '
+                   f'ones of {", ".join(sorted(TOGETHER))}')
+    return _run_together(given.node, ros_arguments)
+
+
+def _run_together(names: Sequence[str], arguments: list[str]) -> int:
+    spin = importlib.import_module('mnm_ros.nodes.common.spin')
+    makers = [getattr(importlib.import_module(f'mnm_ros.nodes.{name}'), maker)
+              for name, maker in TOGETHER.items() if name in names]
+    return int(spin.run_together(' '.join(names), makers, arguments))
 
 
 def _run(node: str, arguments: list[str]) -> int:

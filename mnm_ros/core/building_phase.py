@@ -12,8 +12,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from mnm_ros.core import snapshot
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.streams import Schedule
@@ -62,6 +64,21 @@ class BuildingPhase:
     def steps_of(self, stream: BaseAlgorithm) -> int:
         """Return the steps of all streams since the start of ``stream``."""
         return self.steps_taken - self._started[self.streams.index(stream)]
+
+    @property
+    def covered(self) -> bool:
+        """Whether ``to_state`` can be called: all streams are runs of bases of the core."""
+        return all(map(snapshot.covers, self.streams))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data; only while ``covered``."""
+        return {'streams': len(self.streams), 'within': snapshot.take(self)}
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on, just after the creation, from what ``to_state`` has returned."""
+        while len(self.streams) < state['streams']:
+            self.streams.append(self._new_stream())
+        snapshot.put(state['within'], self)
 
     def next_action(self) -> int:
         """Return the action of the active stream; the same until ``observe`` is called."""

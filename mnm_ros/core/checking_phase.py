@@ -109,6 +109,11 @@ class CheckingPhase(ABC):
         """Whether ``to_state`` says all there is to say at this moment."""
         return False
 
+    @property
+    def covered(self) -> bool:
+        """Whether ``to_state`` can be called at any moment, at a higher price."""
+        return False
+
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which, with the policies, such a phase can be made again."""
         raise NotImplementedError

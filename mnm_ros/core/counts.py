@@ -13,6 +13,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mnm_ros.core import snapshot
 
 Pair = tuple[int, int]
 _NOTHING: Mapping[int, int] = {}
@@ -67,21 +70,31 @@ class Counts:
         """Return the ``sets`` disjoint parts of ``next_states``."""
         return self._dealt.get((state, action)) or [_NOTHING] * self.sets
 
-    def to_state(self) -> list[list[int]]:
-        """Return rows of state, action, next state and count."""
-        return [[state, action, next_state, count]
-                for (state, action), nexts in self._next.items()
-                for next_state, count in nexts.items()]
+    def to_state(self) -> Any:
+        """Return them as plain data; for counts of one set."""
+        return snapshot.take(self._next)
 
     @classmethod
-    def from_state(cls, state: Iterable[Sequence[int]]) -> Counts:
-        """Return the counts that ``to_state`` was called on; they must be of one set."""
+    def from_state(cls, state: Any) -> Counts:
+        """
+        Return the counts that ``to_state`` was called on.
+
+        Rows of state, action, next state and count are taken, too: files of 0.1.0 have them.
+        """
         counts = cls()
-        for s, action, next_state, count in state:
-            pair = (s, action)
-            counts._visits[pair] = counts._visits.get(pair, 0) + count
-            counts._next.setdefault(pair, {})[next_state] = count
+        if state and state[0] == 'd':
+            counts._next = snapshot.put(state)
+        else:
+            rows: Iterable[Sequence[int]] = state
+            for s, action, next_state, count in rows:
+                counts._next.setdefault((s, action), {})[next_state] = count
+        counts._visits = {pair: sum(nexts.values()) for pair, nexts in counts._next.items()}
         return counts
+
+    @property
+    def met(self) -> set[int]:
+        """The states at either end of a transition."""
+        return {state for state, _ in self._next}.union(*self._next.values())
 
     def as_dict(self) -> dict[Pair, dict[int, int]]:
         """Return a copy: ``{(state, action): {next_state: count}}``."""

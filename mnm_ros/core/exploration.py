@@ -87,12 +87,14 @@ class Exploration(Phased, StepTask):
     :ivar recoverable: whether a fault is the robot's, so that ``recover`` leads back.
     :ivar on_input: called after each input with its kind, the state (0 where there is none) and
         the action that led there (RESET where there is none).
+    :ivar keeping_is_slow: whether ``on_input`` may take long now, as it keeps a resume point.
     :ivar on_hypothesis: called with what is known when that has changed.
     :ivar on_event: called with each decision.
     """
 
     state: RunState
     on_input: Callable[[Input, int, int], None] | None = None
+    keeping_is_slow: Callable[[], bool] | None = None
     on_hypothesis: Callable[[Hypothesis | None], None] | None = None
     on_event: Callable[[Event], None] | None = None
 
@@ -102,9 +104,10 @@ class Exploration(Phased, StepTask):
                            'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
         self._mnm = new_mnm(settings, seed, self._decided, state['mnm'])
         self.homing = Homing(self._mnm.home)
+        self.homing.misses = state.get('misses', 0)
         self._actions = settings.problem.actions
         self._counts = Counts.from_state(state['counts'])
-        self._met = {met for before, _, after, _ in state['counts'] for met in (before, after)}
+        self._met = self._counts.met
         if self.home is not None:
             self._met.add(self.home)
         self.last_state: int | None = state['here']
@@ -121,11 +124,16 @@ class Exploration(Phased, StepTask):
         """Whether ``to_state`` says all there is to say at this moment."""
         return self._mnm.resumable
 
+    @property
+    def covered(self) -> bool:
+        """Whether ``to_state`` can be called even so, at a higher price."""
+        return self._mnm.covered
+
     def to_state(self) -> dict[str, Any]:
-        """Return plain data from which it can go on; only if ``resumable``."""
+        """Return plain data from which it can go on; only if ``resumable`` or ``covered``."""
         return {'mnm': self._mnm.to_state(), 'counts': self._counts.to_state(),
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
-                'steps': self.steps}
+                'steps': self.steps, 'misses': self.homing.misses}
 
     @property
     def phase(self) -> Phase:
@@ -195,7 +203,8 @@ class Exploration(Phased, StepTask):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take long; nothing else depends on it."""
-        return self._mnm.may_plan(action, state)
+        return self._mnm.may_plan(action, state) or (
+            self.keeping_is_slow is not None and self.keeping_is_slow())
 
     def observe(self, action: int, state: int) -> None:
         """

@@ -121,16 +121,28 @@ class Mnm(Phased):
             return self.checking.resumable
         return self.building is not None and self.building.steps_taken == 0
 
+    @property
+    def covered(self) -> bool:
+        """Whether ``to_state`` can be called even so, at a higher price."""
+        driver = self.checking or self.building
+        return driver is not None and driver.covered
+
     def to_state(self) -> dict[str, Any]:
-        """Return plain data from which such an MNM can be made again; only if ``resumable``."""
+        """
+        Return plain data from which such an MNM can be made again.
+
+        Only if ``resumable`` or ``covered``.
+        """
         return {
             'round': self.round, 'home': self.home,
-            # A building or checking phase begins with a fresh run of the base algorithm.
-            'runs': self.runs - 1,
+            # A phase that is made again makes its runs of the base algorithm again.
+            'runs': self.runs - (len(self.building.streams) if self.building else 1),
             'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
             'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
             'steps_taken': self._steps_taken,
             'checking': self.checking.to_state() if self.checking else None,
+            **({'building': self.building.to_state()}
+               if self.building and not self.resumable else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
@@ -141,6 +153,8 @@ class Mnm(Phased):
         self._steps_taken = state['steps_taken']
         if state['checking'] is None:
             self._build()
+            if 'building' in state and self.building is not None:
+                self.building.resume(state['building'])
             return MnmPhase.BUILDING
         assert self.hypothesis is not None
         self._round_problem = self._problem_of_round()

@@ -41,6 +41,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Union
 
+from mnm_ros.core import snapshot
 from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import over_own_targets, Policy
@@ -54,6 +55,11 @@ from mnm_ros.core.turns import Turns
 SHARES: Mapping[str, float] = {
     'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 6, 'transitions': 1 / 6, 'proofs': 1 / 6}
 """The parts of a round's delta by kind of decision; their sum is 1."""
+
+_NOTHING: Mapping[str, Any] = {
+    'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
+    'rediscoveries': 1}
+"""The state of a phase that begins."""
 
 
 class WatchPhase(CheckingPhase):
@@ -84,6 +90,8 @@ class WatchPhase(CheckingPhase):
         self._rediscover_again()
         if state is not None and not state['rediscovering']:
             self._attempt(state['watched'])
+        if state is not None and 'within' in state:
+            snapshot.put(state['within'], self)
 
     @property
     def cut_offs(self) -> int:
@@ -95,8 +103,16 @@ class WatchPhase(CheckingPhase):
         """Whether a rediscovery has learnt nothing yet, so that ``to_state`` says all there is."""
         return self._fresh and self._here is None and not self._attempts.under_way
 
+    @property
+    def covered(self) -> bool:
+        """Whether the rediscovery is a run of a base of the core."""
+        return snapshot.covers(self.base)
+
     def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data; only while ``resumable``."""
+        """Return all of it as plain data; only while ``resumable`` or ``covered``."""
+        if not self.resumable:
+            return {**_NOTHING, 'rediscovering': True, 'rediscoveries': self._rediscoveries,
+                    'within': snapshot.take(self)}
         return {
             'rediscovering': self.rediscovering,
             'watched': self._attempts.policy.target,
@@ -111,9 +127,7 @@ class WatchPhase(CheckingPhase):
     def _load(self, state: Mapping[str, Any] | None) -> None:
         delta, problem = self._delta, self._round.problem
         targets = [policy.target for policy in self.policies[1:]]
-        given: Mapping[str, Any] = state or {
-            'policies': None, 'transitions': None, 'turns': None, 'limit': None,
-            'relearning': None, 'rediscoveries': 1}
+        given: Mapping[str, Any] = state or _NOTHING
         self._watched = PolicyWatch(
             problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
             given['policies'])

@@ -23,6 +23,7 @@ from typing import Any
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import wire
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.exploring.awaited_actions import AwaitedActions
 from mnm_ros.nodes.exploring.manager_bond import ManagerBond
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
@@ -64,6 +65,8 @@ class Explorer(LifecycleNode):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('explorer', **node_arguments)
         self._session: ExplorationSession | None = None
+        self._awaited: AwaitedActions | None = None    # before there can be a session
+        self._active = False
         self._given = Parameters(self, EXPLORER, lambda: self._session is not None)
         self._bond = ManagerBond(self)
         self._leaving: Timer | None = None    # after the transition shutdown
@@ -80,15 +83,15 @@ class Explorer(LifecycleNode):
         """
         if self._given['autostart']:
             # Made here, so that a bad parameter ends the start instead of one transition.
-            self._session = self._new_session()
+            self._configure()
             self.trigger_configure()
             self.trigger_activate()
 
     @_logged
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Make the exploration and its topics."""
+        """Make the exploration and its topics, as soon as it is known which actions there are."""
         try:
-            self._session = self._session or self._new_session()
+            self._configure()
         except ParameterError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
@@ -97,6 +100,7 @@ class Explorer(LifecycleNode):
     @_logged
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Explore."""
+        self._active = True
         if self._session:
             self._session.activate()
         if not self._given['autostart']:    # no manager can manage what activates itself
@@ -106,6 +110,7 @@ class Explorer(LifecycleNode):
     @_logged
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Pause."""
+        self._active = False
         self._bond.end()
         if self._session:
             self._session.deactivate()
@@ -154,14 +159,44 @@ class Explorer(LifecycleNode):
         if self._leaving:
             self.destroy_timer(self._leaving)
             self._leaving = None
+        self._active = False
+        awaited, self._awaited = self._awaited, None
+        if awaited:
+            awaited.destroy()
         session, self._session = self._session, None
         if session:
             session.close()
         group = self.default_callback_group    # which never forgets what has been destroyed
         group.entities = {entity for entity in group.entities if entity() is not None}
 
-    def _new_session(self) -> ExplorationSession:
-        return ExplorationSession(self, self._given)
+    def _configure(self) -> None:
+        """
+        Make the session, or wait for a robot side that says which actions it has.
+
+        :raises ParameterError: if the parameters do not make a problem that can be solved.
+        """
+        if self._session or self._awaited:
+            return
+        if self._given.is_set('actions'):
+            self._session = ExplorationSession(self, self._given)
+        else:
+            self._awaited = AwaitedActions(
+                self, lambda: self._given.is_set('actions'), self._begin)
+
+    def _begin(self, actions: tuple[str, ...]) -> str:
+        """Make the session with the actions that a robot side has; return why not, or nothing."""
+        self._given.find('actions', list(actions))
+        try:
+            session = ExplorationSession(self, self._given)
+        except ParameterError as error:
+            return str(error)
+        self.get_logger().info(f'actions: [{", ".join(self._given["actions"])}]')
+        awaited, self._awaited, self._session = self._awaited, None, session
+        if awaited:
+            awaited.destroy()
+        if self._active:
+            session.activate()
+        return ''
 
     def _go_on_leaving(self) -> None:
         if self._leaving and (self.leave() or time.monotonic() >= self._leave_by):
@@ -188,12 +223,19 @@ def _refuse_bad_transitions(node: LifecycleNode) -> None:
     service.callback = guarded
 
 
+def make() -> Explorer:
+    """Return the node as its executable has it."""
+    node = Explorer()
+    try:
+        node.autostart()
+    except ParameterError:
+        node.destroy_node()
+        raise
+    return node
+
+
 def main(args: list[str] | None = None) -> int:
     """Run the node ``explorer``."""
-    def make() -> Explorer:
-        node = Explorer()
-        node.autostart()
-        return node
     return run('explorer', make, args)
 
 

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import signal
 import sys
 import time
@@ -23,12 +23,14 @@ from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import Parameters, PREFLIGHT
 from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.probe import Probe
 from mnm_ros.trial.probe_run import Finding, ProbeRun
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
+from std_msgs.msg import Int64MultiArray, String
 
+_DESCRIPTION = 'robot_side'
 _TICK = 0.05       # s, resolution of timeouts
 _FIND = 5.0        # s, to find the robot side
 _STILL = 1.0       # s without new nodes, from when on all are known and messages arrive;
@@ -48,17 +50,16 @@ class PreflightNode(Node):
         super().__init__('preflight')
         self.ok = False
         given = self._given = Parameters(self, PREFLIGHT)
-        names = given['actions']
-        self._problem = Problem(
-            len(names), given['radius'], given['epsilon'], given['delta'])
+        self._probe_run: ProbeRun | None = None    # None before the actions are known
+        self._nameless = (f'the robot side does not say on {_DESCRIPTION} which actions it has, '
+                          "and the parameter 'actions' is not set")
         self._publisher = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
         self._states = self.create_subscription(
             Int64MultiArray, 'state', self._on_state, wire.STEP)
-        self._probe_run = ProbeRun(
-            names, Probe(len(names), given['radius'], given['resets'], given['steps'],
-                         given['seed']),
-            RetryTimer(given['step_timeout'], _RETRIES), time.time_ns(),
-            lambda seq, action: self._publisher.publish(wire.encode_step(seq, action)))
+        if given.is_set('actions'):
+            self._prepare(given['actions'])
+        self.create_subscription(
+            String, _DESCRIPTION, self._on_description, wire.LATCHED_BY_MANY)
         self._robots = RobotSides(
             self, self._publisher.topic_name, self._states.topic_name)
         self._started_at = self._reported = self._changed_at = time.monotonic()
@@ -70,18 +71,37 @@ class PreflightNode(Node):
         self._timer = self.create_timer(
             _TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
+    def _prepare(self, names: Sequence[str]) -> None:
+        """Make the probe for actions of these names."""
+        given = self._given
+        self._problem = Problem(
+            len(names), given['radius'], given['epsilon'], given['delta'])
+        self._probe_run = ProbeRun(
+            names, Probe(len(names), given['radius'], given['resets'], given['steps'],
+                         given['seed']),
+            RetryTimer(given['step_timeout'], _RETRIES), time.time_ns(),
+            lambda seq, action: self._publisher.publish(wire.encode_step(seq, action)))
+
+    def _on_description(self, message: String) -> None:
+        if self._probe_run is not None:
+            return
+        try:
+            self._prepare(RobotDescription.from_text(message.data).actions)
+        except ValueError as error:
+            self._nameless = f'what the robot side says on {_DESCRIPTION} is wrong: {error}'
+
     def _tick(self) -> None:
         now = time.monotonic()
         self._look(now)
         wrong = self._others() or self._other_robots()
         if wrong:
-            self._end(*(self._probe_run.findings() if self._over_at is not None else ()), wrong)
+            self._end(*(self._run.findings() if self._over_at is not None else ()), wrong)
         elif self._over_at is not None and self._settled(self._over_at, now):
             self._end(*self._findings())
         elif self._started and self._over_at is None:
-            self._probe_run.tick(now)
+            self._run.tick(now)
             self._report_progress(now)
-            self._over_at = now if self._probe_run.over else None
+            self._over_at = now if self._run.over else None
         elif self._started:
             return    # somebody else may still appear
         elif self._found_at is not None and self._settled(self._found_at, now):
@@ -90,6 +110,11 @@ class PreflightNode(Node):
             self._found_at = now
         elif self._found_at is None and now > self._started_at + _FIND:
             self._end(Finding('robot side', False, f'{self._missing()} after {_FIND:g} s'))
+
+    @property
+    def _run(self) -> ProbeRun:
+        assert self._probe_run is not None
+        return self._probe_run
 
     def _look(self, now: float) -> None:
         """Take note of when nodes have come or gone."""
@@ -128,14 +153,14 @@ class PreflightNode(Node):
         print(Finding('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
                       f'{self._states.topic_name}'), flush=True)
         self._started = True
-        self._probe_run.start(now)
+        self._run.start(now)
 
     def _missing(self) -> str:
         if not self._publisher.get_subscription_count():
             return f'nobody subscribes {self._publisher.topic_name} reliably'
         if not self.count_publishers(self._states.topic_name):
             return f'nobody publishes {self._states.topic_name}'
-        return ''
+        return '' if self._probe_run is not None else self._nameless
 
     def _on_state(self, message: Int64MultiArray) -> None:
         if not self._started:
@@ -145,16 +170,16 @@ class PreflightNode(Node):
         except wire.WireError:
             self._malformed += 1
         else:
-            self._probe_run.on_state(seq, state, time.monotonic())
+            self._run.on_state(seq, state, time.monotonic())
 
     def _report_progress(self, now: float) -> None:
         if now > self._reported + _PROGRESS:
             self._reported = now
-            self.get_logger().info(f'{self._probe_run.steps} steps so far')
+            self.get_logger().info(f'{self._run.steps} steps so far')
 
     def _findings(self) -> Iterator[Finding]:
         """Yield what has been found once the probe is over."""
-        yield from self._probe_run.findings()
+        yield from self._run.findings()
         yield Finding('alone', True, 'nobody else commands it')
         if self._malformed:
             yield Finding('messages', False, f'{self._malformed} on {self._states.topic_name} '
@@ -164,8 +189,9 @@ class PreflightNode(Node):
         self._timer.cancel()
         for finding in findings:
             print(finding, flush=True)
-        for line in self._probe_run.outlook(self._problem, self._given['states']):
-            print(line, flush=True)
+        if self._probe_run is not None:
+            for line in self._probe_run.outlook(self._problem, self._given['states']):
+                print(line, flush=True)
         self.ok = all(finding.ok for finding in findings)
         signal.raise_signal(signal.SIGINT)    # run() ends the node in its own way
 

@@ -29,5 +29,12 @@ REQUIRED: Mapping[str, object] = {
     'scenario': 'two_rooms', 'world': 'two_room_flat'}
 """Parameters without a default that a node could start with; an example of each."""
 
+
+def is_required(row: Row) -> bool:
+    """Return whether a node cannot start without a parameter."""
+    return row.name in REQUIRED and not row.optional
+
+
 __all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'GRID_DRIVER', 'GYM_SIDE', 'NAVIGATOR',
-           'NODES', 'PREFLIGHT', 'REQUIRED', 'ParameterError', 'Parameters', 'Row', 'check_files']
+           'NODES', 'PREFLIGHT', 'REQUIRED', 'ParameterError', 'Parameters', 'Row', 'check_files',
+           'is_required']

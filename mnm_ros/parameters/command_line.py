@@ -43,6 +43,9 @@ def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
     """
     Give a node what ``-p`` says, where an entry of a file before it would have won.
 
+    ``-p NODE:NAME:=VALUE`` is for the node of that name in any namespace; ROS alone would look for
+    it in the root namespace only.
+
     It has to be called before the parameters are declared.
 
     :raises ParameterError: if a parameter file cannot be used.
@@ -54,8 +57,10 @@ def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
             continue
         name, _, value = text.partition(':=')
         for_node, _, name = name.rpartition(':')
-        if name in in_files and f'/{for_node}' in ('/', node.get_fully_qualified_name()):
-            _override(node, name, value)
+        if for_node == node.get_name():
+            _override(node, name, value, True)
+        elif name in in_files and not for_node:
+            _override(node, name, value, False)
 
 
 def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
@@ -78,12 +83,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; is '{found[0]}' meant?" if found else ''
 
 
-def _override(node: Node, name: str, value: str) -> None:
+def _override(node: Node, name: str, value: str, new: bool) -> None:
     try:
         parameter = Parameter(name, value=yaml.load(value, Loader=_AsRos))
     except (yaml.YAMLError, ValueError, TypeError, AssertionError):
         return    # ROS alone understands it
-    if parameter.name in node._parameter_overrides:
+    if new or parameter.name in node._parameter_overrides:
         node._parameter_overrides[parameter.name] = parameter
     if node.has_parameter(parameter.name):    # use_sim_time is declared with the node
         node.set_parameters([parameter])

@@ -49,6 +49,7 @@ class Row:
     :ivar or_default: whether the default is allowed although it is not in the range or the
         choices.
     :ivar importable: whether ``module:name`` is allowed beside the choices.
+    :ivar optional: whether a node can start without it although it has no default.
     :ivar runtime: whether it may change while the node is configured.
     """
 
@@ -61,6 +62,7 @@ class Row:
     choices: tuple[str, ...] = ()
     or_default: bool = False
     importable: bool = False
+    optional: bool = False
     read_only: bool = False
     runtime: bool = False
 

@@ -37,6 +37,7 @@ class Parameters:
         self._node = node
         self._rows = {row.name: row for row in rows}
         self._locked = locked
+        self._found: dict[str, Any] = {}
         let_assignments_win(node)
         for row in rows:
             self._declare(row)
@@ -46,10 +47,20 @@ class Parameters:
     def __getitem__(self, name: str) -> Any:
         """Return the value; ParameterError if it must be set and is not."""
         parameter = self._node.get_parameter_or(name)
+        if parameter.type_ == Kind.NOT_SET and name in self._found:
+            return self._found[name]
         if parameter.type_ == Kind.NOT_SET:
             raise ParameterError(
                 f"parameter '{name}' is not set, expected {self._rows[name].allowed}")
         return parameter.value
+
+    def is_set(self, name: str) -> bool:
+        """Return whether a parameter without a default was given."""
+        return bool(self._node.get_parameter_or(name).type_ != Kind.NOT_SET)
+
+    def find(self, name: str, value: Any) -> None:
+        """Take a value for a parameter that is not set, until another one is found."""
+        self._found[name] = value
 
     def _declare(self, row: Row) -> None:
         """Declare a parameter; it gets its range last, as ROS would refuse without its name."""

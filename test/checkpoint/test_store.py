@@ -24,11 +24,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from types import SimpleNamespace
 
-from mnm_ros.checkpoint import generations
+from mnm_ros.checkpoint import generations, pace
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
+from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import settings
@@ -110,6 +111,53 @@ def test_one_explorer_of_a_name_at_a_time(tmp_path: Path) -> None:
     Store(tmp_path, 'robot_2.explorer', IDENTITY).close()
     store.close()
     Store(tmp_path, 'explorer', IDENTITY).close()
+
+
+def test_while_building_a_restart_repeats_no_more_than_some_seconds(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is most of the time taken up by resume points, however much each of them costs."""
+    clock, points = [0.0], []
+    monkeypatch.setattr(pace, 'REPLAY', 0.02)
+    monkeypatch.setattr(pace, 'time', SimpleNamespace(process_time=lambda: clock[0]))
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin_generation(0, None)
+    store.attach(exploration)
+    copy = exploration.to_state
+
+    def to_state() -> dict:
+        points.append(exploration.steps)
+        clock[0] += 0.005
+        return copy()
+
+    exploration.to_state = to_state
+    for _ in range(240):
+        clock[0] += 0.001
+        drive(exploration, simulator, 1)
+    assert points == [20, 120, 220]    # 20 ms, and 20 times 5 ms
+    assert not exploration.keeping_is_slow() and store.flush()
+    store.close()
+    second, store = restored(tmp_path)
+    saved = Saved(sorted(tmp_path.glob('explorer.0*.sqlite'))[-1])
+    assert same(exploration, second) and len(saved.inputs) == 20
+    assert exploration.hypothesis is None
+    store.close()
+
+
+def test_what_is_being_loaded_can_be_abandoned(tmp_path: Path) -> None:
+    explored(tmp_path, 1500)
+    store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
+
+    def rebuild(saved: Saved) -> Exploration:
+        exploration = Exploration(SETTINGS, resume=saved.point)
+        saved.replay(exploration, lambda: True)
+        return exploration
+
+    with pytest.raises(Abandoned):
+        store.load(rebuild)
+    assert store.refusals == [] and not [*tmp_path.glob('*.aside.*')]
+    assert store.load(revive) is not None
+    store.close()
 
 
 def test_two_generations_are_kept(tmp_path: Path) -> None:

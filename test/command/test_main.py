@@ -95,6 +95,17 @@ def test_a_namespace_that_is_none_is_refused(words: list[str]) -> None:
     assert done.returncode == 2 and "invalid namespace value: 'robot 1'" in done.stderr
 
 
+@pytest.mark.parametrize(('names', 'alone'), [
+    (['explorer', 'preflight'], 'preflight'), (['explorer', 'explorer'], 'explorer')])
+def test_several_nodes_in_one_process_are_different_ones(
+        names: list[str], alone: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        main(['run', *names])
+    told = capsys.readouterr().err
+    assert ending.value.code == 2 and f'{alone} runs in a process of its own' in told
+    assert 'cmp_sim' in told
+
+
 def test_it_runs_whatever_is_an_executable() -> None:
     assert list(run.nodes()) == sorted(path.name for path in (ROOT / 'executables').iterdir())
 

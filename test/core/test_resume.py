@@ -13,12 +13,14 @@
 from __future__ import annotations
 
 import json
+import random
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 BROKEN_WHEEL = load('broken_wheel')
 SETTINGS = settings(Problem(len(BROKEN_WHEEL.actions), 4.0, 1.0, 0.1))
@@ -55,5 +57,46 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
             assert follower.next_action() == exploration.next_action()
             assert follower.hypothesis == exploration.hypothesis
     assert points >= 4 and exploration.changes_noticed == 1
+    for follower in followers:
+        assert fingerprint(follower) == fingerprint(exploration)
+
+
+@pytest.mark.parametrize(('base', 'steps', 'others'), [
+    ('disco', 9000, {}), ('ucb_explore', 6000, {}),
+    ('ucb_explore', 1500, {'optimism': 'split_samples', 'discovery': 'per_visit'}),
+    ('ucb_explore', 1500, {'streams': 'printed', 'stream_data': 'own'})],
+    ids=['disco', 'ucb_explore', 'split_samples', 'own_data'])
+def test_it_takes_the_same_way_from_any_step(
+        base: str, steps: int, others: dict[str, str]) -> None:
+    """In the middle of building, of rediscoveries and attempts, with plans that are kept."""
+    rng = random.Random(7)
+    asked = settings(SETTINGS.problem, overrides={'base': base, **others})
+    exploration, simulator = Exploration(asked, seed=3), Simulator(BROKEN_WHEEL, seed=3)
+    exploration.robot_answers()
+    followers: list[Exploration] = []
+    phases = set()
+    points = sorted(rng.sample(range(2, steps), 24))
+    for step in range(steps):
+        if step == steps // 2:
+            simulator.change()
+        if step in points:
+            phases.add(exploration.phase)
+            if rng.random() < 0.5:
+                exploration.next_action()    # a step is open, or not
+            follower = Exploration(
+                asked, seed=3, resume=json.loads(json.dumps(exploration.to_state())))
+            follower.robot_answers()
+            assert fingerprint(follower) == fingerprint(exploration)
+            followers = [*followers[-2:], follower]
+        if step % 1000 == 999:
+            for each in (exploration, *followers):
+                each.lose_place()
+        action = exploration.next_action()
+        state = simulator.step(action)
+        for follower in followers:
+            assert follower.next_action() == action, f'at step {step}'
+            follower.observe(action, state)
+        exploration.observe(action, state)
+    assert len(phases) >= 2
     for follower in followers:
         assert fingerprint(follower) == fingerprint(exploration)

@@ -20,6 +20,7 @@ pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
 from launch.utilities import perform_substitutions
 from loading import assert_described, context, load
+from mnm_ros.launching import Configured
 
 
 def nodes(**arguments: str) -> list:
@@ -53,14 +54,24 @@ def test_the_navigator_is_started_on_request(tmp_path: Path) -> None:
             *(node.node_executable for node in before), 'navigator']
 
 
-@pytest.mark.parametrize('text', [
-    '', '/**/explorer: {ros__parameters: {seed: 1}}',
-    '/b/explorer: {ros__parameters: {actions: [east]}}',
-    '/**/cmp_sim: {ros__parameters: {actions: [east]}}'])
-def test_without_simulation_the_actions_must_be_named(tmp_path: Path, text: str) -> None:
-    path = params_file(tmp_path, text)
-    with pytest.raises(RuntimeError, match=f'{path} does not name the actions'):
-        nodes(params_file=path, sim='false', namespace='a')
+def test_all_nodes_in_one_process_on_request(tmp_path: Path) -> None:
+    module = load('explore')
+    made = context(module, one_process='true', navigator='true', namespace='r', seed='3',
+                   scenario='corridor', autostart='false',
+                   params_file=params_file(tmp_path, '/**: {ros__parameters: {radius: 3.0}}'))
+    process, = module._nodes(made)
+    words = [perform_substitutions(made, part) for part in process.cmd]
+    assert words[1:7] == ['-m', 'mnm_ros', 'run', 'explorer', 'cmp_sim', 'navigator']
+    assert {'explorer:seed:=3', 'cmp_sim:seed:=3', 'navigator:seed:=3', '__ns:=/r',
+            'explorer:autostart:=false', 'cmp_sim:scenario:="corridor"',
+            'explorer:actions:=["east", "west"]'} <= set(words)
+    assert not any('use_sim_time' in word or 'preset' in word for word in words)
+
+
+def test_without_simulation_the_robot_side_may_name_the_actions(tmp_path: Path) -> None:
+    path = params_file(tmp_path, '/b/explorer: {ros__parameters: {actions: [east]}}')
+    explorer, = nodes(params_file=path, sim='false', namespace='a')
+    assert explorer.node_executable == 'explorer'
 
 
 @pytest.mark.parametrize(('text', 'expected'), [
@@ -73,7 +84,7 @@ def test_without_simulation_the_actions_must_be_named(tmp_path: Path, text: str)
     ('/explorer: {ros__parameters: {seed: 1}}', None),
     ('/**/explorer: {ros__parameters: {radius: 1.0}}', None)])
 def test_entries_of_a_parameter_file(tmp_path: Path, text: str, expected: int | None) -> None:
-    configured = load('explore')._Configured(params_file(tmp_path, text), '/a')
+    configured = Configured(params_file(tmp_path, text), '/a')
     assert configured.value('explorer', 'seed') == expected
 
 

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
 from launch.actions import IncludeLaunchDescription
-from launch_ros.actions import Node
+from launch.utilities import perform_substitutions
 from loading import assert_described, context, load, parameters
 
 
@@ -26,17 +26,13 @@ def test_every_argument_has_a_description(name: str) -> None:
     assert_described(load(name))
 
 
-@pytest.mark.parametrize(('sim', 'executables'), [
-    ('true', ['grid_driver', 'diff_drive_sim']), ('false', ['grid_driver'])])
-def test_the_simulation_is_optional(sim: str, executables: list[str]) -> None:
+@pytest.mark.parametrize(('given', 'executables'), [
+    ({}, ['explorer', 'grid_driver', 'diff_drive_sim']),
+    ({'sim': 'false', 'navigator': 'true'}, ['explorer', 'navigator', 'grid_driver'])])
+def test_the_simulation_is_optional(given: dict[str, str], executables: list[str]) -> None:
     module = load('robot')
-    actions = module._robot(context(module, sim=sim))
-    nodes = [action for action in actions if isinstance(action, Node)]
+    nodes = module._robot(context(module, **given))
     assert [node.node_executable for node in nodes] == executables
-    explorer, = (action for action in actions if isinstance(action, IncludeLaunchDescription))
-    passed_on = dict(explorer.launch_arguments)
-    assert passed_on['sim'] == 'false'
-    assert passed_on['use_sim_time'] == ('true' if sim == 'true' else '')    # as in params_file
 
 
 @pytest.mark.parametrize(('given', 'expected'), [
@@ -48,19 +44,31 @@ def test_all_nodes_take_the_time_from_the_same_clock(
     module = load('robot')
     made = context(module, **given)
     explorer, driver, *_ = module._robot(made)
-    passed_on = dict(explorer.launch_arguments)
-    assert passed_on['use_sim_time'] == ('' if expected is None else str(expected).lower())
-    assert parameters(driver, made).get('use_sim_time') is expected
+    for node in (explorer, driver):
+        assert parameters(node, made).get('use_sim_time') is expected
+
+
+def test_all_nodes_in_one_process_on_request() -> None:
+    module = load('robot')
+    made = context(module, one_process='true', namespace='r')
+    process, = module._robot(made)
+    words = [perform_substitutions(made, part) for part in process.cmd]
+    assert words[4:7] == ['explorer', 'grid_driver', 'diff_drive_sim']
+    assert {'explorer:use_sim_time:=true', 'grid_driver:use_sim_time:=true',
+            'diff_drive_sim:publish_clock:=true', 'diff_drive_sim:real_time_factor:=0.0'
+            } <= set(words)
+    assert 'diff_drive_sim:use_sim_time:=true' not in words
 
 
 @pytest.mark.parametrize('each', ['explore', 'robot'])
 def test_every_robot_takes_it_as_asked(each: str) -> None:
     module = load('robots')
     group, _ = module._robots(context(
-        module, each=f'{each}.launch.py', use_sim_time='true'))
+        module, each=f'{each}.launch.py', use_sim_time='true', one_process='true'))
     include, = (action for action in group.get_sub_entities()
                 if isinstance(action, IncludeLaunchDescription))
-    assert dict(include.launch_arguments)['use_sim_time'] == 'true'
+    passed_on = dict(include.launch_arguments)
+    assert passed_on['use_sim_time'] == passed_on['one_process'] == 'true'
 
 
 def test_each_robot_has_a_namespace() -> None:

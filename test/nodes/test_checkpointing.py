@@ -19,6 +19,7 @@ import random
 import re
 import shutil
 import signal
+import time
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -194,6 +195,8 @@ def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> No
     simulator = Simulator(load('corridor'), 1)
     for _ in range(8):
         keeper = Checkpointing(node, given)
+        if keeper.waiting:
+            keeper.adopt(keeper.restore())
         for _ in range(1000):
             action = keeper.exploration.next_action()
             keeper.exploration.observe(action, simulator.step(action))
@@ -237,3 +240,64 @@ def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
     counted, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')
     assert within(counted, played), f'seed {seed}'
     assert total(counted) > 0
+
+
+_SLOW_REPLAY = """
+import sys
+import time
+from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.nodes.explorer import main
+
+replay = Saved.replay
+
+
+def slow(saved, exploration, abandoned):
+    end = time.process_time() + 3.0
+    while time.process_time() < end and not abandoned():
+        sum(range(1000))
+    replay(saved, exploration, abandoned)
+
+
+Saved.replay = slow
+sys.exit(main())
+"""
+
+
+def test_a_long_replay_holds_nobody_up(
+        start: Callable, explorer: Callable, peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    """Neither at the start nor on ``load``: heartbeat, services and Ctrl-C are served."""
+    given = {'actions': ['east', 'west'], 'checkpoint_dir': str(tmp_path / 'kept'),
+             'record': str(tmp_path / 'record')}
+    process = explorer(**given)
+    peer.wait_for(lambda: len(robot.executed) > 300, 'steps')
+    assert process.stop() == 0
+    counted = read_counts(tmp_path / 'record')
+    script = tmp_path / 'slow_replay.py'
+    script.write_text(_SLOW_REPLAY)
+    process = start(str(script), **given)
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: status and 'is replayed' in status[-1].data, 'a replay')
+    # The same after Ctrl-C, which the replay does not keep waiting, and which loses nothing.
+    assert process.stop() == 0 and 'going on from' not in process.output
+    assert read_counts(tmp_path / 'record') == counted
+    assert len(generations(tmp_path / 'kept')) == 1
+    beats: list[float] = []
+    peer.node.create_subscription(
+        Header, 'heartbeat', lambda _: beats.append(time.monotonic()), wire.HEARTBEATS)
+    status.clear()
+    process = start(str(script), **given)
+    peer.wait_for(lambda: status and 'is replayed' in status[-1].data, 'a replay')
+    executed = len(robot.executed)
+    assert 'is being read' in peer.call(Trigger, 'save').message
+    assert 'is being replayed' in peer.call(Trigger, 'load').message
+    assert len(robot.executed) == executed
+    peer.wait_for(lambda: len(robot.executed) > executed + 10, 'exploring')
+    explore(peer, False)
+    peer.wait_for(lambda: status[-1].data == 'paused: service explore called', 'paused')
+    response = peer.call(Trigger, 'load')
+    assert response.success and response.message.startswith('replaying what is on the disk')
+    peer.wait_for(lambda: status[-1].data == 'paused: loaded from the disk', 'the end')
+    assert max(after - before for before, after in zip(beats, beats[1:])) < 1.8
+    assert process.stop() == 0
+    assert within(counted, read_counts(tmp_path / 'record'))

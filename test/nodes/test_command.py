@@ -172,8 +172,8 @@ def test_explore_with_ones_own_robot(start: Callable) -> None:
 
 
 def test_explore_with_ones_own_robot_says_why_it_did_not_start() -> None:
-    done = command('explore', '--robot')
-    assert done.returncode == 1 and "parameter 'actions' is not set" in done.stdout
+    done = command('explore', '--robot', '-p', 'actions:=[east, east]')
+    assert done.returncode == 1 and "parameter 'actions' is ['east', 'east']" in done.stdout
 
 
 def test_a_trial_and_its_report(start: Callable, peer: Peer, tmp_path: Path) -> None:

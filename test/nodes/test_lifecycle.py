@@ -66,12 +66,19 @@ def test_round_trip(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> Non
     assert 'Traceback' not in process.output
 
 
-def test_configure_fails_on_a_missing_parameter(start: Callable, peer: Peer) -> None:
-    process = start('explorer', autostart=False)
+def test_configure_fails_on_a_bad_parameter_and_not_on_missing_actions(
+        start: Callable, peer: Peer) -> None:
+    process = start('explorer', autostart=False, advisory=True)
+    status = peer.listen(String, 'status')
+    assert change(peer, Transition.TRANSITION_CONFIGURE)
+    peer.wait_for(lambda: status and 'nobody says on /robot_side' in status[-1].data, 'the reason')
+    assert change(peer, Transition.TRANSITION_CLEANUP)
+    assert peer.set_parameter('explorer', 'actions', ['east', 'west']).successful
+    assert peer.set_parameter('explorer', 'reset_mode', 'service').successful
     assert not change(peer, Transition.TRANSITION_CONFIGURE)
     assert label(peer) == 'unconfigured'
-    assert "parameter 'actions' is not set" in process.output
-    assert peer.set_parameter('explorer', 'actions', ['east', 'west']).successful
+    assert "parameter 'advisory' is True with 'reset_mode' 'service'" in process.output
+    assert peer.set_parameter('explorer', 'reset_mode', 'action').successful
     assert change(peer, Transition.TRANSITION_CONFIGURE)
     assert change(peer, Transition.TRANSITION_INACTIVE_SHUTDOWN)
     assert label(peer) == 'finalized'

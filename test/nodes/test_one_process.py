@@ -19,6 +19,7 @@ import re
 from typing import Any
 
 from faulty_robot import as_steps, learns
+from mnm_ros import wire
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.nodes.explorer import Explorer
@@ -33,7 +34,7 @@ from node_processes import Peer, read_counts
 import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from std_msgs.msg import Int64MultiArray
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 Make = Callable[..., Any]
 
@@ -108,3 +109,45 @@ def test_the_process_shown(start: Callable, peer: Peer, tmp_path: Path) -> None:
     path.write_text(code)
     start(str(path))
     learns(peer)
+
+
+_TOGETHER = """
+import sys
+from mnm_ros.command.main import main
+
+sys.exit(main(['run', 'explorer', 'cmp_sim', 'navigator', '--namespace', '/r', *sys.argv[1:]]))
+"""
+
+
+def test_the_command_that_runs_several_nodes_in_one_process(
+        start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    """Each has its own parameters, and the robot is left before the robot side."""
+    script, given = tmp_path / 'together.py', tmp_path / 'params.yaml'
+    script.write_text(_TOGETHER)
+    given.write_text('/**: {ros__parameters: {seed: 2}}\n'
+                     '/**/explorer: {ros__parameters: {actions: [east, west], radius: 3.0}}\n')
+    records = [tmp_path / name for name in ('explorer', 'simulator')]
+    process = start(str(script), given=[
+        '--ros-args', '--params-file', str(given), '-p', f'cmp_sim:scenario:={scenario}',
+        '-p', f'explorer:record:={records[0]}', '-p', f'cmp_sim:record:={records[1]}',
+        '-p', 'explorer:radius:=4.0', '-p', 'explorer:on_shutdown:=reset'])
+    policies = peer.listen(Int64MultiArray, '/r/policies')
+    results = peer.listen(String, '/r/goal_result')
+    peer.wait_for(lambda: policies and PolicySet.from_msg(policies[-1]).targets, 'a hypothesis')
+    goal = peer.node.create_publisher(Int64, '/r/goal', wire.STEP)
+    peer.wait_for(goal.get_subscription_count, 'the navigator')
+    peer.wait_for(lambda: goal.publish(Int64(data=0)) or peer.spin(0.2) or results, 'a result')
+    assert process.stop() == 0, process.output
+    counted, played = map(read_counts, records)
+    assert as_steps(counted) and not as_steps(counted) - as_steps(played)
+
+
+def test_a_bad_parameter_of_one_of_them_ends_all(start: Callable, tmp_path: Path) -> None:
+    script = tmp_path / 'together.py'
+    script.write_text(_TOGETHER)
+    process = start(str(script), given=[
+        '--ros-args', '-p', 'cmp_sim:scenario:=corridor', '-p', 'explorer:actions:=[east, west]',
+        '-p', 'explorer:radius:=0.5'])
+    assert process.wait() == 1
+    assert "parameter 'radius' is 0.5, expected" in process.output
+    assert 'Traceback' not in process.output

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mnm_ros import wire
 from node_processes import Peer, ScriptedRobot
-from std_msgs.msg import Int64, Int64MultiArray
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 LIFT = str(Path(__file__).resolve().parents[2] / 'examples' / 'lift.py')
 
@@ -36,6 +36,19 @@ def test_a_lift_passes_and_an_absent_robot_does_not(start: Callable) -> None:
     assert lines[7].startswith('first hypothesis predicted after about ')
     assert absent.wait() == 1
     assert absent.output.startswith('FAILED  robot side   nobody subscribes /nowhere/action')
+
+
+def test_the_robot_side_names_the_actions_where_nobody_else_does(
+        start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    preflight = start('preflight', resets=2, steps=20)
+    text = peer.wait_for(lambda: not preflight.running and preflight.output, 'the end')
+    assert 'does not say on robot_side which actions it has' in text and preflight.wait() == 1
+    publisher = peer.node.create_publisher(String, 'robot_side', wire.LATCHED)
+    publisher.publish(String(data='{"actions": ["left", "right"]}'))
+    preflight = start('preflight', resets=2, steps=20)
+    text = peer.wait_for(lambda: not preflight.running and preflight.output, 'the end')
+    assert 'ok      actions' in text and 'FAILED' not in text and preflight.wait() == 0
+    assert {action for _, action, _ in robot.executed} == {-1, 0, 1}
 
 
 def test_an_action_without_answer_is_named(start: Callable, peer: Peer) -> None:

@@ -189,3 +189,33 @@ def test_a_robot_side_of_ones_own_names_its_actions(start: Callable, peer: Peer)
     start(str(Path(__file__).parents[2] / 'examples' / 'lift.py'))
     peer.wait_for(lambda: heard, 'a description')
     assert described(heard) == RobotDescription(('up', 'down'))
+
+
+def test_without_the_parameter_the_robot_side_names_the_actions(
+        start: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    """Exploration begins when they are known; the remedy is told where nobody names them."""
+    status, phase = peer.listen(String, 'status'), peer.listen(String, 'phase')
+    process = start('explorer', checkpoint_dir=str(tmp_path / 'kept'))
+    peer.wait_for(
+        lambda: status and "set the parameter 'actions'" in status[-1].data, 'the remedy')
+    assert [message.data for message in phase] == ['waiting_for_robot'] and not robot.executed
+    say = describe(peer, '{"actions": [7]}')
+    peer.wait_for(lambda: 'actions[0] is 7, expected' in status[-1].data, 'what is wrong')
+    say(RobotDescription(('left', 'right'), home=0).to_text())
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    assert {action for _, action, _ in robot.executed} == {-1, 0, 1}
+    assert 'actions: [left, right]' in process.output
+    assert process.stop() == 0
+    process = start('explorer', actions=['left', 'right'], checkpoint_dir=str(tmp_path / 'kept'))
+    peer.wait_for(lambda: 'going on from' in process.output, 'the same exploration')
+    assert 'refused' not in process.output and process.stop() == 0
+
+
+def test_actions_that_are_named_meanwhile(
+        start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    process = start('explorer')
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: status and 'which actions' in status[-1].data, 'waiting')
+    assert peer.set_parameter('explorer', 'actions', ['east', 'west']).successful
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    assert 'Traceback' not in process.output

@@ -31,7 +31,6 @@ settings:
 
 
 @pytest.mark.parametrize('module, parameters, complaint', [
-    ('explorer', {}, "explorer: parameter 'actions' is not set, expected a string array"),
     ('explorer', {'actions': ['east', 'east']}, "parameter 'actions' is ['east', 'east']"),
     ('explorer', {'radius': 0.5}, "parameter 'radius' is 0.5, expected a double, such as 4.0, "
                                   'in [1, 1000]'),

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 import signal
 import sys
@@ -64,29 +64,54 @@ def run(
         described = getattr(sys.modules.get(make_node.__module__), '__doc__', None) or ''
         print(usage(name, described.strip().partition('\n')[0]))
         return 0
+    return run_together(name, (make_node,), args)
+
+
+def run_together(name: str, makers: Iterable[Callable[[], Node]],
+                 args: list[str] | None = None) -> int:
+    """
+    Run several nodes as ``run`` does, in one executor; return the exit status.
+
+    They are left and closed in the order that is opposite to that in which they are made.
+
+    :param name: of the program, for error messages.
+    :param makers: as ``make_node`` of ``run``, for each node.
+    :param args: ROS arguments instead of those of the command line.
+    """
     with _count_signals() as signals:
+        nodes: list[Node] = []
+        executor: Executor | None = None
         try:
             check_files(args)
             rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-            node = make_node()
-        except (ParameterError, rclpy_implementation.RCLError) as error:
-            print(f'{name}: {error}', file=sys.stderr)
-            rclpy.try_shutdown()
-            return 1
-        executor = FastExecutor()
-        executor.add_node(node)
-        try:
+            for make_node in makers:
+                nodes.insert(0, make_node())
+            executor = FastExecutor()
+            for node in nodes:
+                executor.add_node(node)
             while rclpy.ok() and not signals():
-                _spin_once(node, executor)
-            _leave(node, executor, signals)
+                _spin_once(nodes[0], executor)
+            for node in nodes:
+                _leave(node, executor, signals)
+        except (ParameterError, rclpy_implementation.RCLError) as error:
+            if executor is not None:    # it is no parameter given at the start
+                raise
+            print(f'{name}: {error}', file=sys.stderr)
+            return 1
         finally:
-            close = getattr(node, 'close', None)
-            if close:
-                close()
-            executor.remove_node(node)
-            node.destroy_node()
+            _close(nodes, executor)
             rclpy.try_shutdown()
     return 0
+
+
+def _close(nodes: list[Node], executor: Executor | None) -> None:
+    for node in nodes:
+        close = getattr(node, 'close', None)
+        if close:
+            close()
+        if executor is not None:
+            executor.remove_node(node)
+        node.destroy_node()
 
 
 def _spin_once(node: Node, executor: Executor) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 from textwrap import fill
 
-from mnm_ros.parameters import NODES, REQUIRED, Row
+from mnm_ros.parameters import is_required, NODES, REQUIRED, Row
 
 _WIDTH = 90
 _HELP = ('-h', '--help')
@@ -51,7 +51,8 @@ def _lines(name: str, description: str) -> Iterator[str]:
                 f'  ros2 run mnm_ros {example}', f'  mnm_ros run {example}',
                 '', 'parameters, with their defaults:')
     for row in rows:
-        yield f'  {row.name}: {"required" if row.name in REQUIRED else _shown(row)}'
+        default = 'not set' if row.optional else _shown(row)
+        yield f'  {row.name}: {"required" if is_required(row) else default}'
         change = '; may change at any time' if row.runtime else ''
         yield fill(f'{row.description}; {row.allowed}{change}', _WIDTH,
                    initial_indent=' ' * 6, subsequent_indent=' ' * 6)

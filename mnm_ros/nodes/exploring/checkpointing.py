@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from pathlib import Path
 import time
+from typing import NamedTuple
 
 from mnm_ros import __version__
 from mnm_ros.checkpoint.input_log import Refused, Saved
@@ -28,13 +29,25 @@ _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
              *(option.name for option in OPTIONS))
 
 
+class Restored(NamedTuple):
+    """What was on the disk, if anything, a line for the log, and which files were set aside."""
+
+    exploration: Exploration | None
+    text: str
+    refusals: tuple[str, ...]
+
+
 class Checkpointing:
     """
-    Makes the exploration that the parameters ask for, or restores it.
+    Makes the exploration that the parameters ask for, and keeps it.
+
+    What is on the disk is replayed by ``restore``, which may take long: it may run in a thread of
+    its own. Until ``adopt`` the exploration is one of which nothing is kept.
 
     :param node: whose name the files have, and that logs.
     :param parameters: of the explorer; ``checkpoint_dir`` names the folder.
-    :ivar exploration: goes on where the last one in the folder was, with a RESET.
+    :ivar exploration: what goes on.
+    :ivar waiting: whether nothing is kept before what is on the disk has been adopted.
     :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
         folder cannot be made.
     """
@@ -48,6 +61,9 @@ class Checkpointing:
             raise ParameterError(str(error)) from None
         self._seed: int = parameters['seed']
         self._store: Store | None = None
+        self._abandoned = False
+        self.waiting = False
+        self.exploration = Exploration(self._settings, self._seed)
         folder = parameters['checkpoint_dir']
         if folder:
             name = node.get_fully_qualified_name().strip('/').replace('/', '.')
@@ -58,10 +74,12 @@ class Checkpointing:
             except OSError as error:
                 raise _not_writable(folder, error) from None
         try:
-            self.exploration = self._restore() or self._begin()
+            self.waiting = self._store is not None and not self._store.empty
         except OSError as error:
             self.close()
             raise _not_writable(folder, error) from None
+        if not self.waiting:
+            self._begin()
 
     @property
     def problem(self) -> str:
@@ -72,59 +90,75 @@ class Checkpointing:
         """Write everything to the disk; return success, and the file or the reason."""
         if self._store is None:
             return False, "nothing saved: parameter 'checkpoint_dir' is ''"
+        if self.waiting:
+            return False, 'nothing saved: what is on the disk is being read'
         if not self._store.flush(_SLOW):
             return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
         return True, str(self._store.path)
 
-    def load(self) -> Exploration:
+    def restore(self) -> Restored:
         """
-        Go back to what is on the disk.
+        Replay what is on the disk; nothing else of this object may be called meanwhile.
 
-        :raises Refused: if nothing there can be gone on from.
+        :raises Refused: if there is no folder, or the disk is too slow.
+        :raises OSError: if the disk is too full for files to be read.
+        :raises Abandoned: after ``abandon``.
         """
         if self._store is None:
             raise Refused("parameter 'checkpoint_dir' is ''")
-        self.save()
-        exploration = self._restore()
-        if exploration is None:
-            raise Refused('; '.join(self._store.refusals) or 'nothing has been saved yet')
-        self.exploration.on_input = None
-        self.exploration = exploration
-        return exploration
+        if not self.waiting:
+            self.save()
+        begun, spent = time.monotonic(), time.process_time()
+        loaded = self._store.load(self._revive)
+        refusals = tuple(self._store.refusals)
+        if loaded is None:
+            return Restored(None, '', refusals)
+        saved, exploration = loaded
+        self._store.attach(exploration, saved.number, since=len(saved.inputs),
+                           spent=time.process_time() - spent)
+        exploration.lose_place()
+        return Restored(exploration, f'going on from {saved.path}: step {exploration.steps}, '
+                        f'{time.monotonic() - begun:.1f} s', refusals)
+
+    def adopt(self, restored: Restored) -> None:
+        """
+        Go on with what was restored; at the start, begin if there is nothing.
+
+        :raises Refused: later than that, if there is nothing.
+        """
+        logger = self._node.get_logger()
+        for refusal in restored.refusals:
+            logger.warning(f'checkpoint refused: {refusal}')
+        if restored.exploration is not None:
+            self.exploration.on_input = self.exploration.keeping_is_slow = None
+            self.exploration = restored.exploration
+            logger.info(restored.text)
+        elif self.waiting:
+            self._begin()
+        else:
+            raise Refused('; '.join(restored.refusals) or 'nothing has been saved yet')
+        self.waiting = False
+
+    def abandon(self) -> None:
+        """Let ``restore`` end soon, in vain: nobody waits for it any more."""
+        self._abandoned = True
 
     def close(self) -> None:
         """Write what is left."""
+        self.abandon()
         if self._store is not None:
             self._store.close()
 
-    def _restore(self) -> Exploration | None:
-        if self._store is None:
-            return None
-        logger = self._node.get_logger()
-        begun = time.monotonic()
-        loaded = self._store.load(self._revive)
-        for refusal in self._store.refusals:
-            logger.warning(f'checkpoint refused: {refusal}')
-        if loaded is None:
-            return None
-        saved, exploration = loaded
-        self._store.attach(exploration, saved.number, since=len(saved.inputs))
-        exploration.lose_place()
-        logger.info(f'going on from {saved.path}: step {exploration.steps}, '
-                    f'{time.monotonic() - begun:.1f} s')
-        return exploration
-
     def _revive(self, saved: Saved) -> Exploration:
         exploration = Exploration(self._settings, self._seed, saved.point)
-        saved.replay(exploration)
+        saved.replay(exploration, lambda: self._abandoned)
         return exploration
 
-    def _begin(self) -> Exploration:
-        exploration = Exploration(self._settings, self._seed)
+    def _begin(self) -> None:
+        """Keep the exploration from its beginning."""
         if self._store is not None:
             self._store.begin_generation(0, None)
-            self._store.attach(exploration)
-        return exploration
+            self._store.attach(self.exploration)
 
 
 def _not_writable(folder: str, error: OSError) -> ParameterError:

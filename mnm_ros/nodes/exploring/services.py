@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from mnm_ros.checkpoint.input_log import Refused
@@ -20,6 +21,9 @@ from mnm_ros.core.step_task import OVER, RunState
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
+
+_PATIENCE = 0.7
+"""Seconds to wait for the end of a load: with a beat, less than the heartbeat may be late."""
 
 
 class Operated(Protocol):
@@ -43,7 +47,7 @@ class Operated(Protocol):
 
     def recover(self) -> None: ...
 
-    def load(self) -> None: ...
+    def load(self, then: Callable[[Exception | None], None], patience: float) -> None: ...
 
 
 class Services:
@@ -110,10 +114,24 @@ class Services:
         if self._session.running:
             response.message = 'exploring: call explore with false first'
             return response
+        ends: list[Exception | None] = []
+
+        def end(error: Exception | None) -> None:
+            if response.success and error is not None:    # it was answered meanwhile
+                self._node.get_logger().error(f'nothing loaded: {error}')
+            ends.append(error)
+
         try:
-            self._session.load()
-        except (Refused, OSError) as refusal:
-            response.message = f'nothing loaded: {refusal}'
+            self._session.load(end, _PATIENCE)
+        except Refused as error:
+            ends.append(error)
+        if not ends:
+            response.success = True
+            response.message = (
+                'replaying what is on the disk; at the end, status has "loaded from the disk" or '
+                'the log an error')
+        elif ends[0] is not None:
+            response.message = f'nothing loaded: {ends[0]}'
         else:
             response.success = True
             response.message = f'step {self._session.exploration.steps}'

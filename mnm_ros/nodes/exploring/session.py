@@ -17,13 +17,13 @@ import math
 import time
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import Refused
+from mnm_ros.checkpoint.input_log import Abandoned, Refused
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.checkpointing import Checkpointing
+from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
 from mnm_ros.nodes.exploring.command_link import CommandLink
 from mnm_ros.nodes.exploring.publishers import Publishers
 from mnm_ros.nodes.exploring.robot_link import AdviceLink, RobotLink, TICK
@@ -69,9 +69,13 @@ class ExplorationSession:
         self._timers = tuple(
             node.create_timer(period, self._guard.while_open(callback), clock=steady)
             for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
+        if self.checkpointing.waiting:
+            self.exploration.robot_lost('first, what is on the disk is replayed')
         self._follow(self.exploration)
         self._tick()
         self._report()    # to be repeated while a plan is made
+        if self.checkpointing.waiting:
+            self._restore(self._restored)
 
     @property
     def exploration(self) -> Exploration:
@@ -108,19 +112,60 @@ class ExplorationSession:
         self._wanted = True
         self._call(self._loop.recover, time.monotonic())
 
-    def load(self) -> None:
+    def load(self, then: Callable[[Exception | None], None], patience: float) -> None:
         """
         Go back to what is on the disk, paused.
 
-        :raises Refused: if nothing there can be gone on from.
+        :param then: called with None at the end, or with what went wrong: Refused if nothing there
+            can be gone on from.
+        :param patience: seconds to wait for the end.
+        :raises Refused: if that cannot even begin.
         """
         if self._guard.busy:
-            raise Refused('a plan is being made, call load again when it is')
-        exploration = self.checkpointing.load()
-        self._loop.drive(exploration)
-        self._follow(exploration)
-        self._wanted = self._wanted and not self.active
-        self._call(self._loop.pause, 'loaded from the disk')
+            raise Refused('a plan is being made, or what is on the disk is being replayed; call '
+                          'load again after that')
+
+        def loaded(restored: Restored | Exception) -> None:
+            try:
+                self._adopt(restored)
+            except Exception as error:
+                then(error)
+                return
+            self._wanted = self._wanted and not self.active
+            self._call(self._loop.pause, 'loaded from the disk')
+            then(None)
+
+        self._restore(loaded)
+        self._guard.look(patience)
+
+    def _restore(self, then: Callable[[Restored | Exception], None]) -> None:
+        """Replay what is on the disk in a thread; what comes of it is told here."""
+        tell = self._guard.outside(then)
+
+        def restore() -> None:
+            try:
+                restored: Restored | Exception = self.checkpointing.restore()
+            except Exception as error:
+                restored = error
+            tell(restored)
+
+        self._guard.aside(restore, lambda seconds: None)
+
+    def _restored(self, restored: Restored | Exception) -> None:
+        """Go on at the start from what was on the disk."""
+        try:
+            self._adopt(restored)
+        except Abandoned:
+            pass    # the node is leaving
+        except Exception as error:
+            self._fail(f'nothing was loaded: {error}')
+
+    def _adopt(self, restored: Restored | Exception) -> None:
+        if isinstance(restored, Exception):
+            raise restored
+        self.checkpointing.adopt(restored)
+        self._loop.drive(self.exploration)
+        self._follow(self.exploration)
 
     @property
     def leave_timeout(self) -> float | None:
@@ -131,6 +176,7 @@ class ExplorationSession:
     def leave(self) -> bool:
         """Leave the robot as ``on_shutdown`` says; return whether that is over."""
         self.active = False    # whoever calls the service explore now comes too late
+        self.checkpointing.abandon()
         if self._guard.busy:
             self._guard.stopping = not self._leaving
             return False
@@ -140,6 +186,7 @@ class ExplorationSession:
 
     def close(self) -> None:
         """Remove all topics, services and timers; write the counts if asked to."""
+        self.checkpointing.abandon()
         self._guard.close()
         for timer in self._timers:
             self._node.destroy_timer(timer)
@@ -147,7 +194,8 @@ class ExplorationSession:
         self._link.destroy()
         self._publishers.destroy()
         self.checkpointing.close()
-        write_record(self._node, self._parameters['record'], self.exploration.counts)
+        if not self.checkpointing.waiting:    # what was recorded before is better than nothing
+            write_record(self._node, self._parameters['record'], self.exploration.counts)
 
     @property
     def _loop(self) -> Loop:

@@ -1,0 +1,72 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""When to make resume points: often enough for quick restarts, and so rarely that it is cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import time
+from typing import Any
+
+from mnm_ros.core.exploration import Exploration
+
+BETWEEN = 2000
+"""Inputs, at least, from one resume point to the next where the exploration offers one."""
+
+REPLAY = 1.0
+"""Seconds of computing that a restart may have to repeat, before a resume point is made anywhere.
+
+The computing of the whole process is measured: replaying takes less.
+"""
+
+SHARE = 20
+"""Making resume points takes at most one part in so many of the computing."""
+
+
+class Pace:
+    """
+    Makes resume points of an exploration when they are due.
+
+    :param number: of its inputs so far.
+    :param since: of these, those since the last resume point.
+    :param spent: seconds that it takes to replay them.
+    :param between: as ``BETWEEN``.
+    """
+
+    def __init__(self, exploration: Exploration, number: int, since: int, spent: float,
+                 between: int) -> None:
+        self._exploration = exploration
+        self._between = between
+        self._number = number
+        self._last = number - since
+        self._began = time.process_time() - spent
+        self._cost = 0.0
+
+    def point(self) -> tuple[int, Mapping[str, Any]] | None:
+        """Take note of an input; return its number and the state if a resume point is due."""
+        self._number += 1
+        if not self.due():
+            return None
+        began = time.process_time()
+        state = self._exploration.to_state()
+        self._began = time.process_time()
+        self._cost = self._began - began
+        self._last = self._number
+        return self._number, state
+
+    def due(self) -> bool:
+        """Return whether a resume point is due at this moment."""
+        spent = time.process_time() - self._began
+        if spent < SHARE * self._cost:
+            return False
+        if self._exploration.resumable:
+            return self._number - self._last >= self._between
+        return spent >= REPLAY and self._exploration.covered

@@ -1,0 +1,98 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Before there is an exploration: the robot side says which actions it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+
+from mnm_ros import wire
+from mnm_ros.core.exploration import Phase
+from mnm_ros.robot_description import RobotDescription
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import String
+
+_TOPIC = 'robot_side'
+_LOOK = 0.1        # s, between two looks whether it has come, and whether somebody is there
+_PATIENCE = 2.0    # s, that a description may take once a robot side is there
+_REMEDY = ("set the parameter 'actions' of the explorer to their names, in the order of their "
+           'numbers')
+
+
+class AwaitedActions:
+    """
+    Waits for the first description of a robot side, and says so on ``phase`` and ``status``.
+
+    :param node: the explorer.
+    :param named: returns whether the parameter has been set meanwhile.
+    :param begin: called with the names that the robot side has for its actions, once they are
+        there or the parameter is set; returns why it cannot begin, or nothing.
+    """
+
+    def __init__(self, node: Node, named: Callable[[], bool],
+                 begin: Callable[[tuple[str, ...]], str]) -> None:
+        self._node = node
+        self._named = named
+        self._begin = begin
+        self._actions: tuple[str, ...] = ()
+        self._wrong = ''
+        self._told = ''
+        self._there_since: float | None = None
+        self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
+        self._status = node.create_publisher(String, 'status', wire.LATCHED)
+        self._said = node.create_subscription(
+            String, _TOPIC, self._on_description, wire.LATCHED_BY_MANY)
+        self._state_topic = node.resolve_topic_name('state')
+        self._timer = node.create_timer(
+            _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._phase.publish(String(data=Phase.WAITING_FOR_ROBOT.value))
+        self._tell(self._missing())
+
+    def destroy(self) -> None:
+        """Remove the topics."""
+        self._node.destroy_timer(self._timer)
+        self._node.destroy_subscription(self._said)
+        for publisher in (self._phase, self._status):
+            self._node.destroy_publisher(publisher)
+
+    def _on_description(self, message: String) -> None:
+        try:
+            self._actions, self._wrong = RobotDescription.from_text(message.data).actions, ''
+        except ValueError as error:
+            self._actions = ()
+            self._wrong = f'what it says on {self._said.topic_name} is wrong: {error}'
+
+    def _look(self) -> None:
+        if self._actions or self._named():
+            wrong = self._begin(self._actions)
+            if not wrong:
+                return
+            self._actions, self._wrong = (), wrong
+        self._tell(self._wrong or self._missing())
+
+    def _missing(self) -> str:
+        now = time.monotonic()
+        if not self._node.count_publishers(self._state_topic):
+            self._there_since = None
+            return f'nobody says on {self._said.topic_name} which actions there are'
+        if self._there_since is None:
+            self._there_since = now
+        if now < self._there_since + _PATIENCE:
+            return 'it has not said yet which actions it has'
+        return (f'it does not say on {self._said.topic_name} which actions it has; {_REMEDY}')
+
+    def _tell(self, reason: str) -> None:
+        if reason != self._told:
+            self._told = reason
+            self._status.publish(String(data=f'waiting for the robot: {reason}'))
+            self._node.get_logger().info(f'waiting for the robot: {reason}')

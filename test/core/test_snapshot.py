@@ -1,0 +1,129 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Whatever goes on from a snapshot does the same as the original."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+import json
+import math
+from types import SimpleNamespace
+
+from mnm_ros.core import snapshot
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.disco import DiscoPhase
+from mnm_ros.core.episode import Attempts
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.snapshot import Unsuitable
+from mnm_ros.core.streams import DoublingSchedule
+from mnm_ros.core.transition_detector import TransitionDetector
+import numpy as np
+import pytest
+
+HOME = Policy(0, 5, (0,), ((-1,),))
+
+
+def again(thing: object, fresh: object = None) -> object:
+    return snapshot.put(json.loads(json.dumps(snapshot.take(thing))), fresh)
+
+
+def test_plain_values_keep_their_type_their_order_and_every_bit() -> None:
+    values = {
+        'none': None, 'yes': True, 'text': 'ä"', 'float': 0.1 + 0.2, 'far': math.inf,
+        'numbers': [3, -(2**63), 2**63 - 1], 'huge': [2**70, 1], 'bools': [True, 1, False],
+        'few': [1.0, 2, 'x'], 'pair': (1, (2.5, None)), 'queue': deque([2, 1]), 'set': {3, 4},
+        'by pair': {(9, -1): 1, (0, 0): 300}, 'empty': {}, 'counts': {1: {5: 2, 4: 70_000}, 0: {}},
+        'rows': [{7: 1}, {8: 2, 7: 1}], 'scalar': np.float64(1 / 3), 7: DiscoPhase.PLANNING}
+    found = again(values)
+    assert found == values and list(found) == list(values)
+    assert list(found['counts'][1]) == [5, 4] and list(found['by pair']) == [(9, -1), (0, 0)]
+    assert [type(each) for each in found['bools']] == [bool, int, bool]
+    assert type(found['scalar']) is np.float64 and math.isnan(again([math.nan])[0])
+
+
+def test_arrays_keep_layout_and_type() -> None:
+    for array in (np.arange(6.0).reshape(2, 3), np.asfortranarray(np.arange(6).reshape(2, 3)),
+                  np.zeros((0, 4), bool)):
+        found = again(array)
+        assert found.dtype == array.dtype and found.flags.writeable
+        assert found.flags.f_contiguous == array.flags.f_contiguous
+        np.testing.assert_array_equal(found, array)
+
+
+def test_a_view_becomes_an_array() -> None:
+    np.testing.assert_array_equal(again(np.arange(10)[::2]), np.arange(10)[::2])
+
+
+def test_random_choices_go_on() -> None:
+    rng = np.random.default_rng(3)
+    rng.random(5)
+    found = again(rng)
+    assert found.random(4).tolist() == rng.random(4).tolist()
+
+
+def test_the_same_object_stays_the_same_and_equal_ones_stay_two() -> None:
+    shared, row = Counts(), [1, 2]
+    found = again([shared, Counts(), shared, row, [1, 2], row])
+    assert found[0] is found[2] is not found[1]
+    assert found[3] is found[5] is not found[4]
+    circle: list[object] = []
+    circle.append(circle)
+    found = again(circle)
+    assert found[0] is found
+
+
+def test_objects_with_slots_and_frozen_ones() -> None:
+    detector = TransitionDetector(0.1)
+    for state in (1, 1, 2, 1, 3, 3, 3):
+        detector.record(state)
+    found = again([HOME, detector])
+    assert found[0] == HOME
+    for each in (detector, found[1]):
+        each.record(2)
+    assert found[1].evidence == detector.evidence
+    assert found[1].to_state() == detector.to_state()
+
+
+def test_functions_come_from_the_fresh_objects_which_are_used_once() -> None:
+    old, fresh = DoublingSchedule(), DoublingSchedule()
+    old.next()
+    old.told, fresh.told = partial(list), partial(tuple)
+    assert again(old, fresh) is fresh and fresh.quanta == 1
+    assert fresh.told.func is tuple
+    with pytest.raises(Unsuitable, match='lacks a function'):
+        again(old, DoublingSchedule())
+    one = DoublingSchedule()
+    first, second = again([Counts(), Counts()], [one, one])
+    assert first is not second
+    counts = Counts()
+    first, second = again([Counts(), Counts()], [counts, counts])
+    assert first is counts and second is not counts
+
+
+def test_only_what_the_core_holds() -> None:
+    assert snapshot.covers(Attempts(HOME, True)) and not snapshot.covers(SimpleNamespace())
+    for thing in (SimpleNamespace(), np.array([None]), object(), deque([1], maxlen=2), 1j):
+        with pytest.raises(Unsuitable, match='no snapshot of'):
+            snapshot.take([thing])
+
+
+@pytest.mark.parametrize('data', [
+    ['o', 'subprocess:Popen', {}], ['o', 'mnm_ros.core.counts:Iterable', {}],
+    ['o', 'mnm_ros.core.snapshot:sys', {}], ['o', 'mnm_ros.nodes.explorer:Explorer', {}],
+    ['o', 'mnm_ros.core.nowhere:Counts', {}], ['e', 'mnm_ros.core.counts:Counts', 'x'],
+    ['e', 'mnm_ros.core.disco:DiscoPhase', 'RUNNING'], ['x'], ['column', 1], ['r', 0],
+    ['l', ['x']],
+    ['a', '|O', [1], 'C', 'AAAAAAAAAAA='], ['a', '<f8', [3], 'C', 'AAAAAAAAAAA='],
+    ['l', ['<i8', 'no base64!']], ['d', ['v', [1]]], [], ['g', {'bit_generator': 'MT19937'}]])
+def test_a_snapshot_from_somebody_else_runs_nothing(data: object) -> None:
+    with pytest.raises(Unsuitable):
+        snapshot.put(data)

@@ -1,0 +1,41 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""All nodes of a robot in one process, as users launch them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+import os
+from pathlib import Path
+import re
+import signal
+
+from launched import Launch
+import pytest
+
+
+@pytest.mark.parametrize('name', ['explore', 'robot'])
+def test_it_explores_and_ends_at_once(name: str, tmp_path: Path) -> None:
+    given = {'scenario': 'corridor'} if name == 'explore' else {'world': 'one_room'}
+    launch = Launch(tmp_path / 'output.txt', name, one_process='true', namespace='r', **given)
+    try:
+        launch.wait_for(lambda: 'r.explorer]: exploring' in launch.output, 'exploring')
+        assert len(re.findall('process started with pid', launch.output)) == 1
+        launch.process.send_signal(signal.SIGINT)
+        assert launch.process.wait(timeout=30.0) == 0, launch.output
+        assert 'Traceback' not in launch.output
+        assert 'is ignored' not in launch.output
+    finally:
+        if launch.process.poll() is None:
+            for number in re.findall(r'started with pid \[(\d+)', launch.output):
+                with suppress(ProcessLookupError):
+                    os.kill(int(number), signal.SIGKILL)
+        launch.process.kill()
