@@ -134,7 +134,9 @@ class View:
             yield 'progress', self._progress(room)
         yield 'known', wording.known(now, 2 * room)
         if now.hypothesis is None or now.candidates or not now.beyond:
-            yield 'candidates', wording.whole(now.count('candidates'))
+            # The activity is told more often than the report.
+            yield 'candidates', wording.whole(
+                len(now.candidates) if now.activity.limit else now.count('candidates'))
         if now.beyond:
             yield 'beyond radius', f'{wording.numbered(now.beyond, room)}'
         if now.activity.lost:
@@ -166,7 +168,7 @@ class View:
         now = self.snapshot
         about = '' if test.state is None else f' {now.label(test.state)}'
         action = '' if test.action is None else f' {now.action_name(test.action)}'
-        said = f'{test.evidence:.3g} of {test.threshold:.3g}: {test.kind}{about}{action}'
+        said = f'{_figure(test.evidence)} of {_figure(test.threshold)}: {test.kind}{about}{action}'
         return _bar(test.evidence, test.threshold, said, room)
 
     def _world(self, rows: int, columns: int) -> tuple[list[Text], Text, int]:
@@ -187,6 +189,10 @@ class View:
             lines.append(Text.assemble((at, 'dim'), ' ', wrapped[0]))
             lines += [Text(' ' * 9 + rest) for rest in wrapped[1:]]
         return lines
+
+
+def _figure(value: float) -> str:
+    return f'{value:,.0f}' if abs(value) >= 100 else f'{value:.3g}'
 
 
 def _bar(done: float, total: float, said: str, room: int) -> RenderableType:

@@ -26,8 +26,6 @@ MARKS = {
     '.': ('not seen', 'dim')}
 """What a mark means, and its style."""
 
-_MANY = 20    # states listed at once, from which on ids alone have to do
-
 
 class WorldView:
     """The marks of all states in a snapshot."""
@@ -52,9 +50,12 @@ class WorldView:
         """Return lines with the states and where actions have led to, as many as there is room."""
         states = list(self._in_order())
         room = len(states) if len(states) <= rows else max(0, rows - 1)
+        if self._current in states[room:] and room:
+            states = [*states[:room - 1], self._current, *states[room - 1:]]
         lines = [self._line(state, columns) for state in states[:room]]
         if room < len(states):
-            lines.append(Text(f'and {len(states) - room:,} more states', 'dim'))
+            more = len({*states[room:]} - {*states[:room]})
+            lines.append(Text(f'and {more:,} more states', 'dim'))
         return lines
 
     def key(self) -> Text:
@@ -85,11 +86,11 @@ class WorldView:
         return Text(mark, style)
 
     def _in_order(self) -> Iterator[int]:
-        """Yield the robot's state first, then home and the others by their marks."""
-        snapshot, current = self._snapshot, self._current
-        first = [state for state in (current, self._home) if state is not None]
+        """Yield home first, then the others by their marks."""
+        snapshot = self._snapshot
+        home = () if self._home is None else (self._home,)
         yield from dict.fromkeys((
-            *first, *snapshot.known, *snapshot.activity.lost, *sorted(snapshot.candidates),
+            *home, *snapshot.known, *snapshot.activity.lost, *sorted(snapshot.candidates),
             *snapshot.beyond, *sorted(snapshot.seen)))
 
     def _line(self, state: int, columns: int) -> Text:
