@@ -22,15 +22,13 @@ from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.live_topics import LiveTopics
-from mnm_ros.nodes.exploring.markers import Markers
+from mnm_ros.nodes.exploring.markers import PictureTopic
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
-from visualization_msgs.msg import MarkerArray
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
-_MARKER_PERIOD = 0.5     # s, at least between two pictures
 _LEVELS = {
     Phase.WAITING_FOR_ROBOT: DiagnosticStatus.WARN, Phase.PAUSED: DiagnosticStatus.WARN,
     Phase.FAULT: DiagnosticStatus.ERROR}
@@ -54,14 +52,11 @@ class Publishers:
         self._live = LiveTopics(node)
         self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
         self._status = node.create_publisher(String, 'status', wire.LATCHED)
-        self._markers = node.create_publisher(MarkerArray, 'exploration_markers', wire.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._picture = Markers()
-        self._hypothesis: Hypothesis | None = None
+        self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
-        self._drawn: object = None
         self._diagnosed: DiagnosticArray | None = None
-        self._next_phase = self._next_picture = -math.inf
+        self._next_phase = -math.inf
         self._counted = (0, -math.inf)    # steps and when
         self._latest: dict[Publisher, object] = {}
         self._republished: float | None = None
@@ -70,7 +65,8 @@ class Publishers:
         """Remove the topics."""
         self._learnt.destroy()
         self._live.destroy()
-        for publisher in (self._phase, self._status, self._markers, self._diagnostics):
+        self._picture.destroy()
+        for publisher in (self._phase, self._status, self._diagnostics):
             self._node.destroy_publisher(publisher)
 
     def republish(self, period: float, now: float) -> None:
@@ -81,12 +77,12 @@ class Publishers:
             self._republished = now
             self._learnt.republish(now)
             self._live.republish()
+            self._picture.republish()
             for publisher, message in self._latest.items():
                 publisher.publish(message)
 
     def hypothesis(self, hypothesis: Hypothesis | None, now: float) -> None:
         """Publish known states and policies, as soon as they may be, if they have a new stamp."""
-        self._hypothesis = hypothesis
         self._learnt.change(hypothesis, now)
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
@@ -111,13 +107,7 @@ class Publishers:
             if phase is not phase_before:    # who sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._live.news(exploration, status, now)
-        if now >= self._next_picture:
-            self._next_picture = now + _MARKER_PERIOD
-            shown = (self._hypothesis, exploration.candidates, exploration.last_state,
-                     self.description)
-            if shown != self._drawn:
-                self._drawn = shown
-                self._publish(self._markers, self._picture.draw(exploration, self.description))
+        self._picture.news(exploration, self.description, now)
 
     def event(self, event: Event) -> None:
         """Log a decision."""
@@ -148,6 +138,10 @@ class Publishers:
             values=_key_values(values))])
         self._diagnosed = message
         self.repeat_diagnostics()
+
+    def greet(self, now: float) -> None:
+        """Show who is new what was drawn last, while a plan is made."""
+        self._picture.greet(now)
 
     def repeat_diagnostics(self) -> None:
         """Publish the last diagnostic status as that of now, while a plan is made."""

@@ -193,6 +193,7 @@ class ExplorationSession:
         self._guard.look()
         if self._guard.busy:    # what is said of the exploration stays as it was before the plan
             self._publishers.republish(self._parameters['republish_period'], now)
+            self._publishers.greet(now)
             return
         deadline = self._started + (self._parameters['max_duration'] or math.inf)
         self._most_states = self._allowed_states()
