@@ -78,7 +78,8 @@ def draw(lines: list[str], title: str) -> str:
     for line in lines:
         console.print(Text.from_ansi(line), highlight=False)
     # Fonts are not loaded from elsewhere: any monospaced one will do, as lengths are given.
-    return re.sub(r'@font-face \{.*?\}\s*', '', console.export_svg(title=title), flags=re.DOTALL)
+    return re.sub(r'<!--.*?-->|@font-face \{.*?\}\s*', '', console.export_svg(title=title),
+                  flags=re.DOTALL)
 
 
 def main() -> None:

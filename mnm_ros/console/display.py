@@ -78,7 +78,9 @@ class Screen:
 
     def close(self) -> None:
         """Show the cursor again below the picture."""
-        self._live.stop()
+        if self._live.is_started:
+            self._live.stop()
+            self._live.console.print()
 
 
 class Lines:
@@ -93,6 +95,7 @@ class Lines:
         self._out = out
         self._settings = settings
         self._before = Snapshot()
+        self._beyond: tuple[int, ...] = ()
         self._every = every
         self._next_progress = every
 
@@ -100,6 +103,10 @@ class Lines:
         """Write the changes since the last call."""
         for line in wording.changed(self._before, snapshot, self._settings):
             self.write(line)
+        # What is known and what was seen arrive one after the other: whatever lasts is told.
+        if snapshot.beyond and self._before.beyond == snapshot.beyond != self._beyond:
+            self._beyond = snapshot.beyond
+            self.write(f'beyond the radius {wording.numbered(snapshot.beyond, wording.LINE)}')
         self._before = snapshot
         if seconds >= self._next_progress:
             self._next_progress = seconds + self._every

@@ -153,7 +153,7 @@ class View:
     def _progress(self, room: int) -> RenderableType:
         found = self.snapshot.activity.progress
         assert found is not None
-        return _bar(found.done, found.expected, wording.to_go(self.snapshot), room)
+        return _bar(found.done, found.expected, wording.to_go(self.snapshot), room, 'green')
 
     def _steps(self) -> str:
         now, found = self.snapshot, self.snapshot.activity.progress
@@ -169,7 +169,7 @@ class View:
         about = '' if test.state is None else f' {now.label(test.state)}'
         action = '' if test.action is None else f' {now.action_name(test.action)}'
         said = f'{_figure(test.evidence)} of {_figure(test.threshold)}: {test.kind}{about}{action}'
-        return _bar(test.evidence, test.threshold, said, room)
+        return _bar(test.evidence, test.threshold, said, room, 'yellow')
 
     def _world(self, rows: int, columns: int) -> tuple[list[Text], Text, int]:
         """Return the lines of the map or the list, what the marks mean, and the columns."""
@@ -195,7 +195,7 @@ def _figure(value: float) -> str:
     return f'{value:,.0f}' if abs(value) >= 100 else f'{value:.3g}'
 
 
-def _bar(done: float, total: float, said: str, room: int) -> RenderableType:
+def _bar(done: float, total: float, said: str, room: int, colour: str) -> RenderableType:
     left = room - _BAR - 1
     if left < len(said) // 2:
         return said
@@ -204,7 +204,8 @@ def _bar(done: float, total: float, said: str, room: int) -> RenderableType:
     bar.add_column(width=left, overflow='fold')
     total = max(total, 1e-9)
     bar.add_row(ProgressBar(
-        total=total, completed=min(max(done, 0.0), total), width=_BAR), said)
+        total=total, completed=min(max(done, 0.0), total), width=_BAR,
+        complete_style=colour, finished_style=colour), said)
     return bar
 
 

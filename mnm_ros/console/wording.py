@@ -93,8 +93,6 @@ def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
         lines.append(f'round {after.count("round")}')
     if after.known != before.known:
         lines.append(f'known {known(after, LINE)}')
-    if after.beyond != before.beyond:
-        lines.append(f'beyond the radius {numbered(after.beyond, LINE)}')
     if after.status != before.status:
         lines.append(f'status: {after.status}')
     if after.true_setting != before.true_setting:

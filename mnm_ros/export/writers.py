@@ -106,7 +106,7 @@ def graphml(learnt: Learnt) -> bytes:
         import networkx
     except ImportError:
         raise Unwritable('networkx cannot be imported: apt install python3-networkx, or '
-                         "pip install 'mnm_ros[graphml]'") from None
+                         'pip install networkx') from None
     graph = networkx.MultiDiGraph(source=learnt.source, steps=learnt.steps)
     for state in learnt.states:
         row = {**state_row(learnt, state), 'label': learnt.label(state)}

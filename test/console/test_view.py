@@ -182,3 +182,13 @@ def test_a_terminal_is_redrawn_and_left_as_it_was() -> None:
     paused = Terminal()
     choose(paused, FRAME, {'TERM': 'dumb'}).show(replace(FULL, phase=Phase.PAUSED), 0.0, ())
     assert '\x1b' not in paused.getvalue() and ' phase paused\n' in paused.getvalue()
+
+
+def test_lines_tell_what_is_beyond_the_radius_once_it_lasts() -> None:
+    out = io.StringIO()
+    lines = choose(out, FRAME, {})
+    passing = replace(FULL, met=frozenset({0, 1, 4, 5}))
+    for snapshot in (FULL, passing, FULL, FULL, FULL, replace(FULL, met=frozenset())):
+        lines.show(snapshot, 0.0, ())
+    assert [line[9:] for line in out.getvalue().splitlines() if 'beyond' in line] == [
+        'beyond the radius 1: 4']
