@@ -66,16 +66,31 @@ _LOOKS: dict[str, tuple[str, tuple[float, float, float], float, Colour]] = {
 _WALLS: Colour = (0.3, 0.3, 0.3, 0.9)
 _POLICY: Colour = (0.9, 0.35, 0.65, 0.9)
 _LABELS: Colour = (1.0, 1.0, 1.0, 1.0)
+_OK: Colour = (0.85, 0.95, 0.85, 1.0)
+_LEVELS: dict[int, Colour] = {
+    1: (1.0, 0.85, 0.3, 1.0), 2: (1.0, 0.4, 0.35, 1.0), 3: (0.6, 0.6, 0.65, 1.0)}
 _MARGIN = 0.32     # between the middle of a state and the end of an arrow
 _ASIDE = 0.07      # the way there and the way back lie side by side
 _RARE = 0.05       # less likely transitions are not drawn
 _STEPS = 10        # of the weight of an arrow, which would change with each count otherwise
 _GRAIN = 0.01      # to which places are rounded, for the same reason
 
-NAMESPACES = ('walls', 'transitions', 'policy', *_LOOKS, 'labels')
+NAMESPACES = ('walls', 'transitions', 'policy', *_LOOKS, 'labels', 'status')
 """What can be switched on and off one by one."""
 
 _NOTHING = RobotDescription(('unknown',))
+
+
+class Caption(NamedTuple):
+    """
+    What is written above the map.
+
+    :ivar level: as in ``diagnostic_msgs/DiagnosticStatus``: OK, WARN, ERROR or STALE.
+    :ivar text: for people.
+    """
+
+    level: int = 0
+    text: str = ''
 
 
 class Picture:
@@ -92,13 +107,14 @@ class Picture:
         self._places: dict[int, Place] = {}
         self._scale = 1.0
 
-    def shapes(self, exploration: Exploration,
-               description: RobotDescription | None = None) -> dict[Key, Shape]:
+    def shapes(self, exploration: Exploration, description: RobotDescription | None = None,
+               caption: Caption | None = None) -> dict[Key, Shape]:
         """
         Return all that is to be seen now.
 
         :param exploration: what is drawn.
         :param description: where states are, and what they are called, if that is known.
+        :param caption: phase and status, as tools like RViz show no text otherwise.
         """
         self._follow(description or _NOTHING)
         hypothesis = exploration.hypothesis
@@ -114,7 +130,8 @@ class Picture:
         return {
             **dict(self._walls()), **dict(self._transitions(exploration, shown)),
             **dict(self._policy(exploration, hypothesis.policies[-1] if hypothesis else None)),
-            **dict(self._states(states)), **dict(self._labels(shown))}
+            **dict(self._states(states)), **dict(self._labels(shown)),
+            **dict(self._caption(caption, shown))}
 
     def _follow(self, description: RobotDescription) -> None:
         if description is self._description:
@@ -160,6 +177,17 @@ class Picture:
                 yield ('labels', state), Shape(
                     'text', ((*self._places[state], 0.4 * scale),), (0.0, 0.0, 0.3 * scale),
                     _LABELS, self._description.label(state))
+
+    def _caption(self, caption: Caption | None,
+                 states: Iterable[int]) -> Iterator[tuple[Key, Shape]]:
+        places = [*(self._places if self._description.positions else states)]
+        shown = [self._places[state] for state in places if state in self._places]
+        if caption and caption.text and shown:
+            across, up = zip(*shown)
+            middle = round((min(across) + max(across)) / 2, 1), round(max(up), 1)
+            yield ('status', 'status'), Shape(
+                'text', ((middle[0], middle[1] + 1.5 * self._scale, 0.4 * self._scale),),
+                (0.0, 0.0, 0.35 * self._scale), _LEVELS.get(caption.level, _OK), caption.text)
 
     def _transitions(self, exploration: Exploration,
                      states: Iterable[int]) -> Iterator[tuple[Key, Shape]]:
