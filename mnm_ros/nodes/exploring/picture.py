@@ -19,6 +19,7 @@ picture has a frame of its own: it must never lie over a map.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 import math
 from typing import NamedTuple
@@ -197,24 +198,9 @@ class Picture:
                 continue
             for after, chance in _chances(exploration, state).items():
                 if after != state and after in self._places and chance >= _RARE:
-                    yield ('transitions', (state, after)), self._arrow(
-                        self._places[state], self._places[after], chance)
-
-    def _arrow(self, begin: Place, end: Place, chance: float) -> Shape:
-        weight = max(1, round(chance * _STEPS)) / _STEPS
-        distance = math.dist(begin, end)
-        ahead = ((end[0] - begin[0]) / distance, (end[1] - begin[1]) / distance) if distance else (
-            0.0, 0.0)
-        scale = self._scale
-        margin, aside = min(_MARGIN * scale, 0.3 * distance), _ASIDE * scale
-        right = ahead[1] * aside, -ahead[0] * aside
-        shaft = (0.02 + 0.05 * weight) * scale
-        return Shape(
-            'arrow', tuple(
-                (place[0] + sign * ahead[0] * margin + right[0],
-                 place[1] + sign * ahead[1] * margin + right[1], 0.1 * scale)
-                for place, sign in ((begin, 1), (end, -1))),
-            (shaft, 2.2 * shaft, 0.15 * scale), (0.75, 0.8, 0.85, 0.2 + 0.7 * weight))
+                    yield ('transitions', (state, after)), _arrow(
+                        self._places[state], self._places[after],
+                        max(1, round(chance * _STEPS)) / _STEPS, self._scale)
 
     def _policy(self, exploration: Exploration,
                 policy: Policy | None) -> Iterator[tuple[Key, Shape]]:
@@ -241,6 +227,22 @@ class Picture:
             yield (name, name), Shape(
                 'lines', tuple((*end, 0.14 * self._scale) for end in ends),
                 (width * self._scale, 0.0, 0.0), colour)
+
+
+@lru_cache(maxsize=20_000)    # most arrows stay as they are from picture to picture
+def _arrow(begin: Place, end: Place, weight: float, scale: float) -> Shape:
+    distance = math.dist(begin, end)
+    ahead = ((end[0] - begin[0]) / distance, (end[1] - begin[1]) / distance) if distance else (
+        0.0, 0.0)
+    margin, aside = min(_MARGIN * scale, 0.3 * distance), _ASIDE * scale
+    right = ahead[1] * aside, -ahead[0] * aside
+    shaft = (0.02 + 0.05 * weight) * scale
+    return Shape(
+        'arrow', tuple(
+            (place[0] + sign * ahead[0] * margin + right[0],
+             place[1] + sign * ahead[1] * margin + right[1], 0.1 * scale)
+            for place, sign in ((begin, 1), (end, -1))),
+        (shaft, 2.2 * shaft, 0.15 * scale), (0.75, 0.8, 0.85, 0.2 + 0.7 * weight))
 
 
 def _one(state: int | None) -> tuple[int, ...]:
