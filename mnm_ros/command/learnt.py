@@ -16,13 +16,16 @@ import argparse
 from collections.abc import Sequence
 import os
 import time
+from typing import TYPE_CHECKING
 
-from mnm_ros.console.observer import Listener
 from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.core.policy import Policy
 from mnm_ros.export import files
 from mnm_ros.export.learnt import Learnt
 from mnm_ros.robot_description import RobotDescription
+
+if TYPE_CHECKING:
+    from mnm_ros.console.observer import Listener
 
 _LOOK = 0.1     # s, between two looks
 _REST = 2.0     # s, in which the latched topics of an explorer that was found arrive
@@ -48,6 +51,8 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     if log:
         raise Unheard('a running explorer does not tell every step, expected --from with a '
                       '*.log.sqlite of an explorer with transition_log: true')
+    # Only here, so that a file can be read without ROS.
+    from mnm_ros.console.observer import Listener
     with Listener(given.namespace, ros_arguments) as listener:
         snapshot = _listen(listener, given.timeout)
         if snapshot is None:

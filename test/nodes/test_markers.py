@@ -18,8 +18,9 @@ from types import SimpleNamespace
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.layout import STRIDE
+from mnm_ros.nodes.exploring import pace
 from mnm_ros.nodes.exploring.markers import Markers, PictureTopic
-from mnm_ros.nodes.exploring.picture import NAMESPACES, spacing
+from mnm_ros.nodes.exploring.picture import Caption, NAMESPACES, spacing
 from mnm_ros.robot_description import RobotDescription
 import pytest
 from screen import Screen
@@ -144,6 +145,16 @@ def test_what_was_lost_is_shown_until_it_is_known_again() -> None:
     assert not draw(PLACED, lost=(4,)).places('lost')
 
 
+def test_what_is_going_on_is_written_above_the_map() -> None:
+    markers, screen = Markers(), Screen()
+    screen.take(markers.draw(exploration(), PLACED, Caption(0, 'building')))
+    fine, = screen.named('status')
+    screen.take(markers.draw(exploration(), PLACED, Caption(2, 'fault: stuck; recover')))
+    wrong, = screen.named('status')
+    assert (fine.text, wrong.text) == ('building', 'fault: stuck; recover')
+    assert wrong.pose.position.y > 20.5 and wrong.color != fine.color
+
+
 def test_only_what_has_changed_is_sent() -> None:
     markers, screen, late = Markers(), Screen(), Screen()
     counts: Counts = {(3, 0): {4: 9}}
@@ -167,7 +178,9 @@ def test_only_what_has_changed_is_sent() -> None:
         assert screen.shown == late.shown
 
 
-def test_who_comes_late_gets_the_whole_and_nothing_is_drawn_for_nobody() -> None:
+def test_who_comes_late_gets_the_whole_and_nothing_is_drawn_for_nobody(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace.time, 'monotonic', lambda: 0.0)    # nothing takes any time
     heard: list = []
     viewers: list[SimpleNamespace] = []
     node = SimpleNamespace(
@@ -181,7 +194,7 @@ def test_who_comes_late_gets_the_whole_and_nothing_is_drawn_for_nobody() -> None
         """Return for each message sent whether it is whole."""
         heard.clear()
         world.steps, world.last_state = world.steps + 1, state
-        topic.news(world, PLACED, now)
+        topic.news(world, PLACED, Caption(), now)
         return ['whole' if message.markers[0].action == Marker.DELETEALL else 'change'
                 for message in heard]
 

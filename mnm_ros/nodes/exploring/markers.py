@@ -18,7 +18,7 @@ from geometry_msgs.msg import Point, Vector3
 from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.nodes.exploring.pace import Pace
-from mnm_ros.nodes.exploring.picture import Key, Picture, Shape
+from mnm_ros.nodes.exploring.picture import Caption, Key, Picture, Shape
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
@@ -42,15 +42,17 @@ class Markers:
         self._shown: dict[Key, Shape] = {}
         self._ids: dict[str, dict[object, int]] = {}    # by namespace: they stay the same
 
-    def draw(self, exploration: Exploration,
-             description: RobotDescription | None = None) -> MarkerArray | None:
+    def draw(self, exploration: Exploration, description: RobotDescription | None = None,
+             caption: Caption | None = None) -> MarkerArray | None:
         """
         Return the markers to add, to change and to delete; None if there are none.
 
         :param exploration: what is drawn.
         :param description: where states are, and what they are called, if that is known.
+        :param caption: is written above them.
         """
-        before, self._shown = self._shown, self._picture.shapes(exploration, description)
+        before, self._shown = self._shown, self._picture.shapes(
+            exploration, description, caption)
         if self._picture.frame != self._frame:
             self._frame = self._picture.frame
             return self.whole()
@@ -114,16 +116,16 @@ class PictureTopic:
         self._node.destroy_publisher(self._publisher)
 
     def news(self, exploration: Exploration, description: RobotDescription | None,
-             now: float) -> None:
+             caption: Caption, now: float) -> None:
         """Publish what has changed, if it is due and somebody looks."""
         if not (self._pace.due(now) and self._look.due(now)):
             return
         if self._new_viewers(now):
             self._whole = _WHOLE
-        shown = (exploration, exploration.steps, exploration.last_state, description)
+        shown = (exploration, exploration.steps, exploration.last_state, description, caption)
         if self._viewers and (self._whole or shown != self._drawn):
             self._drawn = shown
-            self._pace.do(lambda: self._publish(exploration, description), now)
+            self._pace.do(lambda: self._publish(exploration, description, caption), now)
 
     def republish(self) -> None:
         """Publish the whole picture again, for those who lost some of it."""
@@ -135,8 +137,9 @@ class PictureTopic:
         if self._drawn is not None and self._look.due(now) and self._new_viewers(now):
             self.republish()
 
-    def _publish(self, exploration: Exploration, description: RobotDescription | None) -> None:
-        changes = self._markers.draw(exploration, description)
+    def _publish(self, exploration: Exploration, description: RobotDescription | None,
+                 caption: Caption) -> None:
+        changes = self._markers.draw(exploration, description, caption)
         if self._whole:
             self._whole -= 1
             changes = self._markers.whole()

@@ -19,6 +19,7 @@ picture has a frame of its own: it must never lie over a map.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 import math
 from typing import NamedTuple
@@ -66,16 +67,31 @@ _LOOKS: dict[str, tuple[str, tuple[float, float, float], float, Colour]] = {
 _WALLS: Colour = (0.3, 0.3, 0.3, 0.9)
 _POLICY: Colour = (0.9, 0.35, 0.65, 0.9)
 _LABELS: Colour = (1.0, 1.0, 1.0, 1.0)
+_OK: Colour = (0.85, 0.95, 0.85, 1.0)
+_LEVELS: dict[int, Colour] = {
+    1: (1.0, 0.85, 0.3, 1.0), 2: (1.0, 0.4, 0.35, 1.0), 3: (0.6, 0.6, 0.65, 1.0)}
 _MARGIN = 0.32     # between the middle of a state and the end of an arrow
 _ASIDE = 0.07      # the way there and the way back lie side by side
 _RARE = 0.05       # less likely transitions are not drawn
 _STEPS = 10        # of the weight of an arrow, which would change with each count otherwise
 _GRAIN = 0.01      # to which places are rounded, for the same reason
 
-NAMESPACES = ('walls', 'transitions', 'policy', *_LOOKS, 'labels')
+NAMESPACES = ('walls', 'transitions', 'policy', *_LOOKS, 'labels', 'status')
 """What can be switched on and off one by one."""
 
 _NOTHING = RobotDescription(('unknown',))
+
+
+class Caption(NamedTuple):
+    """
+    What is written above the map.
+
+    :ivar level: as in ``diagnostic_msgs/DiagnosticStatus``: OK, WARN, ERROR or STALE.
+    :ivar text: for people.
+    """
+
+    level: int = 0
+    text: str = ''
 
 
 class Picture:
@@ -92,13 +108,14 @@ class Picture:
         self._places: dict[int, Place] = {}
         self._scale = 1.0
 
-    def shapes(self, exploration: Exploration,
-               description: RobotDescription | None = None) -> dict[Key, Shape]:
+    def shapes(self, exploration: Exploration, description: RobotDescription | None = None,
+               caption: Caption | None = None) -> dict[Key, Shape]:
         """
         Return all that is to be seen now.
 
         :param exploration: what is drawn.
         :param description: where states are, and what they are called, if that is known.
+        :param caption: phase and status, as tools like RViz show no text otherwise.
         """
         self._follow(description or _NOTHING)
         hypothesis = exploration.hypothesis
@@ -114,7 +131,8 @@ class Picture:
         return {
             **dict(self._walls()), **dict(self._transitions(exploration, shown)),
             **dict(self._policy(exploration, hypothesis.policies[-1] if hypothesis else None)),
-            **dict(self._states(states)), **dict(self._labels(shown))}
+            **dict(self._states(states)), **dict(self._labels(shown)),
+            **dict(self._caption(caption, shown))}
 
     def _follow(self, description: RobotDescription) -> None:
         if description is self._description:
@@ -161,6 +179,17 @@ class Picture:
                     'text', ((*self._places[state], 0.4 * scale),), (0.0, 0.0, 0.3 * scale),
                     _LABELS, self._description.label(state))
 
+    def _caption(self, caption: Caption | None,
+                 states: Iterable[int]) -> Iterator[tuple[Key, Shape]]:
+        places = [*(self._places if self._description.positions else states)]
+        shown = [self._places[state] for state in places if state in self._places]
+        if caption and caption.text and shown:
+            across, up = zip(*shown)
+            middle = round((min(across) + max(across)) / 2, 1), round(max(up), 1)
+            yield ('status', 'status'), Shape(
+                'text', ((middle[0], middle[1] + 1.5 * self._scale, 0.4 * self._scale),),
+                (0.0, 0.0, 0.35 * self._scale), _LEVELS.get(caption.level, _OK), caption.text)
+
     def _transitions(self, exploration: Exploration,
                      states: Iterable[int]) -> Iterator[tuple[Key, Shape]]:
         """Yield an arrow to each other state that follows, by its most likely action."""
@@ -169,24 +198,9 @@ class Picture:
                 continue
             for after, chance in _chances(exploration, state).items():
                 if after != state and after in self._places and chance >= _RARE:
-                    yield ('transitions', (state, after)), self._arrow(
-                        self._places[state], self._places[after], chance)
-
-    def _arrow(self, begin: Place, end: Place, chance: float) -> Shape:
-        weight = max(1, round(chance * _STEPS)) / _STEPS
-        distance = math.dist(begin, end)
-        ahead = ((end[0] - begin[0]) / distance, (end[1] - begin[1]) / distance) if distance else (
-            0.0, 0.0)
-        scale = self._scale
-        margin, aside = min(_MARGIN * scale, 0.3 * distance), _ASIDE * scale
-        right = ahead[1] * aside, -ahead[0] * aside
-        shaft = (0.02 + 0.05 * weight) * scale
-        return Shape(
-            'arrow', tuple(
-                (place[0] + sign * ahead[0] * margin + right[0],
-                 place[1] + sign * ahead[1] * margin + right[1], 0.1 * scale)
-                for place, sign in ((begin, 1), (end, -1))),
-            (shaft, 2.2 * shaft, 0.15 * scale), (0.75, 0.8, 0.85, 0.2 + 0.7 * weight))
+                    yield ('transitions', (state, after)), _arrow(
+                        self._places[state], self._places[after],
+                        max(1, round(chance * _STEPS)) / _STEPS, self._scale)
 
     def _policy(self, exploration: Exploration,
                 policy: Policy | None) -> Iterator[tuple[Key, Shape]]:
@@ -213,6 +227,22 @@ class Picture:
             yield (name, name), Shape(
                 'lines', tuple((*end, 0.14 * self._scale) for end in ends),
                 (width * self._scale, 0.0, 0.0), colour)
+
+
+@lru_cache(maxsize=20_000)    # most arrows stay as they are from picture to picture
+def _arrow(begin: Place, end: Place, weight: float, scale: float) -> Shape:
+    distance = math.dist(begin, end)
+    ahead = ((end[0] - begin[0]) / distance, (end[1] - begin[1]) / distance) if distance else (
+        0.0, 0.0)
+    margin, aside = min(_MARGIN * scale, 0.3 * distance), _ASIDE * scale
+    right = ahead[1] * aside, -ahead[0] * aside
+    shaft = (0.02 + 0.05 * weight) * scale
+    return Shape(
+        'arrow', tuple(
+            (place[0] + sign * ahead[0] * margin + right[0],
+             place[1] + sign * ahead[1] * margin + right[1], 0.1 * scale)
+            for place, sign in ((begin, 1), (end, -1))),
+        (shaft, 2.2 * shaft, 0.15 * scale), (0.75, 0.8, 0.85, 0.2 + 0.7 * weight))
 
 
 def _one(state: int | None) -> tuple[int, ...]:

@@ -20,18 +20,17 @@ from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.diagnosis import diagnosis
 from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.markers import PictureTopic
+from mnm_ros.nodes.exploring.picture import Caption
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
-_LEVELS = {
-    Phase.WAITING_FOR_ROBOT: DiagnosticStatus.WARN, Phase.PAUSED: DiagnosticStatus.WARN,
-    Phase.FAULT: DiagnosticStatus.ERROR}
 
 
 class Publishers:
@@ -58,6 +57,8 @@ class Publishers:
         self._diagnosed: DiagnosticArray | None = None
         self._next_phase = -math.inf
         self._counted = (0, -math.inf)    # steps and when
+        self._timeouts = 0
+        self._level = DiagnosticStatus.STALE
         self._latest: dict[Publisher, object] = {}
         self._republished: float | None = None
 
@@ -94,9 +95,7 @@ class Publishers:
         :param now: time in seconds.
         """
         self._learnt.publish_due(now)
-        phase, status = exploration.phase, exploration.status
-        if missing and phase is Phase.WAITING_FOR_ROBOT:
-            status = f'{status} ({missing})'
+        phase, status = exploration.phase, _status(exploration, missing)
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
             self._log(phase, status)
@@ -107,36 +106,39 @@ class Publishers:
             if phase is not phase_before:    # who sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._live.news(exploration, status, now)
-        self._picture.news(exploration, self.description, now)
+        self._picture.news(exploration, self.description, Caption(
+            self._level[0], f'{phase.value}\n{status}'), now)
 
     def event(self, event: Event) -> None:
         """Log a decision."""
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
-    def diagnostics(self, exploration: Exploration, robot_timeouts: int, disk: str,
-                    now: float) -> None:
+    def diagnostics(self, exploration: Exploration, missing: str, standing_by: bool,
+                    robot_timeouts: int, disk: str, now: float) -> None:
         """
         Publish one diagnostic status; to be called once a second.
 
         :param exploration: what is told about.
+        :param missing: why there is no robot, or empty.
+        :param standing_by: whether the robot is left to another explorer.
         :param robot_timeouts: how often something had to be sent to the robot again.
         :param disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
         :param now: time in seconds.
         """
         steps, since = self._counted
         self._counted = exploration.steps, now
+        asked_again, self._timeouts = robot_timeouts - self._timeouts, robot_timeouts
+        level, text = diagnosis(
+            exploration, _status(exploration, missing), standing_by, disk, asked_again)
         values = {
             **exploration.diagnostics(),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': robot_timeouts,
             'checkpoint': disk or 'ok'}
         message = DiagnosticArray(status=[DiagnosticStatus(
-            level=_LEVELS.get(
-                exploration.phase, DiagnosticStatus.WARN if disk else DiagnosticStatus.OK),
-            name=f'{self._node.get_fully_qualified_name()}: exploration',
-            message=exploration.status,
-            values=_key_values(values))])
-        self._diagnosed = message
+            level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
+            message=text, values=_key_values(values))])
+        self._diagnosed, self._level = message, level
         self.repeat_diagnostics()
 
     def greet(self, now: float) -> None:
@@ -167,6 +169,12 @@ class Publishers:
             logger.info(status)
         elif before in waits:
             logger.info('exploring')
+
+
+def _status(exploration: Exploration, missing: str) -> str:
+    if missing and exploration.phase is Phase.WAITING_FOR_ROBOT:
+        return f'{exploration.status} ({missing})'
+    return exploration.status
 
 
 def _key_values(values: Mapping[str, object]) -> list[KeyValue]:

@@ -210,9 +210,10 @@ class ExplorationSession:
             self._report()
 
     def _report(self) -> None:
+        now = time.monotonic()
         self._call(
-            self._publishers.diagnostics, self.exploration, self._loop.timer.timeouts,
-            self.checkpointing.problem, time.monotonic())
+            self._publishers.diagnostics, self.exploration, self._link.missing(now),
+            self._link.standing_by, self._loop.timer.timeouts, self.checkpointing.problem, now)
 
 
 def _check(parameters: Parameters) -> None:
