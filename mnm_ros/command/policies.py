@@ -102,6 +102,8 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
         table.add_row(learnt.label(state), _steps(learnt.steps_to(state)), way,
                       'over the limit' if learnt.over_limit(state) else '')
     yield table
+    if not learnt.policies:
+        yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     for kind, words in (('lost', 'no longer reached'), ('candidate', 'may become known'),
                         ('beyond', 'seen, but beyond the radius')):
         states = [learnt.label(state) for state in learnt.states if learnt.kind(state) == kind]

@@ -33,7 +33,7 @@ from mnm_ros.core.exploration import Phase
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
-REPORT_S = 1.5     # in which the next report of the explorer arrives
+REPORT_S = 3.0     # in which the next report of the explorer arrives, once a second
 
 
 GRACE_S = (5.0, 2.0)          # after SIGINT, and after SIGTERM
@@ -156,6 +156,10 @@ class LiveRun:
     def _next_report(self, snapshot: Snapshot) -> Snapshot:
         deadline = time.monotonic() + REPORT_S
         latest = snapshot
-        while latest.reports == snapshot.reports and time.monotonic() < deadline:
+        counts = self._options.scenario is not None and self._options.world is None
+        # On a busy machine cmp_sim may be found later than the explorer.
+        while time.monotonic() < deadline and (
+                latest.reports == snapshot.reports
+                or counts and latest.exploration_steps is None):
             latest = self._listener.listen(0.1)
         return latest

@@ -28,6 +28,7 @@ from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64, Int64MultiArray, String
@@ -64,11 +65,13 @@ class Observer(Node):
         self.change = self.create_client(Trigger, 'change')
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.policies: dict[int, Policy | None] = {}    # that were asked for, by target
-        self._requests = self.create_publisher(Int64, 'policy/request', wire.STEP)
-        self.create_subscription(Int64MultiArray, 'policy', self._on_policy, wire.STEP)
+        self._requests: Publisher | None = None
 
     def ask(self, target: int) -> None:
         """Ask for the policy to a state, which is in ``policies`` once it was answered."""
+        if self._requests is None:    # whoever only watches has no need of it
+            self._requests = self.create_publisher(Int64, 'policy/request', wire.STEP)
+            self.create_subscription(Int64MultiArray, 'policy', self._on_policy, wire.STEP)
         self._requests.publish(Int64(data=target))
 
     def _on_policy(self, message: Int64MultiArray) -> None:
