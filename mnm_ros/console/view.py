@@ -30,7 +30,7 @@ from rich.text import Text
 
 _WIDE = 132       # columns from which on map and decisions stand beside the figures
 _FIGURES = 76     # columns of the figures there
-_MAP = 26         # columns, at least, that are left to the decisions
+_DECISIONS = 26   # columns, at least, of the decisions where all stands below each other
 _BAR = 20         # columns of a bar
 _SILENT = 5.0     # s without diagnostics, which come once a second
 _TESTS = 6        # that are shown where there is room
@@ -89,7 +89,7 @@ class View:
         used = len(console.render_lines(figures, options.update(width=width)))
         yield figures
         room = height - used - 2    # a line for the key, and one between
-        world, key, columns = self._world(room, width - _MAP)
+        world, key, columns = self._world(room, width - _DECISIONS)
         decisions = self._decisions(room, width - columns - 2 if world else width)
         if room > 0:
             yield ''
@@ -128,7 +128,7 @@ class View:
         yield 'status', wording.clip(now.status or '-', 3 * room)
         if self.silent > _SILENT:
             yield '', Text(f'nothing heard for {wording.duration(self.silent)}', 'bold red')
-        if now.activity.sentence:
+        if now.activity.sentence not in ('', now.status):
             yield 'doing', wording.clip(now.activity.sentence, 2 * room)
         if now.activity.progress is not None:
             yield 'progress', self._progress(room)

@@ -75,6 +75,11 @@ def test_it_shows_how_far_it_is_before_the_first_hypothesis(
     assert sum('\u2501' in line for line in lines) == bars
 
 
+def test_what_it_is_doing_is_not_said_twice() -> None:
+    waiting = replace(FULL, activity=Activity(sentence=FULL.status or ''))
+    assert not any(line.startswith('doing') for line in shown(waiting))
+
+
 def test_it_can_be_shown_before_the_first_message() -> None:
     text = '\n'.join(shown(Snapshot()))
     assert 'starting' in text and 'no hypothesis yet' in text

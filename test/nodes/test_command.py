@@ -59,16 +59,17 @@ def test_help_through_the_command_is_the_same() -> None:
 
 
 def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) -> None:
-    start('cmp_sim', '/robot_1', scenario='corridor')
+    # Slow enough for the first hypothesis to be built before the eyes of both.
+    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.001)
     here = ('--namespace', 'robot_1')
     watched = (tmp_path / 'watched.txt').open('w+')
+    look = [*COMMAND, 'watch', *here, '--timeout', '60']
+    watch = subprocess.Popen(look, stdout=watched, stderr=subprocess.STDOUT)
+    objects = subprocess.Popen([*look, '--json'], stdout=subprocess.PIPE, text=True)
     explorer = subprocess.Popen([
         *COMMAND, 'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
         '-p', f'checkpoint_dir:={tmp_path / "kept"}'], stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL)
-    watch = subprocess.Popen([*COMMAND, 'watch', *here], stdout=watched, stderr=subprocess.STDOUT)
-    objects = subprocess.Popen(
-        [*COMMAND, 'watch', '--json', *here], stdout=subprocess.PIPE, text=True)
     try:
         wait_for_line(tmp_path / 'watched.txt', r'known 4: 0 1 2 3')
         what_was_learnt_is_printed(*here)
@@ -102,7 +103,7 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
     assert {row['current'] for row in building} <= {0, 1, 2, 3, 4} and building[-1]['limit'] == 8.0
     learnt = next(row for row in reversed(said) if row['phase'].startswith('checking'))
     assert learnt['known'] == [0, 1, 2, 3] and learnt['expected_steps']['3'] > 3
-    assert said[-1]['phase'] != 'paused' and any(row['phase'] == 'paused' for row in said)
+    assert any(row['phase'] == 'paused' for row in said)
 
 
 def what_was_learnt_is_printed(*here: str) -> None:
