@@ -51,10 +51,15 @@ class Watcher:
         self._begun = self._next = 0
 
     def look(self, aim: str, number: int, before: int | None) -> None:
-        """Look after a step; another ``number`` than before ends what came before."""
+        """
+        Look after a step; another ``number`` than before ends what came before.
+
+        A check that a change has broken off has not come to its end.
+        """
         steps = self._exploration.steps
         if number != before:
-            self._end(steps)
+            if before is not None and not (number < 0 <= before):
+                self._end(steps)
             self._looks, self._begun, self._next = [], steps, steps + 1
         if steps >= self._next:
             progress = self._exploration.activity().progress
