@@ -33,8 +33,10 @@ ROS_WHEELS = [
 
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
+# For mnm_ros export --format graphml.
+GRAPHML = ['networkx>=2.4']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
-BENCHMARKS = ['matplotlib>=3.5']
+BENCHMARKS = ['matplotlib>=3.5', 'rich>=12.3']
 
 
 def shared(folder: str, pattern: str) -> list:
@@ -53,12 +55,14 @@ setup(
     package_data={NAME: ['py.typed']},
     python_requires='>=3.10',
     install_requires=[
-        'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'scipy>=1.8', 'transitions>=0.8.10'],
+        'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'rich>=11.2', 'scipy>=1.8',
+        'transitions>=0.8.10'],
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
+        'graphml': GRAPHML,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS,
-                 *BENCHMARKS, *GYM],
+                 *BENCHMARKS, *GRAPHML, *GYM],
         'benchmarks': BENCHMARKS,
         'mutants': ['cosmic-ray>=8.7,<9'],
     },

@@ -15,12 +15,14 @@ Run scripts/explore in a pseudo terminal and draw its last screen as an SVG file
     benchmarks/terminal --output flat.svg two_room_flat --changes 2 --radius 3
 
 Arguments that are not its own go to scripts/explore. The file names no font that has to be loaded.
+Needs rich 12.3 or newer, which draws it.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
+import io
 import os
 from pathlib import Path
 import pty
@@ -29,22 +31,12 @@ import struct
 import subprocess
 import sys
 import termios
-from xml.sax.saxutils import escape
+
+from rich.console import Console
+from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS, ROWS = 84, 40
-WIDTH, HEIGHT, MARGIN = 8.4, 18, 16    # pixels of a character, and around all of them
-STYLES = {'1': 'font-weight="bold"', '2': 'fill="#8b949e"', '32': 'fill="#3fb950"'}
-SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}">
-<title>{title}</title>
-<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-<g fill="#e6edf3" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
- font-size="14">
-{texts}
-</g>
-</svg>
-"""
 
 
 def run(arguments: list[str]) -> str:
@@ -75,24 +67,19 @@ def run(arguments: list[str]) -> str:
 
 def last_screen(written: str) -> list[str]:
     """Return the lines that stay on the terminal: each picture is drawn over the one before."""
-    text = re.split(r'\x1b\[\d+F', written)[-1]
-    text = re.sub(r'\x1b\[(\?25[lh]|[KJ])', '', text)
-    return re.sub(r'\n{3,}', '\n\n', text.replace('\r', '')).strip().split('\n')
+    text = re.split(r'(?:\x1b\[1A(?:\x1b\[2K)?)+', written)[-1]
+    text = re.sub(r'\x1b\[(\?25[lh]|2?K)', '', text)
+    return re.sub(r'\n{3,}', '\n\n', text.replace('\r', '')).strip('\n').split('\n')
 
 
 def draw(lines: list[str], title: str) -> str:
-    """Return an SVG picture of lines with the few ANSI styles that the display uses."""
-    texts = []
-    for row, line in enumerate(lines):
-        column, y = 0, MARGIN + (row + 0.75) * HEIGHT
-        for code, text in re.findall(r'(?:\x1b\[(\d+)m)?([^\x1b]+)(?:\x1b\[0m)?', line):
-            for found in re.finditer(r'\S+( \S+)*', text):
-                x, length = MARGIN + (column + found.start()) * WIDTH, len(found[0]) * WIDTH
-                texts.append(f'<text x="{x:g}" y="{y:g}" textLength="{length:g}" '
-                             f'{STYLES.get(code, "")}>{escape(found[0])}</text>')
-            column += len(text)
-    return SVG.format(width=2 * MARGIN + COLUMNS * WIDTH, height=2 * MARGIN + len(lines) * HEIGHT,
-                      title=escape(title), texts='\n'.join(texts))
+    """Return an SVG picture of lines with ANSI styles."""
+    console = Console(record=True, file=io.StringIO(), width=COLUMNS, color_system='standard')
+    for line in lines:
+        console.print(Text.from_ansi(line), highlight=False)
+    # Fonts are not loaded from elsewhere: any monospaced one will do, as lengths are given.
+    return re.sub(r'<!--.*?-->|@font-face \{.*?\}\s*', '', console.export_svg(title=title),
+                  flags=re.DOTALL)
 
 
 def main() -> None:

@@ -24,12 +24,15 @@ from mnm_ros.launching import (
     NODE_ARGUMENTS,
     ONE_PROCESS,
     processes,
+    RVIZ,
+    rviz,
     USE_SIM_TIME,
     values,
     Wanted,
     wanted_explorer,
 )
 from mnm_ros.simulation import scenario
+from mnm_ros.simulation.described import describe
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
 SCENARIO = 'two_rooms'
@@ -38,6 +41,7 @@ AS_CONFIGURED = '(empty: as in params_file)'
 ARGUMENTS = {
     'sim': ('true', 'Start the simulated robot, too'),
     'navigator': ('false', 'Start the navigator, too'),
+    'rviz': RVIZ,
     'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
                      f'(empty: as in params_file, otherwise {SCENARIO})'),
     'params_file': (str(CONFIG), 'Parameters of all nodes'),
@@ -52,7 +56,8 @@ ARGUMENTS = {
 
 def generate_launch_description() -> LaunchDescription:
     as_configured = ('', *FLAG)
-    choices = {'sim': FLAG, 'one_process': FLAG, 'navigator': FLAG, 'use_respawn': FLAG,
+    choices = {'sim': FLAG, 'one_process': FLAG, 'navigator': FLAG, 'rviz': FLAG,
+               'use_respawn': FLAG,
                'autostart': as_configured, 'use_sim_time': as_configured}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_nodes)])
 
@@ -67,9 +72,14 @@ def _nodes(context: LaunchContext) -> list[Node]:
     named = configured.value('explorer', 'actions')
     navigator = [Wanted('navigator', common)] if argument['navigator'] == 'true' else []
     if argument['sim'] == 'false':
-        return processes([explorer, *navigator], argument, params_file)
+        # Where states are in the world, it is most likely on a map.
+        return [*processes([explorer, *navigator], argument, params_file),
+                *rviz(argument, CONFIG.parent, 'map')]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     if not named:
         explorer.values['actions'] = list(scenario.load(chosen).actions)
+    frame = '' if argument['rviz'] == 'false' else (
+        describe(scenario.load(chosen), 0).frame or 'mnm_states')
     simulator = Wanted('cmp_sim', {**common, 'scenario': chosen})
-    return processes([explorer, simulator, *navigator], argument, params_file)
+    return [*processes([explorer, simulator, *navigator], argument, params_file),
+            *rviz(argument, CONFIG.parent, frame)]

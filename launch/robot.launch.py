@@ -24,6 +24,8 @@ from mnm_ros.launching import (
     NODE_ARGUMENTS,
     ONE_PROCESS,
     processes,
+    RVIZ,
+    rviz,
     USE_SIM_TIME,
     values,
     Wanted,
@@ -37,6 +39,7 @@ CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
 ARGUMENTS = {
     'sim': ('true', 'Start the simulated robot, too'),
     'navigator': ('false', 'Start the navigator, too'),
+    'rviz': RVIZ,
     'world': ('two_room_flat', 'What diff_drive_sim simulates: a file, or the name of one in '
                                'config/worlds; grid and home follow from it'),
     'real_time_factor': ('0.0', 'Simulated seconds per second; 0.0 for as fast as can be'),
@@ -54,7 +57,7 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'navigator': FLAG, 'clock': FLAG, 'one_process': FLAG,
+    choices = {'sim': FLAG, 'navigator': FLAG, 'rviz': FLAG, 'clock': FLAG, 'one_process': FLAG,
                'use_respawn': FLAG, 'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_robot)])
 
@@ -71,11 +74,13 @@ def _robot(context: LaunchContext) -> list[Node]:
     explorer = wanted_explorer(context, {**argument, 'use_sim_time': sim_time}, configured)
     navigator = [Wanted('navigator', {'seed': argument['seed'], 'use_sim_time': sim_time})]
     wanted = [explorer, *(navigator if argument['navigator'] == 'true' else [])]
+    viewer = rviz(argument, CONFIG.parent, 'map')
     if not simulated:
-        return processes([*wanted, Wanted('grid_driver', timed)], argument, params_file)
+        return [*processes([*wanted, Wanted('grid_driver', timed)], argument, params_file),
+                *viewer]
     world = load(argument['world'])
     grid = {**driver_parameters(world), **timed}
     simulation = {'world': str(world.path), 'publish_clock': clock,
                   'real_time_factor': float(argument['real_time_factor'])}
-    return processes([*wanted, Wanted('grid_driver', grid), Wanted('diff_drive_sim', simulation)],
-                     argument, params_file)
+    robot = [Wanted('grid_driver', grid), Wanted('diff_drive_sim', simulation)]
+    return [*processes([*wanted, *robot], argument, params_file), *viewer]

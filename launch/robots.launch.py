@@ -24,7 +24,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, USE_SIM_TIME, values
+from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, RVIZ, USE_SIM_TIME, values
 
 FOLDER = Path(__file__).parent
 EACH = ('explore.launch.py', 'robot.launch.py')
@@ -33,6 +33,7 @@ ARGUMENTS = {
     'robots': ('robot_1 robot_2', 'The namespaces, separated by spaces'),
     'each': (EACH[0], f'What is launched for each robot: {" or ".join(EACH)}'),
     'sim': ('true', 'Start simulated robots, too'),
+    'rviz': (RVIZ[0], f'{RVIZ[1]}; one for each robot'),
     'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
                         'the launch file for each robot)'),
     'use_sim_time': USE_SIM_TIME,
@@ -45,7 +46,7 @@ ARGUMENTS = {
 def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
         *declared(ARGUMENTS, {
-            'each': EACH, 'use_sim_time': ('', *FLAG), 'one_process': FLAG}),
+            'each': EACH, 'rviz': FLAG, 'use_sim_time': ('', *FLAG), 'one_process': FLAG}),
         OpaqueFunction(function=_robots)])
 
 
@@ -56,7 +57,7 @@ def _robots(context: LaunchContext) -> list[Action]:
         raise RuntimeError(f"robots is '{argument['robots']}', expected distinct namespaces, for "
                            "example 'robot_1 robot_2'")
     passed_on = {name: argument[name] for name in (
-        'sim', 'use_sim_time', 'one_process', 'use_respawn', 'log_level')}
+        'sim', 'rviz', 'use_sim_time', 'one_process', 'use_respawn', 'log_level')}
     if argument['params_file']:
         passed_on['params_file'] = argument['params_file']
     if argument['each'] == 'robot.launch.py':

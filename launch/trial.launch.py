@@ -25,7 +25,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, USE_SIM_TIME, values
+from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, RVIZ, USE_SIM_TIME, values
 from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.folder import prepare
 
@@ -41,6 +41,7 @@ ARGUMENTS = {
                            'installed'),
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
+    'rviz': RVIZ,
     'namespace': ('', 'Namespace of the explorer and the robot side'),
     'use_sim_time': USE_SIM_TIME,
     'use_respawn': ('true', 'Start the explorer again if it ends; it goes on where it was'),
@@ -49,7 +50,7 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG),
+    choices = {'sim': FLAG, 'rviz': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG),
                'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_trial)])
 
@@ -65,7 +66,7 @@ def _trial(context: LaunchContext) -> list[Action]:
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
     passed_on = {name: argument[name] for name in (
-        'sim', 'scenario', 'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
+        'sim', 'scenario', 'rviz', 'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
     return [
         LogInfo(msg=f'the trial is kept in {folder}'),
         IncludeLaunchDescription(

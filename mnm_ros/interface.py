@@ -116,8 +116,19 @@ TOPICS = {
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
               'one sentence: what the explorer is doing, or why it has stopped'),
+        Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, '',
+              'how often what led where, `[transition][state, action, next, count]` after the '
+              'head `[steps]`; sorted, RESET is -1; at most once a second, and only while '
+              'somebody listens'),
+        Topic('activity', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
+              'what is being done now, as JSON: the state or policy that is sampled, tested or '
+              'watched, the evidence of each test, and how many steps are left; at most five '
+              'times a second, and only while somebody listens; see '
+              '[operating.md](operating.md#what-one-sees)'),
         Topic('exploration_markers', 'visualization_msgs/MarkerArray', 'LATCHED', _EXPLORERS, '',
-              'known, candidate and current states and one policy, for RViz'),
+              'the map of states for RViz and Foxglove, each thing a marker of its own; what has '
+              'changed, and the whole for whoever is new; see '
+              '[operating.md](operating.md#what-one-sees)'),
         Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, '',
               'the figures [below](#diagnostics), once a second'),
     ),

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 import json
+from pathlib import Path
 import re
 import sys
 from typing import Any, NamedTuple
 
+from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 from launch import LaunchContext
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
@@ -36,6 +38,10 @@ RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
 _MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
 _TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
+
+RVIZ = ('false', 'Start RViz, too, with config/mnm.rviz; closing it ends nothing else')
+VIEWED = ('/exploration_markers', '/world_markers', '/map')
+"""The topics in ``config/mnm.rviz``: in a namespace, they are those in there."""
 
 USE_SIM_TIME = ('', 'Take the time from /clock (empty: as in params_file)')
 ONE_PROCESS = ('false', 'Run all nodes in one process, in which a step takes less time')
@@ -228,6 +234,29 @@ class Configured:
         wildcards = {'*': '/[^/]+', '**': '(/[^/]+)*'}
         return ''.join(wildcards.get(token, '/' + re.escape(token))
                        for token in whom.strip('/').split('/'))
+
+
+def rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
+    """
+    Return RViz, if the argument ``rviz`` asks for it.
+
+    :param argument: the values of ``rviz`` and ``namespace``.
+    :param config: the folder of ``mnm.rviz``.
+    :param frame: what it takes for the fixed one.
+    :raises RuntimeError: if it is not installed.
+    """
+    if argument['rviz'] != 'true':
+        return []
+    try:
+        get_package_prefix('rviz2')
+    except PackageNotFoundError:
+        raise RuntimeError('rviz is true, but RViz is not installed, expected the package rviz2'
+                           ) from None
+    return [Node(
+        package='rviz2', executable='rviz2', name='rviz2',
+        namespace=_namespace(argument),
+        arguments=['-d', str(config / 'mnm.rviz'), '-f', frame],
+        remappings=[(topic, topic.strip('/')) for topic in VIEWED], output='log')]
 
 
 def _end(context: LaunchContext, respawn: bool = False) -> list[Action]:

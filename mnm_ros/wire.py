@@ -20,6 +20,8 @@ Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a h
   ``dim = [target: n, step: h, state: n]``, row-major; ``h`` is 1 or ``horizon``.
 - one policy: head ``[round, revision, horizon, target, id_0 .. id_(n-1)]``,
   ``dim = [step: h, state: n]``; ``h`` is 0 if there is no policy for the target.
+- model: head ``[steps]``, ``dim = [transition: n, entry: 4]``; the entries are state, action (-1
+  is RESET), next state and how often that was seen, in this order.
 - goals: ``diagnostic_msgs/DiagnosticArray``, one status for each goal, the last to change at the
   end. ``name`` is the id of the goal, ``message`` a sentence about it, and ``values`` are the
   other fields of a ``GoalReport``, without those that are None.
@@ -239,6 +241,52 @@ def decode_policy(message: Int64MultiArray) -> PolicyAnswer:
     _check_policies(name, horizon, steps, actions)
     return PolicyAnswer((round_, revision), target, Policy(target, horizon, known, tuple(
         actions[step * states:(step + 1) * states] for step in range(steps))))
+
+
+class Model(NamedTuple):
+    """
+    The transitions that have been counted.
+
+    :ivar steps: how many had been made by then, those forgotten since a change included.
+    :ivar counts: state to action (RESET included) to next state to how often.
+    """
+
+    steps: int
+    counts: dict[int, dict[int, dict[int, int]]]
+
+
+def encode_model(steps: int, rows: Iterable[Sequence[int]]) -> Int64MultiArray:
+    """
+    Return the counted transitions.
+
+    :param steps: made so far.
+    :param rows: of state, action, next state and count, in any order.
+    """
+    entries = sorted(map(tuple, rows))
+    return _encode({'transition': len(entries), 'entry': 4}, (steps,),
+                   (tuple(chain.from_iterable(entries)),))
+
+
+def decode_model(message: Int64MultiArray) -> Model:
+    """Decode a ``model`` message; WireError if it is malformed."""
+    size, entries = _sizes('model', message, ('transition', 'entry'))
+    if entries != 4:
+        raise WireError(f'model: dimension entry is {entries}, expected 4')
+    _check_length('model', message, 1, 4 * size)
+    counts: dict[int, dict[int, dict[int, int]]] = {}
+    data = message.data
+    for start in range(1, len(data), 4):
+        state, action, following, count = data[start:start + 4]
+        if action < RESET or count < 1:
+            raise WireError(
+                f'model: action {action} in state {state} led {count} times to {following}, '
+                f'expected an action of at least {RESET} and a count of at least 1')
+        nexts = counts.setdefault(state, {}).setdefault(action, {})
+        if following in nexts:
+            raise WireError(f'model: action {action} in state {state} leads twice to '
+                            f'{following}, expected each transition once')
+        nexts[following] = count
+    return Model(data[0], counts)
 
 
 def _check_policies(name: str, horizon: int, steps: int, actions: Sequence[int]) -> None:

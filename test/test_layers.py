@@ -35,6 +35,7 @@ ROOMS = {
     'driving': 'geometry',
     'simulation': 'core driving geometry robot_description',
     'trial': 'core protocol checkpoint simulation',
+    'export': 'core checkpoint simulation robot_description',
     'robot_description': '',
     'layout': '',
     'interface': '',
@@ -47,8 +48,8 @@ ROOMS = {
     'reference': 'core interface parameters wire',
     'launching': 'parameters',
     'contract': 'core protocol robot_description wire',
-    'console': 'core simulation interface wire parameters',
-    'command': 'interface trial wire console',
+    'console': 'core simulation robot_description interface wire parameters',
+    'command': 'core checkpoint robot_description export interface trial wire console',
     '__main__': 'command',
     'nodes/common': 'core protocol robot_description wire parameters',
     'nodes/exploring': '__init__ core protocol checkpoint robot_description layout wire parameters'
@@ -65,7 +66,7 @@ A room is a folder of the package, without the rooms within it, or a module besi
 
 WITHOUT_ROS = (
     'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving',
-    'robot_description', 'layout', 'simulation', 'trial', 'interface', 'security')
+    'export', 'robot_description', 'layout', 'simulation', 'trial', 'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""

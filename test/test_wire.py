@@ -20,11 +20,13 @@ from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.wire import (
     decode_goals,
     decode_known_states,
+    decode_model,
     decode_policy,
     decode_request,
     decode_step,
     encode_goals,
     encode_known_states,
+    encode_model,
     encode_policy,
     encode_request,
     encode_step,
@@ -240,3 +242,29 @@ def test_a_malformed_policy_is_refused() -> None:
         decode_policy(message([1, 0, 4, 7, 7, 0, 0], 5, step=(2, 2), state=(1, 1)))
     with pytest.raises(WireError, match='expected -1 for RESET'):
         decode_policy(message([1, 0, 4, 7, 7, -2], 5, step=(1, 1), state=(1, 1)))
+
+
+def test_model_layout() -> None:
+    encoded = encode_model(
+        812, [[7, 1, 0, 3], [-2, -1, 0, 2**40], [7, 0, 2**62, 1], [7, 1, -5, 4]])
+    assert encoded == message(
+        [812, -2, -1, 0, 2**40, 7, 0, 2**62, 1, 7, 1, -5, 4, 7, 1, 0, 3], 1,
+        transition=(4, 16), entry=(4, 4))
+    model = decode_model(encoded)
+    assert model.steps == 812
+    assert model.counts == {-2: {-1: {0: 2**40}}, 7: {0: {2**62: 1}, 1: {-5: 4, 0: 3}}}
+    assert decode_model(encode_model(0, [])) == wire.Model(0, {})
+
+
+@pytest.mark.parametrize('data, offset, sizes, reason', [
+    ([5, 1, 0, 2, 3], 1, ((1, 4),), "dimensions ['transition'], expected ['transition', 'entry']"),
+    ([5, 1, 0, 2, 3], 1, ((1, 3), (3, 3)), 'dimension entry is 3, expected 4'),
+    ([5, 1, 0, 2, 3], 0, ((1, 4), (4, 4)), 'data_offset is 0, expected 1'),
+    ([5, 1, 0, 2], 1, ((1, 4), (4, 4)), '4 numbers, expected 5'),
+    ([5, 1, -2, 2, 3], 1, ((1, 4), (4, 4)), 'action -2 in state 1'),
+    ([5, 1, 0, 2, 0], 1, ((1, 4), (4, 4)), 'led 0 times to 2'),
+    ([5, *(1, 0, 2, 3) * 2], 1, ((2, 8), (4, 4)), 'leads twice to 2')])
+def test_malformed_model(data: list[int], offset: int, sizes: tuple, reason: str) -> None:
+    with pytest.raises(WireError) as error:
+        decode_model(message(data, offset, **dict(zip(('transition', 'entry'), sizes))))
+    assert reason in str(error.value)

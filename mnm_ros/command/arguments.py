@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from mnm_ros.console.argument_types import seconds
 from mnm_ros.interface import namespace
@@ -38,6 +39,15 @@ def add_timeout(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         '--timeout', type=seconds, default=WAIT, metavar='S',
         help='to wait for whoever should be there (default %(default)g)')
+
+
+def add_source(made: argparse.ArgumentParser) -> None:
+    """Let a parser know where what was learnt comes from: ``--from`` or a running explorer."""
+    made.add_argument(
+        '--from', dest='source', type=lambda text: Path(text).expanduser(), metavar='FILE',
+        help='a checkpoint, a transition log, or the folder with them (default: the running '
+        'explorer)')
+    add_timeout(made)
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:

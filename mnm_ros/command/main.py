@@ -51,7 +51,9 @@ class Command(NamedTuple):
 COMMANDS = {
     'explore': Command('console.__main__',
                        'explore a simulated robot, or your own, and watch it live'),
-    'watch': Command('command.watch', 'print what a running explorer says, as it changes'),
+    'watch': Command('command.watch', 'show what a running explorer knows, does and decides'),
+    'policies': Command('command.policies', 'print what was learnt, or the way to one state'),
+    'export': Command('command.export', 'write what was learnt for other programs'),
     'run': Command('command.run', 'run a node of the package'),
     'goal': Command('command.goal', 'send the robot to a known state'),
     'cancel': Command('command.call', 'give up the goal after the current step'),

@@ -8,47 +8,91 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Print what a running explorer says about itself, a line for each change."""
+"""Show what a running explorer says about itself: live, line by line, or as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from mnm_ros.command.arguments import add_timeout, parser, split
+
+if TYPE_CHECKING:
+    from mnm_ros.console.observer import Listener
+    from mnm_ros.console.snapshot import Snapshot
 
 _LOOK = 0.25    # s, between two looks
 
 
 def main(arguments: Sequence[str], program: str) -> int:
-    """Print until Ctrl-C, which is the ordinary end; 1 if nobody is there."""
+    """Show it until Ctrl-C, which is the ordinary end; 1 if nobody is there."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Print phase, round, known states and status of a running explorer, a '
-                  'line for each change, until Ctrl-C.')
+    made = parser(program, 'Show what a running explorer knows, does and decides, until Ctrl-C: '
+                  'as a picture in a terminal, and else with a line for each change.')
     add_timeout(made)
+    made.add_argument('--json', action='store_true',
+                      help='print a JSON object with all of it, a line for each change')
     given = made.parse_args(words)
 
     from mnm_ros.console.observer import Listener
-    from mnm_ros.console.render import changed
-    from mnm_ros.console.snapshot import Snapshot
-    before, end = Snapshot(), time.monotonic() + given.timeout
+    missing = (f'{program}: nobody publishes %s (what does: explorer) after {given.timeout:g} s, '
+               f'in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}')
     try:
         with Listener(given.namespace, ros_arguments) as listener:
-            while True:
-                snapshot = listener.listen(_LOOK)
-                for line in changed(before, snapshot, 0):
-                    print(f'{time.strftime("%H:%M:%S")} {line}', flush=True)
-                before = snapshot
-                if snapshot == Snapshot() and time.monotonic() > end:
-                    print(f'{program}: nobody publishes {listener.topic} (what does: explorer) '
-                          f'after {given.timeout:g} s, in ROS domain '
-                          f'{os.environ.get("ROS_DOMAIN_ID") or "0"}', file=sys.stderr)
-                    return 1
+            if not _heard(listener, given.timeout):
+                print(missing % listener.topic, file=sys.stderr)
+                return 1
+            return _json(listener) if given.json else _shown(listener)
     except KeyboardInterrupt:
         return 0
     except BrokenPipeError:
         # Nobody reads any more, so the interpreter must not flush it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _heard(listener: Listener, timeout: float) -> bool:
+    """Wait for the first message; return whether there was one."""
+    from mnm_ros.console.snapshot import Snapshot
+    end = time.monotonic() + timeout
+    while listener.listen(_LOOK) == Snapshot():
+        if time.monotonic() > end:
+            return False
+    return True
+
+
+def _look(listener: Listener, show: Callable[[Snapshot], None]) -> int:
+    while True:
+        show(listener.listen(_LOOK))
+
+
+def _json(listener: Listener) -> int:
+    from mnm_ros.console.as_json import line
+    before = ''
+
+    def show(snapshot: Snapshot) -> None:
+        nonlocal before
+        if (now := line(snapshot)) != before:
+            print(now, flush=True)
+            before = now
+
+    return _look(listener, show)
+
+
+def _shown(listener: Listener) -> int:
+    from mnm_ros.console import display
+    from mnm_ros.console.view import Frame
+    if display.is_terminal(sys.stdout, os.environ):
+        shown = display.choose(sys.stdout, Frame(
+            listener.explorer, hint='Ctrl-C ends the watch; the explorer goes on'), os.environ)
+    else:
+        shown = display.Lines(sys.stdout)
+    begun = time.monotonic()
+    try:
+        return _look(listener, lambda snapshot: shown.show(
+            snapshot, time.monotonic() - begun, snapshot.picture))
+    finally:
+        shown.close()

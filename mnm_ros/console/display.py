@@ -13,78 +13,109 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-import shutil
+from math import inf
 import time
-from typing import TextIO
+from typing import Protocol, TextIO
 
-from mnm_ros.console import render
+from mnm_ros.console import wording
 from mnm_ros.console.grid import Picture
 from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.console.view import Frame, View
+from rich.console import Console
+from rich.live import Live
 
 PROGRESS_S = 5.0
-HIDE_CURSOR, SHOW_CURSOR, ERASE_LINE, ERASE_BELOW = '\x1b[?25l', '\x1b[?25h', '\x1b[K', '\x1b[J'
 
 
-def choose(
-        out: TextIO, frame: render.Frame, environment: Mapping[str, str]) -> Screen | Lines:
+class Display(Protocol):
+    """Whatever shows snapshots."""
+
+    def show(self, snapshot: Snapshot, seconds: float, picture: Picture) -> None:
+        """
+        Show a snapshot.
+
+        :param seconds: since the start.
+        :param picture: of the world, if that is a grid.
+        """
+
+    def close(self) -> None:
+        """Leave the terminal as it was; a second call does nothing."""
+
+
+def choose(out: TextIO, frame: Frame, environment: Mapping[str, str]) -> Display:
     """Return the display for an output; NO_COLOR (no-color.org) switches off its colours."""
-    if out.isatty() and environment.get('TERM', 'dumb') != 'dumb':
-        return Screen(out, replace(frame, color=not environment.get('NO_COLOR')))
-    return Lines(out, frame)
+    if is_terminal(out, environment):
+        return Screen(Console(
+            file=out, highlight=False, markup=False, emoji=False,
+            no_color=bool(environment.get('NO_COLOR'))), frame)
+    lines = Lines(out, frame.settings, PROGRESS_S)
+    lines.write(f'{frame.title}; {frame.hint}')
+    return lines
+
+
+def is_terminal(out: TextIO, environment: Mapping[str, str]) -> bool:
+    """Return whether an output is a terminal on which lines can be drawn again."""
+    return out.isatty() and environment.get('TERM', 'dumb') != 'dumb'
 
 
 class Screen:
     """Draws each picture over the last one."""
 
-    def __init__(self, out: TextIO, frame: render.Frame) -> None:
-        self._out = out
+    def __init__(self, console: Console, frame: Frame) -> None:
         self._frame = frame
-        self._drawn = 0
-        self._open = False
+        self._live = Live(
+            console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+        self._reports = 0
+        self._heard = 0.0
 
-    def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
-        """Draw the snapshot, ``seconds`` after the start, in the present size of the terminal."""
-        width, height = shutil.get_terminal_size()
-        frame = replace(self._frame, width=width, height=height - 1)
-        lines = render.screen(snapshot, frame, seconds, grid)
-        home = f'\x1b[{self._drawn}F' if self._drawn else HIDE_CURSOR
-        body = ''.join(f'{line}{ERASE_LINE}\n' for line in lines)
-        self._out.write(home + body + ERASE_BELOW)
-        self._out.flush()
-        self._drawn = len(lines)
-        self._open = True
+    def show(self, snapshot: Snapshot, seconds: float, picture: Picture) -> None:
+        """Draw the snapshot in the present size of the terminal."""
+        if snapshot.reports != self._reports or not snapshot.reports:
+            self._reports, self._heard = snapshot.reports, seconds
+        self._live.start()
+        self._live.update(
+            View(snapshot, self._frame, seconds, picture, seconds - self._heard), refresh=True)
 
     def close(self) -> None:
-        """Show the cursor again below the picture; a second call does nothing."""
-        if self._open:
-            self._open = False
-            self._out.write(SHOW_CURSOR + '\n')
-            self._out.flush()
+        """Show the cursor again below the picture."""
+        if self._live.is_started:
+            self._live.stop()
+            self._live.console.print()
 
 
 class Lines:
-    """Writes a line with the time for each change, and now and then one for the progress."""
+    """
+    Writes a line with the time for each change, and now and then one for the progress.
 
-    def __init__(self, out: TextIO, frame: render.Frame) -> None:
+    :param settings: how many the scenario has; 0 if that is not known.
+    :param every: seconds from one line for the progress to the next.
+    """
+
+    def __init__(self, out: TextIO, settings: int = 0, every: float = inf) -> None:
         self._out = out
-        self._settings = frame.settings
+        self._settings = settings
         self._before = Snapshot()
-        self._next_progress = PROGRESS_S
-        self._write(f'{frame.title}; {frame.hint}')
+        self._beyond: tuple[int, ...] = ()
+        self._every = every
+        self._next_progress = every
 
-    def show(self, snapshot: Snapshot, seconds: float, grid: Picture) -> None:
+    def show(self, snapshot: Snapshot, seconds: float, picture: Picture) -> None:
         """Write the changes since the last call."""
-        for line in render.changed(self._before, snapshot, self._settings):
-            self._write(line)
+        for line in wording.changed(self._before, snapshot, self._settings):
+            self.write(line)
+        # What is known and what was seen arrive one after the other: whatever lasts is told.
+        if snapshot.beyond and self._before.beyond == snapshot.beyond != self._beyond:
+            self._beyond = snapshot.beyond
+            self.write(f'beyond the radius {wording.numbered(snapshot.beyond, wording.LINE)}')
         self._before = snapshot
         if seconds >= self._next_progress:
-            self._next_progress = seconds + PROGRESS_S
-            self._write(render.progress(snapshot))
+            self._next_progress = seconds + self._every
+            self.write(wording.progress(snapshot))
 
     def close(self) -> None:
         """Nothing to restore."""
 
-    def _write(self, line: str) -> None:
+    def write(self, line: str) -> None:
+        """Write a line, with the time of the day before it."""
         self._out.write(f'{time.strftime("%H:%M:%S")} {line}\n')
         self._out.flush()

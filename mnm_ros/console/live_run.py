@@ -22,17 +22,18 @@ import tempfile
 import time
 from typing import NamedTuple, TextIO
 
-from mnm_ros.console import display, render, summary
+from mnm_ros.console import display, summary
 from mnm_ros.console.arguments import Options
 from mnm_ros.console.grid import pictures
 from mnm_ros.console.observer import Listener
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.console.snapshot import Goal, Snapshot
+from mnm_ros.console.view import Frame
 from mnm_ros.core.exploration import Phase
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
-REPORT_S = 1.5     # in which the next report of the explorer arrives
+REPORT_S = 3.0     # in which the next report of the explorer arrives, once a second
 
 
 GRACE_S = (5.0, 2.0)          # after SIGINT, and after SIGTERM
@@ -66,7 +67,7 @@ class LiveRun:
             self._listener = stack.enter_context(Listener(
                 self._options.namespace, self._options.ros_arguments))
             ended = 'the explorer' if self._options.scenario is None else 'all nodes'
-            self._display = display.choose(self._out, render.Frame(
+            self._display = display.choose(self._out, Frame(
                 self._options.title, self._options.settings,
                 f'Ctrl-C ends {ended}; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
                 os.environ)
@@ -94,7 +95,7 @@ class LiveRun:
     def _show(self, snapshot: Snapshot) -> None:
         simulated = self._options.scenario is not None
         picture = self._pictures[snapshot.true_setting or 0 if simulated else 0]
-        self._display.show(snapshot, self._elapsed(), picture)
+        self._display.show(snapshot, self._elapsed(), picture or snapshot.picture)
 
     def _watch(self) -> Ending:
         while True:
@@ -155,6 +156,10 @@ class LiveRun:
     def _next_report(self, snapshot: Snapshot) -> Snapshot:
         deadline = time.monotonic() + REPORT_S
         latest = snapshot
-        while latest.reports == snapshot.reports and time.monotonic() < deadline:
+        counts = self._options.scenario is not None and self._options.world is None
+        # On a busy machine cmp_sim may be found later than the explorer.
+        while time.monotonic() < deadline and (
+                latest.reports == snapshot.reports
+                or counts and latest.exploration_steps is None):
             latest = self._listener.listen(0.1)
         return latest

@@ -19,14 +19,24 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import wire
+from mnm_ros.console import grid
 from mnm_ros.console.snapshot import phase_of, Snapshot
+from mnm_ros.core.activity import Activity
+from mnm_ros.core.policy import Policy
+from mnm_ros.robot_description import RobotDescription
+from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
+
+_DECISIONS = 40    # sentences that are kept
+_RECENT = 0.3      # of the pace is from the last report
+_AGAIN = 0.2       # s, between two looks for an answer
 
 
 class Observer(Node):
@@ -40,22 +50,63 @@ class Observer(Node):
         super().__init__('console', namespace=namespace)
         self.snapshot = Snapshot()
         self.phases = self._latest(String, 'phase', lambda m: {'phase': phase_of(m.data)})
-        self._latest(String, 'status', lambda m: {'status': m.data})
+        self._latest(String, 'status', self._decided)
         self._latest(Int64MultiArray, 'known_states',
                      lambda m: {'known': wire.decode_known_states(m)[1]})
         self._latest(Int64MultiArray, 'policies',
                      lambda m: {'hypothesis': wire.PolicySet.from_msg(m)})
         self._latest(Int64, 'true_setting', lambda m: {'true_setting': m.data})
+        self._latest(String, 'activity', lambda m: {'activity': Activity.from_json(m.data)})
+        self._latest(Int64MultiArray, 'model', self._counted)
+        self._latest(String, 'robot_side', self._described)
         self._exploration_steps: int | None = None
         self.create_subscription(
             Int64, 'exploration_steps', self._on_exploration_steps, wire.LATCHED)
         self.change = self.create_client(Trigger, 'change')
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        self.policies: dict[int, Policy | None] = {}    # that were asked for, by target
+        self._requests: Publisher | None = None
+
+    def ask(self, target: int) -> None:
+        """Ask for the policy to a state, which is in ``policies`` once it was answered."""
+        if self._requests is None:    # whoever only watches has no need of it
+            self._requests = self.create_publisher(Int64, 'policy/request', wire.STEP)
+            self.create_subscription(Int64MultiArray, 'policy', self._on_policy, wire.STEP)
+        self._requests.publish(Int64(data=target))
+
+    def _on_policy(self, message: Int64MultiArray) -> None:
+        try:
+            answer = wire.decode_policy(message)
+        except wire.WireError as error:
+            self.get_logger().warning(str(error), throttle_duration_sec=10.0)
+        else:
+            self.policies[answer.target] = answer.policy
 
     def _latest(self, kind: type, topic: str, fields: Any) -> Subscription:
         def update(message: Any) -> None:
-            self.snapshot = replace(self.snapshot, **fields(message))
+            try:
+                self.snapshot = replace(self.snapshot, **fields(message))
+            except ValueError as error:
+                # What others publish must not end the view; the rest of it is as good as before.
+                self.get_logger().warning(f'{topic}: {error}', throttle_duration_sec=10.0)
         return self.create_subscription(kind, topic, update, wire.LATCHED)
+
+    def _decided(self, message: String) -> dict[str, Any]:
+        before = self.snapshot.decisions
+        if before and before[-1][1] == message.data:
+            return {}
+        said = time.strftime('%H:%M:%S'), message.data
+        return {'status': message.data, 'decisions': (*before, said)[-_DECISIONS:]}
+
+    def _counted(self, message: Int64MultiArray) -> dict[str, Any]:
+        counts = wire.decode_model(message).counts
+        met = {*counts, *(following for actions in counts.values() for nexts in actions.values()
+                          for following in nexts)}
+        return {'counts': counts, 'met': frozenset(met)}
+
+    def _described(self, message: String) -> dict[str, Any]:
+        description = RobotDescription.from_text(message.data)
+        return {'description': description, 'picture': grid.described(description)}
 
     def _on_exploration_steps(self, message: Int64) -> None:
         # It comes more often than the reports and is shown with the next one, so that it never
@@ -70,6 +121,13 @@ class Observer(Node):
                 self.snapshot = replace(
                     self.snapshot, report=report, reports=self.snapshot.reports + 1,
                     exploration_steps=self._exploration_steps)
+                self.snapshot = replace(self.snapshot, pace=self._pace())
+
+    def _pace(self) -> float | None:
+        before, now = self.snapshot.pace, self.snapshot.number('steps_per_second')
+        if before is None or now is None:
+            return now or before
+        return before + _RECENT * (now - before)
 
 
 class Listener:
@@ -102,9 +160,37 @@ class Listener:
         """Return the full name of the topic ``phase``."""
         return str(self._node.phases.topic_name)
 
+    @property
+    def explorer(self) -> str:
+        """Return the full name of the node that publishes ``phase``, or of the topic."""
+        found = self._node.get_publishers_info_by_topic(self.topic)
+        if not found:
+            return self.topic
+        return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
+
     def change(self) -> None:
         """Ask for the next setting."""
         self._node.change.call_async(Trigger.Request())
+
+    def policy(self, target: int, timeout: float) -> Policy | None:
+        """Ask for the policy to a state; None if there is none, or no answer in time."""
+        end = time.monotonic() + timeout
+        while target not in self._node.policies and time.monotonic() < end:
+            self._node.ask(target)
+            self.listen(_AGAIN)
+        return self._node.policies.get(target)
+
+    def actions(self, timeout: float) -> tuple[str, ...]:
+        """Return the names of the actions by the explorer's parameters; none if it is silent."""
+        client = self._node.create_client(GetParameters, f'{self.explorer}/get_parameters')
+        end = time.monotonic() + timeout
+        while not client.service_is_ready() and time.monotonic() < end:
+            self.listen(_AGAIN)
+        answer = client.call_async(GetParameters.Request(names=['actions']))
+        while not answer.done() and time.monotonic() < end:
+            self.listen(_AGAIN)
+        values = answer.result().values if answer.done() else ()
+        return tuple(values[0].string_array_value) if values else ()
 
     def listen(self, seconds: float) -> Snapshot:
         """Take in messages for so many seconds and return the snapshot."""

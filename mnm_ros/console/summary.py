@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mnm_ros.console.render import known, LABEL, setting, stamp, whole
 from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.console.wording import known, LABEL, setting, stamp, whole
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario

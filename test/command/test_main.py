@@ -65,7 +65,8 @@ def test_help_of_its_own_commands_needs_no_ros() -> None:
 
 
 @pytest.mark.parametrize('words', [
-    ['pause'], ['goal', '3'], ['watch'], ['run', 'explorer'], ['preflight'], ['explore']])
+    ['pause'], ['goal', '3'], ['watch'], ['policies'], ['export'], ['run', 'explorer'],
+    ['preflight'], ['explore']])
 def test_without_ros_a_sentence_says_what_to_do(words: list[str]) -> None:
     done = without_ros(*words)
     assert done.returncode == 1 and 'Traceback' not in done.stderr

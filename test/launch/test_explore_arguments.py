@@ -18,8 +18,11 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
+from ament_index_python.packages import PackageNotFoundError
+from launch import LaunchContext
 from launch.utilities import perform_substitutions
 from loading import assert_described, context, load
+from mnm_ros import launching
 from mnm_ros.launching import Configured
 
 
@@ -72,6 +75,28 @@ def test_without_simulation_the_robot_side_may_name_the_actions(tmp_path: Path) 
     path = params_file(tmp_path, '/b/explorer: {ros__parameters: {actions: [east]}}')
     explorer, = nodes(params_file=path, sim='false', namespace='a')
     assert explorer.node_executable == 'explorer'
+
+
+@pytest.mark.parametrize(('arguments', 'frame'), [
+    ({'scenario': 'two_rooms'}, 'scenario'), ({'scenario': 'corridor'}, 'mnm_states'),
+    ({'sim': 'false'}, 'map')])
+def test_rviz_is_started_on_request_in_the_frame_of_the_states(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict, frame: str) -> None:
+    named = params_file(tmp_path, '/**/explorer: {ros__parameters: {actions: [east]}}')
+    monkeypatch.setattr(launching, 'get_package_prefix', lambda name: f'/opt/{name}')
+    *_, viewer = nodes(params_file=named, rviz='true', namespace='a', **arguments)
+    assert viewer.node_package == viewer.node_executable == 'rviz2'
+    given = [perform_substitutions(LaunchContext(), part) for part in viewer.cmd[1:5]]
+    assert Path(given[1]).is_file() and given[2:] == ['-f', frame]
+
+
+def test_rviz_has_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+    monkeypatch.setattr(launching, 'get_package_prefix', missing)
+    with pytest.raises(RuntimeError, match='expected the package rviz2'):
+        nodes(rviz='true')
+    assert len(nodes()) == 2
 
 
 @pytest.mark.parametrize(('text', 'expected'), [

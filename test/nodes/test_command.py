@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import json
 import os
 from pathlib import Path
 import re
@@ -58,16 +59,20 @@ def test_help_through_the_command_is_the_same() -> None:
 
 
 def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) -> None:
-    start('cmp_sim', '/robot_1', scenario='corridor')
+    # Slow enough for the first hypothesis to be built before the eyes of both.
+    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.001)
     here = ('--namespace', 'robot_1')
     watched = (tmp_path / 'watched.txt').open('w+')
+    look = [*COMMAND, 'watch', *here, '--timeout', '60']
+    watch = subprocess.Popen(look, stdout=watched, stderr=subprocess.STDOUT)
+    objects = subprocess.Popen([*look, '--json'], stdout=subprocess.PIPE, text=True)
     explorer = subprocess.Popen([
         *COMMAND, 'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
         '-p', f'checkpoint_dir:={tmp_path / "kept"}'], stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL)
-    watch = subprocess.Popen([*COMMAND, 'watch', *here], stdout=watched, stderr=subprocess.STDOUT)
     try:
         wait_for_line(tmp_path / 'watched.txt', r'known 4: 0 1 2 3')
+        what_was_learnt_is_printed(*here)
         assert command('pause', *here).returncode == 0
         wait_for_line(tmp_path / 'watched.txt', r'phase paused')
         saved = command('save', *here)
@@ -79,17 +84,39 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
         assert command('stop', *here).returncode == command('go', *here).returncode == 0
         watch.send_signal(signal.SIGINT)
         assert watch.wait(DEADLINE) == 0
+        objects.send_signal(signal.SIGINT)
+        said = [json.loads(line) for line in objects.communicate(timeout=DEADLINE)[0].splitlines()]
+        assert objects.returncode == 0
         explorer.send_signal(signal.SIGINT)
         assert explorer.wait(DEADLINE) == 0
     finally:
-        for process in (watch, explorer):
+        for process in (watch, objects, explorer):
             process.kill()
             process.wait()
         watched.close()
     lines = (tmp_path / 'watched.txt').read_text().splitlines()
-    assert all(re.match(r'\d\d:\d\d:\d\d (phase|round|known|status:|true setting) ', line)
-               for line in lines), lines
+    kinds = '(phase|round|known|beyond the radius|status:|true setting)'
+    assert all(re.match(rf'\d\d:\d\d:\d\d {kinds} ', line) for line in lines), lines
     assert all(one[9:] != other[9:] for one, other in zip(lines, lines[1:])), lines
+    building = [row for row in said if not row['known'] and row['progress'] is not None]
+    assert building and building[-1]['progress']['aim'] == 'first hypothesis', said[:3]
+    assert {row['current'] for row in building} <= {0, 1, 2, 3, 4} and building[-1]['limit'] == 8.0
+    learnt = next(row for row in reversed(said) if row['phase'].startswith('checking'))
+    assert learnt['known'] == [0, 1, 2, 3] and learnt['expected_steps']['3'] > 3
+    assert any(row['phase'] == 'paused' for row in said)
+
+
+def what_was_learnt_is_printed(*here: str) -> None:
+    listed = json.loads(command('policies', '--json', *here).stdout)
+    assert (listed['source'], listed['actions']) == ('/robot_1/explorer', ['east', 'west'])
+    by_target = {policy['to']: policy for policy in listed['policies']}
+    assert [leg['next'] for leg in by_target[3]['route']] == [1, 2, 3]
+    assert 3 < by_target[3]['expected_steps'] < 8 == listed['limit']
+    way = command('policies', '--to', '3', *here)
+    assert way.returncode == 0 and way.stdout.count('east') == 3, way
+    table = command('export', '--format', 'csv', *here)
+    assert table.stdout.startswith('state,action,action_name,next,count,probability\n'), table
+    assert re.search(r'^0,0,east,1,\d+,', table.stdout, re.MULTILINE)
 
 
 def wait_for_line(path: Path, pattern: str) -> None:
@@ -140,6 +167,7 @@ def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:
     (['stop'], 'nobody offers /robot_9/stop (what does: '),
     (['goal', '3'], 'nobody subscribes /robot_9/goal (what does: navigator)'),
     (['watch'], 'nobody publishes /robot_9/phase (what does: explorer)'),
+    (['policies'], 'nobody publishes /robot_9/phase (what does: explorer)'),
 ])
 def test_what_nobody_offers_is_named(words: list[str], missing: str) -> None:
     done = command(*words, '--namespace', '/robot_9', '--timeout', '1')

@@ -8,73 +8,20 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
+"""What the lines say where the output is no terminal, and what snapshots know."""
+
 from __future__ import annotations
 
 from dataclasses import replace
-import re
+import json
 
-from mnm_ros.console.render import changed, clip, duration, Frame, progress, screen
+from mnm_ros.console import as_json
 from mnm_ros.console.snapshot import Goal, phase_of, Snapshot
+from mnm_ros.console.wording import changed, clip, duration, numbered, progress
+from mnm_ros.core.activity import Activity
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.policy import Hypothesis, Policy
 import pytest
-
-FRAME = Frame('two rooms', 2, 'Ctrl-C ends both nodes')
-GRID = ((('S', 0), ('.', 1)), (('.', 2), ('#', 3)))
-
-
-def hypothesis(*known: int) -> Hypothesis:
-    return Hypothesis(2, 1, 9, tuple(
-        Policy(state, 9, known, ((0,) * len(known),)) for state in known))
-
-
-FULL = Snapshot(
-    phase='checking/evaluation', status='round 2: state 17 added', hypothesis=hypothesis(0, 1),
-    known=(0, 1), reports=3, true_setting=1, exploration_steps=4500,
-    report={'round': '2', 'candidates': '3', 'steps': '123456', 'steps_per_second': '4321.4',
-            'changes_noticed': '1', 'changes_relearnt': '0'})
-
-
-def test_screen_shows_everything() -> None:
-    text = '\n'.join(screen(FULL, FRAME, 3723))
-    for shown in (
-            'mnm_ros: two rooms', '1:02:03', 'checking/evaluation', 'round 2: state 17 added',
-            '2, hypothesis 2.1', '2: 0 1', '123,456 (4,321 per second)',
-            '1 noticed, 0 relearnt', '4,500 steps', '1 (of 0..1)', 'Ctrl-C ends both nodes'):
-        assert shown in text
-    assert re.search(r'candidates +3\n', text)
-    assert '\x1b' not in text
-
-
-def test_screen_before_the_first_message() -> None:
-    text = '\n'.join(screen(Snapshot(), FRAME, 0))
-    assert 'starting' in text
-    assert 'no hypothesis yet' in text
-
-
-@pytest.mark.parametrize('width, height', [(80, 24), (40, 24), (80, 6), (20, 3)])
-def test_screen_fits_the_terminal(width: int, height: int) -> None:
-    many = replace(FULL, known=tuple(range(500)), status='long\n ' * 100)
-    lines = screen(many, replace(FRAME, width=width, height=height), 1, GRID)
-    assert len(lines) <= height
-    assert all(len(line) < width for line in lines)
-
-
-def test_colour_adds_nothing_but_styles() -> None:
-    plain = screen(FULL, FRAME, 1, GRID)
-    coloured = screen(FULL, replace(FRAME, color=True), 1, GRID)
-    assert coloured != plain
-    assert [re.sub(r'\x1b\[\d+m', '', line) for line in coloured] == plain
-
-
-def test_map_tells_start_known_wall_and_the_rest_apart() -> None:
-    drawing = [line.split() for line in screen(FULL, FRAME, 1, GRID)]
-    assert ['S', 'o'] in drawing
-    assert ['.', '#'] in drawing
-
-
-def test_map_is_left_out_where_it_does_not_fit() -> None:
-    assert len(screen(FULL, replace(FRAME, height=14), 1, GRID)) == len(screen(FULL, FRAME, 1))
+from snapshots import BUILDING, FULL
 
 
 def test_changed_tells_what_is_new_once() -> None:
@@ -102,7 +49,16 @@ def test_progress_is_one_line() -> None:
     assert progress(FULL) == (
         'checking/evaluation, 2 known, 3 candidates, 123,456 steps (4,321 per second), '
         '4,500 exploration steps')
+    assert progress(BUILDING).endswith(', 29% of first hypothesis, 0:00:20 to go')
     assert progress(Snapshot()).startswith('starting, 0 known, - candidates')
+
+
+@pytest.mark.parametrize('states, width, text', [
+    ((4, 7), 80, '2: 4 7'), (range(9), 17, '9: 0 1 and 7 more'),
+    (range(9), 20, '9: 0 1 2 and 6 more'), (range(5000), 20, '5,000'), (range(3), 1, '3')])
+def test_states_are_listed_as_far_as_there_is_room(
+        states: range, width: int, text: str) -> None:
+    assert numbered(states, width) == text
 
 
 def test_clip_makes_one_line_of_limited_width() -> None:
@@ -123,11 +79,40 @@ def test_numbers_of_the_report_may_be_missing_or_garbled() -> None:
     assert snapshot.count('round') == 2
 
 
+def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
+    assert BUILDING.candidates == {5, 6} and BUILDING.beyond == ()
+    # Rediscovery meets again and again what is too far away: that is no news.
+    met = replace(FULL, activity=Activity(candidates=(4, 5), current=1))
+    assert met.candidates == frozenset() and met.beyond == (4,)
+    revised = replace(met, report={**FULL.report, 'changes_relearnt': '0'})
+    assert revised.candidates == {4, 5} and revised.beyond == ()
+    lost = replace(FULL, activity=Activity(lost=(4,)))
+    assert lost.beyond == ()
+
+
+def test_time_left_needs_a_pace_and_a_robot_that_moves() -> None:
+    assert BUILDING.seconds_left() == pytest.approx(20.26)
+    assert replace(BUILDING, pace=None).seconds_left() is None
+    assert replace(BUILDING, phase=Phase.PAUSED).seconds_left() is None
+
+
 def test_goal_awaits_a_hypothesis_and_then_changes() -> None:
     assert Goal().awaited(Snapshot()) == 'the first message of the explorer'
     assert Goal().awaited(Snapshot(phase='building/discovery')) == 'the first hypothesis'
     assert not Goal().reached(Snapshot(phase='building/discovery'))
     assert Goal().reached(FULL)
-    assert not Goal(1).reached(FULL)
-    assert Goal(1).awaited(FULL) == 'a change to be noticed and relearnt (0 of 1 so far)'
-    assert Goal(1).reached(replace(FULL, report={'changes_relearnt': '1'}))
+    waiting = replace(FULL, report={**FULL.report, 'changes_relearnt': '0'})
+    assert not Goal(1).reached(waiting)
+    assert Goal(1).awaited(waiting) == 'a change to be noticed and relearnt (0 of 1 so far)'
+    assert Goal(1).reached(FULL)
+
+
+def test_machines_get_a_whole_object_in_a_line() -> None:
+    said = json.loads(as_json.line(FULL))
+    assert (said['phase'], said['hypothesis'], said['known'], said['beyond']) == (
+        'checking/evaluation', [2, 1], [0, 1], [4])
+    building = json.loads(as_json.line(BUILDING))
+    assert building['candidates'] == [5, 6] and building['progress']['expected'] == 2838
+    assert building['tests'][0]['kind'] == 'policy' and '\n' not in as_json.line(BUILDING)
+    nothing = json.loads(as_json.line(Snapshot()))
+    assert set(nothing) == set(said) and nothing['phase'] is None

@@ -1,0 +1,54 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Write what was learnt for other programs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+
+from mnm_ros.command.arguments import add_source, parser, split
+from mnm_ros.export.formats import FORMATS
+
+
+def main(arguments: Sequence[str], program: str) -> int:
+    """Write a file, or to the output; 1 if nothing can be written."""
+    words, ros_arguments = split(arguments)
+    made = parser(program, 'Write what was learnt for other programs.')
+    made.formatter_class = argparse.RawDescriptionHelpFormatter
+    made.epilog = '\n'.join([
+        'formats:', *(f'  {name:<11} {row.help}' for name, row in FORMATS.items()), '',
+        'RESET leads home from everywhere and is left out of the graphs.',
+        f'{made.epilog}'])
+    add_source(made)
+    made.add_argument('--format', choices=tuple(FORMATS), default='json',
+                      help='one of those below (default %(default)s)')
+    made.add_argument('--output', type=lambda text: Path(text).expanduser(), metavar='FILE',
+                      help='where to write it (default: the standard output)')
+    given = made.parse_args(words)
+
+    from mnm_ros.checkpoint.input_log import Refused
+    from mnm_ros.command.learnt import find, Unheard
+    from mnm_ros.export.writers import Unwritable
+    row = FORMATS[given.format]
+    try:
+        written = row.write(find(given, ros_arguments, row.log))
+        if given.output is None:
+            sys.stdout.buffer.write(written)
+            sys.stdout.flush()
+        else:
+            given.output.write_bytes(written)
+    except (OSError, Refused, Unheard, Unwritable) as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    return 0

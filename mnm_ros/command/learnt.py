@@ -1,0 +1,98 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What was learnt, from a running explorer or from a file, as the command line names it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import os
+import time
+from typing import TYPE_CHECKING
+
+from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.core.policy import Policy
+from mnm_ros.export import files
+from mnm_ros.export.learnt import Learnt
+from mnm_ros.robot_description import RobotDescription
+
+if TYPE_CHECKING:
+    from mnm_ros.console.observer import Listener
+
+_LOOK = 0.1     # s, between two looks
+_REST = 2.0     # s, in which the latched topics of an explorer that was found arrive
+
+
+class Unheard(Exception):
+    """Nobody was there; the message is a sentence for people."""
+
+
+def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = False,
+         target: str | None = None) -> Learnt:
+    """
+    Return what was learnt.
+
+    :param given: of ``arguments.add_source``.
+    :param log: whether all transitions are wanted, which only a transition log has.
+    :param target: whose policy is wanted.
+    :raises Refused: if the file cannot be used.
+    :raises Unheard: if nobody is there.
+    """
+    if given.source is not None:
+        return files.read(given.source, log)
+    if log:
+        raise Unheard('a running explorer does not tell every step, expected --from with a '
+                      '*.log.sqlite of an explorer with transition_log: true')
+    # Only here, so that a file can be read without ROS.
+    from mnm_ros.console.observer import Listener
+    with Listener(given.namespace, ros_arguments) as listener:
+        snapshot = _listen(listener, given.timeout)
+        if snapshot is None:
+            raise Unheard(f'nobody publishes {listener.topic} (what does: explorer) after '
+                          f'{given.timeout:g} s, in ROS domain '
+                          f'{os.environ.get("ROS_DOMAIN_ID") or "0"}')
+        learnt = _learnt(snapshot, listener)
+        if target is None or learnt.policies or not learnt.known:
+            return learnt
+        # They are too many for one message, so that one is asked for.
+        policy = listener.policy(learnt.find(target), given.timeout)
+        return learnt if policy is None else _learnt(snapshot, listener, (policy,))
+
+
+def _listen(listener: Listener, timeout: float) -> Snapshot | None:
+    """Return what is published; None if nothing is."""
+    end = time.monotonic() + timeout
+    while (snapshot := listener.listen(_LOOK)).phase is None:
+        if time.monotonic() > end:
+            return None
+    end = time.monotonic() + min(timeout, _REST)
+    while time.monotonic() < end and not _complete(snapshot):
+        snapshot = listener.listen(_LOOK)
+    return snapshot
+
+
+def _complete(snapshot: Snapshot) -> bool:
+    known = snapshot.hypothesis is not None and snapshot.known
+    building = snapshot.phase_group == 'building'
+    return bool((known or building) and snapshot.counts and snapshot.activity.limit
+                and snapshot.reports and snapshot.description is not None)
+
+
+def _learnt(snapshot: Snapshot, listener: Listener, asked: tuple[Policy, ...] = ()) -> Learnt:
+    activity, description = snapshot.activity, snapshot.description
+    if description is None and (names := listener.actions(_REST)):
+        description = RobotDescription(names)
+    hypothesis = snapshot.hypothesis
+    return Learnt(
+        listener.explorer, snapshot.count('steps') or activity.step, snapshot.home,
+        snapshot.known, asked or (hypothesis.policies if hypothesis is not None else ()),
+        snapshot.counts, snapshot.candidates, frozenset(activity.lost), activity.limit or None,
+        description, activity.expected_steps)

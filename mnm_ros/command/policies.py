@@ -1,0 +1,164 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Print the policies that were learnt, or the way to one state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+import json
+import sys
+from typing import Any, TYPE_CHECKING
+
+from mnm_ros.command.arguments import add_source, parser, split
+
+if TYPE_CHECKING:
+    from mnm_ros.core.policy import Policy
+    from mnm_ros.export.learnt import Learnt
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+_WIDE = 200    # columns where the output is no terminal
+
+
+def main(arguments: Sequence[str], program: str) -> int:
+    """Print a table of all policies or one route; 1 if there is none."""
+    words, ros_arguments = split(arguments)
+    made = parser(program, 'Print how each known state is reached and how long that takes, by '
+                  'what has been counted; or the way to one state.')
+    add_source(made)
+    made.add_argument('--to', metavar='STATE', help='the id or the name of a known state')
+    made.add_argument('--json', action='store_true', help='print a JSON object instead')
+    given = made.parse_args(words)
+
+    from mnm_ros.checkpoint.input_log import Refused
+    from mnm_ros.command.learnt import find, Unheard
+    try:
+        learnt = find(given, ros_arguments, target=given.to)
+        chosen = _chosen(learnt, given.to)
+    except (Refused, Unheard, ValueError) as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    if given.json:
+        print(json.dumps(_json(learnt, chosen), separators=(',', ':')), flush=True)
+    else:
+        console = _console()
+        for part in _route(learnt, chosen) if chosen is not None else _table(learnt):
+            console.print(part)
+    return 0
+
+
+def _chosen(learnt: Learnt, target: str | None) -> Policy | None:
+    """Return the policy that is asked for; None for all. ValueError says why there is none."""
+    if not learnt.known:
+        raise ValueError(f'{learnt.source} has no hypothesis yet: {len(learnt.states)} states '
+                         f'were seen in {learnt.steps:,} steps')
+    if target is None:
+        return None
+    state = learnt.find(target)
+    policy = learnt.policy(state)
+    if policy is None:
+        why = {'beyond': 'was seen, but lies beyond the radius by what is known so far',
+               'candidate': 'was seen, and may become known',
+               'lost': 'was known, until its policy was deleted',
+               'known': 'is known, but its policy was not told',
+               'home': 'is home, but no policy was told'}
+        raise ValueError(f'state {learnt.label(state)} ' + (
+            why[learnt.kind(state)] if state in learnt.states else 'was never seen'))
+    return policy
+
+
+def _console() -> Console:
+    from rich.console import Console
+    terminal = sys.stdout.isatty()
+    return Console(width=None if terminal else _WIDE, highlight=False, markup=False, emoji=False)
+
+
+def _grid(*columns: str) -> Table:
+    from rich.table import Table
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style='dim')
+    for name in columns:
+        numeric = name in ('expected', 'share', 'step')
+        table.add_column(name, justify='right' if numeric else 'left', no_wrap=numeric,
+                         overflow='fold')
+    return table
+
+
+def _table(learnt: Learnt) -> Iterator[RenderableType]:
+    from mnm_ros.export.routes import in_words, route
+    yield _head(learnt)
+    table = _grid('state', 'expected', 'route, if all goes well', '')
+    for state in learnt.known:
+        policy = learnt.policy(state)
+        legs = route(learnt, policy) if policy is not None else None
+        way = 'home' if state == learnt.home else in_words(learnt, legs) if legs else '-'
+        table.add_row(learnt.label(state), _steps(learnt.steps_to(state)), way,
+                      'over the limit' if learnt.over_limit(state) else '')
+    yield table
+    if not learnt.policies:
+        yield 'There are too many policies to tell all of them: --to STATE asks for one.'
+    for kind, words in (('lost', 'no longer reached'), ('candidate', 'may become known'),
+                        ('beyond', 'seen, but beyond the radius')):
+        states = [learnt.label(state) for state in learnt.states if learnt.kind(state) == kind]
+        if states:
+            yield f'{words}: {", ".join(states)}'
+
+
+def _head(learnt: Learnt) -> str:
+    limit = '' if learnt.limit is None else f'; the limit is {learnt.limit:g} expected steps'
+    return (f'{learnt.source}: {len(learnt.known)} states known after {learnt.steps:,} '
+            f'steps{limit}')
+
+
+def _route(learnt: Learnt, policy: Policy) -> Iterator[RenderableType]:
+    from mnm_ros.export.routes import route
+    limit = '' if learnt.limit is None else f' of at most {learnt.limit:g}'
+    over = ', which is over the limit' if learnt.over_limit(policy.target) else ''
+    yield (f'to {learnt.label(policy.target)}: {_steps(learnt.steps_to(policy.target))} expected '
+           f'steps{limit}{over}')
+    legs = route(learnt, policy)
+    if legs is None:
+        yield 'It was never seen to arrive.'
+        return
+    table = _grid('step', 'in', 'play', 'leads to', 'share')
+    for number, leg in enumerate(legs, start=1):
+        table.add_row(str(number), learnt.label(leg.state), learnt.action_name(leg.action),
+                      learnt.label(leg.following), f'{leg.probability:.0%}')
+    yield table
+    yield from _elsewhere(learnt, policy, {leg.state for leg in legs})
+
+
+def _elsewhere(learnt: Learnt, policy: Policy, on_way: set[int]) -> Iterator[RenderableType]:
+    """Yield what is played where something has gone otherwise than expected."""
+    if len(policy.actions) > 1:
+        yield (f'What is played depends on the step of the attempt, up to {policy.horizon}; see '
+               '--json.')
+        return
+    table = _grid('elsewhere', 'play')
+    for state in policy.states:
+        if state not in on_way and state != policy.target:
+            table.add_row(learnt.label(state), learnt.action_name(policy.action(0, state)))
+    if table.row_count:
+        yield table
+    yield f'After {policy.horizon} steps without arrival, and in all other states: RESET.'
+
+
+def _steps(steps: float | None) -> str:
+    return '-' if steps is None else f'{steps:.2f}'
+
+
+def _json(learnt: Learnt, chosen: Policy | None) -> dict[str, Any]:
+    from mnm_ros.export.writers import overview, policy_row
+    if chosen is not None:
+        return {**overview(learnt), **policy_row(learnt, chosen)}
+    return {**overview(learnt), 'known': learnt.known,
+            'policies': [policy_row(learnt, policy) for policy in learnt.policies],
+            **{kind: [state for state in learnt.states if learnt.kind(state) == kind]
+               for kind in ('candidate', 'beyond', 'lost')}}

@@ -1,0 +1,38 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Snapshots as JSON, for programs that watch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+import json
+
+from mnm_ros.console.snapshot import Snapshot
+
+
+def line(snapshot: Snapshot) -> str:
+    """Return a snapshot as one JSON object without line breaks; null is what is not known."""
+    now, activity = snapshot, snapshot.activity
+    return json.dumps({
+        'phase': now.phase_name or None, 'status': now.status, 'round': now.count('round'),
+        'hypothesis': now.hypothesis.stamp if now.hypothesis is not None else None,
+        'home': now.home, 'current': activity.current, 'known': now.known,
+        'candidates': sorted(now.candidates), 'beyond': now.beyond, 'lost': activity.lost,
+        'steps': now.count('steps'), 'steps_per_second': now.number('steps_per_second'),
+        'changes_noticed': now.count('changes_noticed'),
+        'changes_relearnt': now.count('changes_relearnt'),
+        'true_setting': now.true_setting, 'exploration_steps': now.exploration_steps,
+        'doing': activity.doing, 'sentence': activity.sentence,
+        'tests': [asdict(test) for test in activity.tests],
+        'progress': asdict(activity.progress) if activity.progress is not None else None,
+        'seconds_left': now.seconds_left(), 'limit': activity.limit or None,
+        'expected_steps': {str(state): steps for state, steps in activity.expected_steps.items()},
+    }, separators=(',', ':'))

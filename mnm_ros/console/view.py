@@ -1,0 +1,219 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The live view as something that rich can print, in any size, without a terminal or a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+import textwrap
+
+from mnm_ros.console import wording
+from mnm_ros.console.grid import Picture
+from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.console.wording import LABEL
+from mnm_ros.console.world_view import WorldView
+from mnm_ros.core.activity import Evidence
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.progress_bar import ProgressBar
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+_WIDE = 132       # columns from which on map and decisions stand beside the figures
+_FIGURES = 76     # columns of the figures there
+_DECISIONS = 26   # columns, at least, of the decisions where all stands below each other
+_BAR = 20         # columns of a bar
+_SILENT = 5.0     # s without diagnostics, which come once a second
+_TESTS = 6        # that are shown where there is room
+
+
+@dataclass(frozen=True)
+class Frame:
+    """
+    What surrounds the snapshots of a run.
+
+    :ivar title: the name of the scenario.
+    :ivar settings: the number of its settings; 0 if that is not known.
+    :ivar hint: shown below everything else.
+    """
+
+    title: str
+    settings: int = 0
+    hint: str = ''
+
+
+@dataclass(frozen=True)
+class View:
+    """
+    One picture of the live view, which fits into the console that prints it.
+
+    :ivar seconds: since the start of the nodes, or of the watch.
+    :ivar picture: of the setting in force; empty if the world is no grid.
+    :ivar silent: seconds since the last diagnostics.
+    """
+
+    snapshot: Snapshot
+    frame: Frame
+    seconds: float = 0.0
+    picture: Picture = ()
+    silent: float = 0.0
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # The last column and the last line stay free, so that no terminal scrolls or wraps.
+        width, height = options.max_width - 1, console.size.height - 1
+        body = self._wide if width >= _WIDE else self._narrow
+        whole = Group(self._title(width), '', *body(console, options, width, height - 3),
+                      Text(wording.clip(self.frame.hint, width), 'dim'))
+        lines = console.render_lines(whole, options.update(width=width), pad=False)
+        for line in lines[:height]:
+            yield from line
+            yield Segment.line()
+
+    def _title(self, width: int) -> Text:
+        clock = wording.duration(self.seconds)
+        title = wording.clip(f'mnm_ros: {self.frame.title}', width - len(clock) - 1)
+        return Text(title, 'bold') + Text(clock.rjust(width - len(title)), 'not bold')
+
+    def _narrow(self, console: Console, options: ConsoleOptions, width: int,
+                height: int) -> Iterator[RenderableType]:
+        figures = self._figures(width, tests=1)
+        used = len(console.render_lines(figures, options.update(width=width)))
+        yield figures
+        room = height - used - 2    # a line for the key, and one between
+        world, key, columns = self._world(room, width - _DECISIONS)
+        decisions = self._decisions(room, width - columns - 2 if world else width)
+        if room > 0:
+            yield ''
+            yield _beside(world, columns, decisions)
+            yield key
+
+    def _wide(self, console: Console, options: ConsoleOptions, width: int,
+              height: int) -> Iterator[RenderableType]:
+        left = width - _FIGURES - 2
+        world, key, columns = self._world(height - 2, left // 2)
+        decisions = self._decisions(height - 2, left - columns - 2 if world else left)
+        table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column(width=_FIGURES)
+        table.add_column(width=left)
+        table.add_row(self._figures(_FIGURES, tests=_TESTS), _beside(world, columns, decisions))
+        yield table
+        yield ''
+        yield key
+
+    def _figures(self, width: int, tests: int) -> Table:
+        room = width - LABEL
+        table = Table.grid(padding=0, pad_edge=False)
+        table.add_column(width=LABEL, style='dim', no_wrap=True)
+        table.add_column(width=room, overflow='fold')
+        for label, value in self._rows(room):
+            table.add_row(label, value)
+        for index, test in enumerate(self.snapshot.activity.tests[:tests]):
+            table.add_row('' if index else 'evidence', self._test(test, room))
+        return table
+
+    def _rows(self, room: int) -> Iterator[tuple[str, RenderableType]]:
+        now, frame = self.snapshot, self.frame
+        hypothesis = f'hypothesis {wording.stamp(now)}' if now.hypothesis else 'no hypothesis yet'
+        yield 'phase', (f'{now.phase_name or "starting"}, round '
+                        f'{wording.whole(now.count("round"))}, {hypothesis}')
+        yield 'status', wording.clip(now.status or '-', 3 * room)
+        if self.silent > _SILENT:
+            yield '', Text(f'nothing heard for {wording.duration(self.silent)}', 'bold red')
+        if now.activity.sentence not in ('', now.status):
+            yield 'doing', wording.clip(now.activity.sentence, 2 * room)
+        if now.activity.progress is not None:
+            yield 'progress', self._progress(room)
+        yield 'known', wording.known(now, 2 * room)
+        if now.hypothesis is None or now.candidates or not now.beyond:
+            # The activity is told more often than the report.
+            yield 'candidates', wording.whole(
+                len(now.candidates) if now.activity.limit else now.count('candidates'))
+        if now.beyond:
+            yield 'beyond radius', f'{wording.numbered(now.beyond, room)}'
+        if now.activity.lost:
+            yield 'lost', Text(wording.numbered(now.activity.lost, room), 'bold red')
+        yield 'steps', self._steps()
+        yield 'changes', (f'{wording.whole(now.count("changes_noticed"))} noticed, '
+                          f'{wording.whole(now.count("changes_relearnt"))} relearnt')
+        if now.exploration_steps is not None:    # only cmp_sim counts them
+            yield 'exploration', (f'{wording.whole(now.exploration_steps)} steps without a good '
+                                  'hypothesis')
+        if now.true_setting is not None:
+            yield 'true setting', wording.setting(now.true_setting, frame.settings)
+
+    def _progress(self, room: int) -> RenderableType:
+        found = self.snapshot.activity.progress
+        assert found is not None
+        return _bar(found.done, found.expected, wording.to_go(self.snapshot), room, 'green')
+
+    def _steps(self) -> str:
+        now, found = self.snapshot, self.snapshot.activity.progress
+        steps, rate = wording.whole(now.count('steps')), wording.rate(now)
+        if found is None:
+            return f'{steps}{rate}'
+        if found.aim == 'first hypothesis':    # which takes all steps from the first one on
+            return f'{steps} of about {found.expected:,}{rate}'
+        return f'{steps}{rate}, {found.done:,} of about {found.expected:,} for this {found.aim}'
+
+    def _test(self, test: Evidence, room: int) -> RenderableType:
+        now = self.snapshot
+        about = '' if test.state is None else f' {now.label(test.state)}'
+        action = '' if test.action is None else f' {now.action_name(test.action)}'
+        said = f'{_figure(test.evidence)} of {_figure(test.threshold)}: {test.kind}{about}{action}'
+        return _bar(test.evidence, test.threshold, said, room, 'yellow')
+
+    def _world(self, rows: int, columns: int) -> tuple[list[Text], Text, int]:
+        """Return the lines of the map or the list, what the marks mean, and the columns."""
+        view = WorldView(self.snapshot)
+        rows = max(0, rows)
+        # At the very beginning the robot has not been anywhere.
+        lines = view.map(self.picture, rows, columns) if self.picture else view.list(rows, columns)
+        return lines, view.key(), max((len(line) for line in lines), default=0)
+
+    def _decisions(self, rows: int, width: int) -> list[Text]:
+        """Return the last decisions, newest first, none of them cut, as many as there is room."""
+        lines: list[Text] = []
+        for at, sentence in reversed(self.snapshot.decisions):
+            wrapped = textwrap.wrap(sentence, max(10, width - 9)) or ['']
+            if len(lines) + len(wrapped) > rows:
+                break
+            lines.append(Text.assemble((at, 'dim'), ' ', wrapped[0]))
+            lines += [Text(' ' * 9 + rest) for rest in wrapped[1:]]
+        return lines
+
+
+def _figure(value: float) -> str:
+    return f'{value:,.0f}' if abs(value) >= 100 else f'{value:.3g}'
+
+
+def _bar(done: float, total: float, said: str, room: int, colour: str) -> RenderableType:
+    left = room - _BAR - 1
+    if left < len(said) // 2:
+        return said
+    bar = Table.grid(padding=0, pad_edge=False)
+    bar.add_column(width=_BAR + 1)
+    bar.add_column(width=left, overflow='fold')
+    total = max(total, 1e-9)
+    bar.add_row(ProgressBar(
+        total=total, completed=min(max(done, 0.0), total), width=_BAR,
+        complete_style=colour, finished_style=colour), said)
+    return bar
+
+
+def _beside(world: list[Text], columns: int, decisions: list[Text]) -> RenderableType:
+    if not world:
+        return Group(*decisions)
+    table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(width=columns, no_wrap=True)
+    table.add_column()
+    table.add_row(Group(*world), Group(*decisions))
+    return table

@@ -1,0 +1,121 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Lines of text from snapshots, without a terminal or a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from mnm_ros.console.snapshot import Snapshot
+
+LABEL = 16    # columns of what a figure is called
+LINE = 160     # characters of a line that may be cut
+
+
+def stamp(snapshot: Snapshot) -> str:
+    """Return the round and revision of the hypothesis as ``2.1``, or ``-``."""
+    hypothesis = snapshot.hypothesis
+    return '-' if hypothesis is None else '{}.{}'.format(*hypothesis.stamp)
+
+
+def known(snapshot: Snapshot, width: float = inf) -> str:
+    """Return how many states are known and which, as many as fit, or ``-``."""
+    return numbered(snapshot.known, width) if snapshot.known else '-'
+
+
+def numbered(states: Sequence[int], width: float = inf) -> str:
+    """Return how many states there are, and as many of them as fit."""
+    head = f'{len(states):,}: '
+    shown: list[str] = []
+    for state in map(str, states):
+        left = len(states) - len(shown) - 1
+        rest = f' and {left:,} more' if left else ''
+        if len(head) + len(' '.join([*shown, state])) + len(rest) > width:
+            break
+        shown.append(state)
+    left = len(states) - len(shown)
+    if not shown:
+        return f'{len(states):,}'
+    return head + ' '.join(shown) + (f' and {left:,} more' if left else '')
+
+
+def setting(index: int | None, settings: int) -> str:
+    """
+    Return the index of the setting in force and the range of the indices, or ``-``.
+
+    :param settings: how many there are; 0 if that is not known.
+    """
+    if index is None:
+        return '-'
+    return f'{index} (of 0..{settings - 1})' if settings else str(index)
+
+
+def whole(value: int | None) -> str:
+    """Return a count with separated thousands, or ``-``."""
+    return '-' if value is None else f'{value:,}'
+
+
+def duration(seconds: float) -> str:
+    """Return a time span as ``h:mm:ss``."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f'{minutes // 60}:{minutes % 60:02}:{rest:02}'
+
+
+def rate(snapshot: Snapshot) -> str:
+    """Return the steps per second in brackets, or nothing."""
+    found = snapshot.number('steps_per_second')
+    return '' if found is None else f' ({found:,.0f} per second)'
+
+
+def clip(text: str, width: int) -> str:
+    """Return one line of at most ``width`` characters, which ends with dots if it is cut."""
+    line = ' '.join(text.split())
+    if len(line) <= width:
+        return line
+    return (line[:max(0, width - 3)] + '...')[:max(0, width)]
+
+
+def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
+    """Return a line for each change of the phase, round, states, status and setting."""
+    lines = []
+    if after.phase_group != before.phase_group:
+        lines.append(f'phase {after.phase_name}')
+    if after.count('round') not in (None, before.count('round')):
+        lines.append(f'round {after.count("round")}')
+    if after.known != before.known:
+        lines.append(f'known {known(after, LINE)}')
+    if after.status != before.status:
+        lines.append(f'status: {after.status}')
+    if after.true_setting != before.true_setting:
+        lines.append(f'true setting {setting(after.true_setting, settings)}')
+    return lines
+
+
+def progress(snapshot: Snapshot) -> str:
+    """Return one line that says how far the exploration is."""
+    line = (f'{snapshot.phase_name or "starting"}, {len(snapshot.known)} known, '
+            f'{whole(snapshot.count("candidates"))} candidates, '
+            f'{whole(snapshot.count("steps"))} steps{rate(snapshot)}')
+    if snapshot.exploration_steps is not None:    # only cmp_sim counts them
+        line += f', {whole(snapshot.exploration_steps)} exploration steps'
+    return f'{line}, {left}' if (left := to_go(snapshot)) else line
+
+
+def to_go(snapshot: Snapshot) -> str:
+    """Return how much of the present aim is done, and how long it still takes, or nothing."""
+    found = snapshot.activity.progress
+    if found is None:
+        return ''
+    share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
+    seconds = snapshot.seconds_left()
+    left = '' if seconds is None else f', {duration(seconds)} to go'
+    return f'{share:.0%} of {found.aim}{left}'

@@ -1,0 +1,121 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The world as a robot has found it: a map of a grid, or a list of states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mnm_ros.console.grid import Picture, window
+from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.core.problem import RESET
+from rich.text import Text
+
+MARKS = {
+    '@': ('robot', 'bold reverse'), 'S': ('home', 'bold green'), 'o': ('known', 'green'),
+    '?': ('candidate', 'yellow'), '+': ('visited', 'cyan'),
+    '-': ('beyond the radius', 'magenta'), 'x': ('lost', 'bold red'), '#': ('wall', ''),
+    '.': ('not seen', 'dim')}
+"""What a mark means, and its style."""
+
+
+class WorldView:
+    """The marks of all states in a snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        activity = snapshot.activity
+        # A state has the first mark that fits.
+        self._marks = (
+            ('x', frozenset(activity.lost)), ('o', frozenset(snapshot.known)),
+            ('?', snapshot.candidates), ('-', frozenset(snapshot.beyond)), ('+', snapshot.seen))
+        self._current, self._home = activity.current, snapshot.home
+        self._used: dict[str, None] = {}
+
+    def map(self, picture: Picture, rows: int, columns: int) -> list[Text]:    # noqa: A003
+        """Return the rows of a map; if there is not room for all, the part around the robot."""
+        part = window(picture, rows, (columns + 1) // 2, self._current)
+        return [Text(' ').join(self._cell(letter, states) for letter, states in cells)
+                for cells in part]
+
+    def list(self, rows: int, columns: int) -> list[Text]:    # noqa: A003
+        """Return lines with the states and where actions have led to, as many as there is room."""
+        states = list(self._in_order())
+        room = len(states) if len(states) <= rows else max(0, rows - 1)
+        if self._current in states[room:] and room:
+            states = [*states[:room - 1], self._current, *states[room - 1:]]
+        lines = [self._line(state, columns) for state in states[:room]]
+        if room < len(states):
+            more = len({*states[room:]} - {*states[:room]})
+            lines.append(Text(f'and {more:,} more states', 'dim'))
+        return lines
+
+    def key(self) -> Text:
+        """Return what the marks mean that were used so far."""
+        return Text('  ').join(
+            Text(f'{mark} {name}', style if mark != '@' else 'bold')
+            for mark, (name, style) in MARKS.items() if mark in self._used)
+
+    def mark(self, state: int) -> str:
+        """Return the mark of a state, but for where the robot is."""
+        if state == self._home:
+            return 'S'
+        return next((mark for mark, states in self._marks if state in states), '.')
+
+    def _cell(self, letter: str, states: tuple[int, ...]) -> Text:
+        marks = [self.mark(state) for state in states]
+        best = min(marks, key=list(MARKS).index, default=letter)
+        # Doors have letters of their own, and are seen until they are known.
+        shown = letter if best == '.' or letter == 'S' else best
+        return self._styled(shown, self._current in states)
+
+    def _styled(self, mark: str, here: bool = False) -> Text:
+        style = MARKS.get(mark, ('', ''))[1]
+        if here:
+            self._used['@'] = None
+            return Text('@', f'{style} {MARKS["@"][1]}')
+        self._used[mark] = None
+        return Text(mark, style)
+
+    def _in_order(self) -> Iterator[int]:
+        """Yield home first, then the others by their marks."""
+        snapshot = self._snapshot
+        home = () if self._home is None else (self._home,)
+        yield from dict.fromkeys((
+            *home, *snapshot.known, *snapshot.activity.lost, *sorted(snapshot.candidates),
+            *snapshot.beyond, *sorted(snapshot.seen)))
+
+    def _line(self, state: int, columns: int) -> Text:
+        snapshot = self._snapshot
+        line = Text.assemble(
+            self._styled('@') if state == self._current else ' ', ' ',
+            self._styled(self.mark(state)), f' {snapshot.label(state)}  ')
+        arcs = list(_arcs(snapshot, state))
+        for index, arc in enumerate(arcs):
+            dots = 4 if index < len(arcs) - 1 else 0
+            if len(line) + len(arc) + dots > columns:
+                line.append('...', 'dim')
+                break
+            line.append(f'{arc}  ')
+        line.rstrip()
+        line.truncate(columns)
+        return line
+
+
+def _arcs(snapshot: Snapshot, state: int) -> Iterator[str]:
+    """Yield where each action has mostly led to, and how often, unless that is always."""
+    for action, nexts in sorted(snapshot.counts.get(state, {}).items()):
+        if action == RESET:
+            continue
+        following = max(nexts, key=lambda after: (nexts[after], -after))
+        share = nexts[following] / sum(nexts.values())
+        often = '' if share == 1 else f' {min(share, 0.99):.0%}'
+        yield f'{snapshot.action_name(action)}->{following}{often}'

@@ -1,0 +1,62 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The formats in which other programs get what was learnt.
+
+A new format is a row in ``FORMATS`` and its function in ``writers.py`` or in a module of its own,
+which is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+import importlib
+from typing import NamedTuple, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnm_ros.export.learnt import Learnt
+
+
+class Format(NamedTuple):
+    """
+    A format.
+
+    :ivar help: what is written, in a few words.
+    :ivar writer: ``module.function`` here; it takes what was learnt and returns a file as bytes.
+    :ivar log: whether it is of all transitions one by one, which only a transition log has.
+    """
+
+    help: str    # noqa: A003
+    writer: str
+    log: bool = False
+
+    def write(self, learnt: Learnt) -> bytes:
+        """
+        Return the contents of the file.
+
+        :raises Unwritable: if this cannot be written here.
+        """
+        module, _, function = self.writer.rpartition('.')
+        found: Callable[[Learnt], bytes] = getattr(
+            importlib.import_module(f'mnm_ros.export.{module}'), function)
+        return found(learnt)
+
+
+FORMATS: Mapping[str, Format] = {
+    'json': Format('everything: states, counted transitions, policies with their routes',
+                   'writers.as_json'),
+    'csv': Format('the counted transitions, one in a line', 'writers.transitions_csv'),
+    'states-csv': Format('the states, one in a line', 'writers.states_csv'),
+    'graphml': Format('the graph of states, for Gephi, yEd and networkx, which it needs',
+                      'writers.graphml'),
+    'dot': Format('the graph of states, for Graphviz', 'writers.dot'),
+    'log-csv': Format('the transition log, one step in a line', 'writers.log_csv', log=True),
+}

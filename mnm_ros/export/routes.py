@@ -1,0 +1,54 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The most likely way to a state by its policy."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from itertools import groupby
+import math
+
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.export.learnt import Learnt, Transition
+
+
+def route(learnt: Learnt, policy: Policy) -> tuple[Transition, ...] | None:
+    """
+    Return the transitions by which the policy arrives with the greatest probability.
+
+    What fails and may be tried again is not among them. None if it was never seen to arrive.
+    """
+    if learnt.home is None:
+        return None
+    stationary = len(policy.actions) == 1
+    queue: list[tuple[float, int, int, tuple[Transition, ...]]] = [(0.0, 0, learnt.home, ())]
+    done: set[tuple[int, int]] = set()
+    while queue:    # the way of Dijkstra, as probabilities are multiplied
+        cost, step, state, legs = heappop(queue)
+        if state == policy.target:
+            return legs
+        place = state, 0 if stationary else step
+        action = policy.action(step, state)
+        if place in done or action == RESET:
+            continue
+        done.add(place)
+        for leg in learnt.after(state, action):
+            heappush(queue, (
+                cost - math.log(leg.probability), step + 1, leg.following, (*legs, leg)))
+    return None
+
+
+def in_words(learnt: Learnt, legs: tuple[Transition, ...]) -> str:
+    """Return the actions of a route, as in ``2 east, south``."""
+    names = [learnt.action_name(leg.action) for leg in legs]
+    runs = [(name, len(list(same))) for name, same in groupby(names)]
+    return ', '.join(name if times == 1 else f'{times} {name}' for name, times in runs)

@@ -1,0 +1,160 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What was learnt, written in each of the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+import csv
+import io
+import json
+from typing import Any
+
+from mnm_ros.core.exploration import Input
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.export.learnt import Learnt
+from mnm_ros.export.routes import route
+
+
+class Unwritable(ValueError):
+    """Something cannot be written in a format; the text says why and what to do."""
+
+
+def as_json(learnt: Learnt) -> bytes:
+    """Return everything as one JSON object."""
+    return _text(json.dumps({
+        **overview(learnt), 'states': [state_row(learnt, state) for state in learnt.states],
+        'transitions': [
+            {'state': leg.state, 'action': leg.action,
+             'action_name': learnt.action_name(leg.action), 'next': leg.following,
+             'count': leg.times, 'probability': leg.probability}
+            for leg in learnt.transitions],
+        'policies': [policy_row(learnt, policy) for policy in learnt.policies],
+    }, indent=1, ensure_ascii=False) + '\n')
+
+
+def overview(learnt: Learnt) -> dict[str, Any]:
+    """Return what is said once, for JSON."""
+    return {'source': learnt.source, 'steps': learnt.steps, 'home': learnt.home,
+            'limit': learnt.limit,
+            'actions': list(learnt.description.actions) if learnt.description else None}
+
+
+def state_row(learnt: Learnt, state: int) -> dict[str, Any]:
+    """Return what is known of a state, for JSON; null is what is not known."""
+    described = learnt.description
+    x, y = described.positions.get(state, (None, None)) if described else (None, None)
+    return {'state': state, 'name': described.names.get(state) if described else None,
+            'x': x, 'y': y, 'kind': learnt.kind(state), 'visits': learnt.visits(state),
+            'expected_steps': learnt.steps_to(state) if state in learnt.known else None}
+
+
+def policy_row(learnt: Learnt, policy: Policy) -> dict[str, Any]:
+    """Return a policy, its route and what it takes, for JSON."""
+    legs = route(learnt, policy)
+    return {
+        'to': policy.target, 'expected_steps': learnt.steps_to(policy.target),
+        'over_limit': learnt.over_limit(policy.target), 'horizon': policy.horizon,
+        'route': legs and [
+            {'state': leg.state, 'action': leg.action,
+             'action_name': learnt.action_name(leg.action), 'next': leg.following,
+             'probability': leg.probability} for leg in legs],
+        'states': policy.states, 'steps': policy.actions}
+
+
+def transitions_csv(learnt: Learnt) -> bytes:
+    """Return the counted transitions."""
+    return _csv(('state', 'action', 'action_name', 'next', 'count', 'probability'), (
+        (leg.state, leg.action, learnt.action_name(leg.action), leg.following, leg.times,
+         f'{leg.probability:.6g}') for leg in learnt.transitions))
+
+
+def states_csv(learnt: Learnt) -> bytes:
+    """Return the states."""
+    rows = [state_row(learnt, state) for state in learnt.states]
+    names = ('state', 'name', 'x', 'y', 'kind', 'visits', 'expected_steps')
+    return _csv(names, ([row[name] for name in names] for row in rows))
+
+
+def log_csv(learnt: Learnt) -> bytes:
+    """Return everything that the exploration has learnt from, in its order."""
+    assert learnt.saved is not None
+    rows: list[tuple[Any, ...]] = []
+    before: int | None = None
+    for number, (kind, state, action) in enumerate(learnt.saved.inputs, start=1):
+        after = None if kind is Input.INTERRUPTED else state
+        observed = kind is Input.OBSERVED
+        rows.append((number, kind.name.lower(), before if observed else None,
+                     action if observed else None,
+                     learnt.action_name(action) if observed else None, after))
+        before = after
+    return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next'), rows)
+
+
+def graphml(learnt: Learnt) -> bytes:
+    """Return the graph of states for Gephi, yEd, Cytoscape and networkx, without RESET."""
+    try:
+        import networkx
+    except ImportError:
+        raise Unwritable('networkx cannot be imported: apt install python3-networkx, or '
+                         'pip install networkx') from None
+    graph = networkx.MultiDiGraph(source=learnt.source, steps=learnt.steps)
+    for state in learnt.states:
+        row = {**state_row(learnt, state), 'label': learnt.label(state)}
+        graph.add_node(str(state), **{
+            name: value for name, value in row.items() if value is not None and name != 'state'})
+    for leg in learnt.transitions:
+        if leg.action != RESET:
+            graph.add_edge(str(leg.state), str(leg.following), action=leg.action,
+                           label=learnt.action_name(leg.action), count=leg.times,
+                           probability=leg.probability, weight=leg.probability)
+    written = io.BytesIO()
+    networkx.write_graphml_xml(graph, written)
+    return written.getvalue()
+
+
+_COLOURS = {'home': 'palegreen', 'known': 'palegreen', 'lost': 'salmon', 'candidate': 'khaki',
+            'beyond': 'plum', 'seen': 'lightblue'}
+
+
+def dot(learnt: Learnt) -> bytes:
+    """Return the graph of states for Graphviz, without RESET."""
+    lines = ['digraph learnt {', '  node [style=filled];']
+    for state in learnt.states:
+        kind = learnt.kind(state)
+        shape = 'doublecircle' if kind == 'home' else 'ellipse'
+        lines.append(f'  {_quoted(str(state))} [label={_quoted(learnt.label(state))}, '
+                     f'fillcolor={_COLOURS[kind]}, shape={shape}, class={kind}];')
+    for leg in learnt.transitions:
+        if leg.action != RESET:
+            label = f'{learnt.action_name(leg.action)} {leg.probability:.0%}'
+            lines.append(
+                f'  {_quoted(str(leg.state))} -> {_quoted(str(leg.following))} '
+                f'[label={_quoted(label)}, penwidth={0.5 + 2 * leg.probability:.2f}];')
+    return _text('\n'.join([*lines, '}', '']))
+
+
+def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator='\n')
+    writer.writerow(head)
+    writer.writerows(rows)    # None is left empty
+    return _text(written.getvalue())
+
+
+def _quoted(text: str) -> str:
+    text = ' '.join(text.split())
+    return '"' + text.replace('\\', '\\\\').replace('"', '\\"') + '"'
+
+
+def _text(text: str) -> bytes:
+    return text.encode('utf-8')

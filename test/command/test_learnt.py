@@ -1,0 +1,95 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What was learnt, as a running explorer tells it: here by one that only pretends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnm_ros.command import policies
+from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.core.activity import Activity
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.robot_description import RobotDescription
+import pytest
+
+observer = pytest.importorskip('mnm_ros.console.observer', reason='ROS 2 is not installed')
+
+POLICY = Policy(2, 9, (0, 1, 2), ((0, 0, 0),))
+MANY = Snapshot(
+    phase='checking/evaluation', hypothesis=Hypothesis(1, 0, 9, ()), known=(0, 1, 2), reports=1,
+    report={'steps': '80'}, counts={0: {0: {1: 9, 0: 1}}, 1: {0: {2: 5}, 1: {4: 1}}},
+    met=frozenset({0, 1, 2, 4}),
+    activity=Activity(home=0, limit=8.0, expected_steps={0: 0.0, 1: 1.1, 2: 2.1}))
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
+    """Return what the explorer says, one after the other; the last one for good."""
+    said: list[Snapshot] = []
+
+    class Pretended:
+        explorer, topic = '/explorer', '/phase'
+
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def __enter__(self) -> Pretended:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def listen(self, seconds: float) -> Snapshot:
+            return said.pop(0) if len(said) > 1 else said[0]
+
+        def policy(self, target: int, timeout: float) -> Policy | None:
+            return POLICY if target == POLICY.target else None
+
+        def actions(self, timeout: float) -> tuple[str, ...]:
+            return 'east', 'west'
+
+    monkeypatch.setattr(observer, 'Listener', Pretended)
+    return said
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = policies.main(['--timeout', '0.1', *words], 'mnm_ros policies')
+    return (status, *capsys.readouterr())
+
+
+def test_one_policy_is_asked_for_where_all_are_too_many(
+        told: list[Snapshot], capsys: pytest.CaptureFixture[str]) -> None:
+    told += [Snapshot(), MANY]
+    status, out, _ = run(capsys)
+    assert status == 0 and 'There are too many policies to tell all' in out
+    assert '2          2.10' in out and out.endswith('seen, but beyond the radius: 4\n')
+    status, out, _ = run(capsys, '--to', '2')
+    assert status == 0 and out.startswith('to 2: 2.11 expected steps of at most 8\n')
+    assert out.count('east') == 2    # by the names that the explorer has, as no robot side told
+    status, out, error = run(capsys, '--to', '1')
+    assert (status, out) == (1, '') and 'state 1 is known, but its policy was not told' in error
+
+
+def test_names_are_those_of_the_robot_side(
+        told: list[Snapshot], capsys: pytest.CaptureFixture[str]) -> None:
+    told.append(replace(MANY, description=RobotDescription(
+        ('ahead', 'back'), names={2: 'bench'})))
+    status, out, _ = run(capsys, '--to', 'bench')
+    assert status == 0 and out.startswith('to bench (2): ') and out.count('ahead') == 2
+
+
+def test_an_explorer_without_a_hypothesis_says_so(
+        told: list[Snapshot], capsys: pytest.CaptureFixture[str]) -> None:
+    told.append(replace(MANY, hypothesis=None, known=(), phase='building/discovery'))
+    status, out, error = run(capsys)
+    assert (status, out) == (1, '')
+    assert '/explorer has no hypothesis yet: 4 states were seen in 80 steps' in error

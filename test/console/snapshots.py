@@ -1,0 +1,44 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Snapshots of explorations that never were."""
+
+from __future__ import annotations
+
+from mnm_ros.console.snapshot import phase_of, Snapshot
+from mnm_ros.core.activity import Activity, Evidence, Progress
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.robot_description import RobotDescription
+
+
+def hypothesis(*known: int) -> Hypothesis:
+    return Hypothesis(2, 1, 9, tuple(
+        Policy(state, 9, known, ((0,) * len(known),)) for state in known))
+
+
+FULL = Snapshot(
+    phase='checking/evaluation', status='round 2: state 17 added', hypothesis=hypothesis(0, 1),
+    decisions=(('10:00:00', 'home is state 0'), ('10:00:09', 'round 2: state 17 added')),
+    known=(0, 1), reports=3, true_setting=1, exploration_steps=4500, met=frozenset({0, 1, 4}),
+    report={'round': '2', 'candidates': '3', 'steps': '123456', 'steps_per_second': '4321.4',
+            'changes_noticed': '1', 'changes_relearnt': '1'})
+
+BUILDING = Snapshot(
+    phase=phase_of('building/evaluation'), status='home is state 0, building', reports=3,
+    pace=100.0, met=frozenset({0, 1, 3, 5, 6}),
+    report={'round': '1', 'candidates': '2', 'steps': '812', 'steps_per_second': '101',
+            'changes_noticed': '0', 'changes_relearnt': '0'},
+    description=RobotDescription(('east', 'west')),
+    counts={0: {-1: {0: 4}, 0: {1: 9, 0: 1}, 1: {0: 3}}, 3: {0: {6: 1}, 1: {1: 999, 3: 1}}},
+    activity=Activity(
+        step=812, doing='testing', target=7, sentence='testing the policy to 7', current=3, home=0,
+        tests=(Evidence('policy', 7, None, 3.1, 5.3), Evidence('transition', 7, 1, 1.0, 5.3)),
+        progress=Progress('first hypothesis', 812, 2838, 1800, 5000), candidates=(5, 6),
+        limit=8.0))

@@ -1,0 +1,241 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What was learnt, from a log or a checkpoint, as routes and in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+import re
+
+from mnm_ros.checkpoint.input_log import InputLog, Refused
+from mnm_ros.command import export, policies
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.step_task import play
+from mnm_ros.export import files, writers
+from mnm_ros.export.formats import FORMATS
+from mnm_ros.export.learnt import Learnt, nested
+from mnm_ros.export.routes import in_words, route
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation import scenario
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+IDENTITY = {
+    'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 2.0, 'epsilon': 1.0, 'delta': 0.1,
+    'preset': 'onboard', 'seed': 0, **{option.name: option.default for option in OPTIONS}}
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the checkpoint_dir of an explorer of the corridor, whose last inputs are no steps."""
+    folder = tmp_path_factory.mktemp('kept')
+    exploration = Exploration(settings_by_name(IDENTITY), 0)
+    heard: list[tuple[Input, int, int]] = []
+    middle: list[tuple[dict, int]] = []
+
+    def keep(kind: Input, state: int, action: int) -> None:
+        heard.append((kind, state, action))
+        if exploration.resumable:
+            middle[:] = [(exploration.to_state(), len(heard))]
+
+    exploration.on_input = keep
+    play(exploration, Simulator(scenario.load('corridor'), 0).step, 1500)
+    exploration.relocate(1)
+    exploration.lose_place()
+    log = InputLog.create(folder / 'robot_1.explorer.log.sqlite', IDENTITY, None)
+    log.append(heard)
+    log.close()
+    (point, number), = middle
+    assert 0 < number < len(heard)
+    generation = InputLog.create(
+        folder / 'robot_1.explorer.00000004.sqlite', IDENTITY, point, number)
+    generation.append(heard[number:])
+    generation.close()
+    return folder
+
+
+@pytest.fixture(scope='module')
+def learnt(folder: Path) -> Learnt:
+    return files.read(folder)
+
+
+SHORT = Learnt(
+    'a test', 100, 0, (0, 1, 2), (
+        Policy(0, 4, (0, 1, 2), ((0, 0, 0),)), Policy(1, 4, (0, 1, 2), ((0, -1, 1),)),
+        Policy(2, 4, (0, 1, 2), ((0, 1, 1), (1, 0, 1), (-1, 0, 1), (-1, -1, -1)))),
+    nested([(0, 0, 1, 6), (0, 0, 0, 3), (0, 0, 5, 1), (0, 1, 0, 4), (1, 0, 2, 1), (1, 0, 1, 9),
+            (1, 1, 7, 1), (1, 1, 2, 1), (2, -1, 0, 3)]),
+    candidates=frozenset({5}), lost=frozenset({7}), limit=2.0,
+    description=RobotDescription(('ea"st', 'north'), names={2: 'be\\nch', 1: 'door'},
+                                 positions={1: (0.5, 1.5)}))
+
+
+def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> None:
+    from_log = files.read(folder, log=True)
+    assert learnt.source.endswith('robot_1.explorer.00000004.sqlite')
+    assert from_log.source.endswith('robot_1.explorer.log.sqlite')
+    assert writers.as_json(learnt).splitlines()[2:] == writers.as_json(from_log).splitlines()[2:]
+    assert learnt.known == (0, 1, 2) and learnt.beyond == (3,) and learnt.limit == 4.0
+    assert learnt.steps == 1500 and learnt.home == 0
+
+
+def test_a_folder_that_leaves_a_choice_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match='has files of 0 explorers, expected those of one'):
+        files.read(tmp_path)
+    (folder / 'robot_2.explorer.00000001.sqlite').touch()
+    with pytest.raises(Refused, match='2 explorers: robot_1.explorer, robot_2.explorer'):
+        files.read(folder)
+    (folder / 'robot_2.explorer.00000001.sqlite').unlink()
+    with pytest.raises(Refused, match='does not begin with the exploration, expected a'):
+        files.read(folder / 'robot_1.explorer.00000004.sqlite', log=True)
+
+
+def test_a_route_is_the_most_likely_way() -> None:
+    door, bench = SHORT.policy(1), SHORT.policy(2)
+    assert door is not None and bench is not None
+    assert [leg[:3] for leg in route(SHORT, door) or ()] == [(0, 0, 1)]
+    # It may stay where it is, as what it plays depends on the step: 0.6 * 0.1 is less than that.
+    assert [leg[:3] for leg in route(SHORT, bench) or ()] == [(0, 0, 1), (1, 0, 2)]
+    assert in_words(SHORT, route(SHORT, bench) or ()) == '2 ea"st'
+    assert route(SHORT, Policy(9, 4, (0, 1, 2), ((0, 0, 0),))) is None
+    assert route(SHORT, Policy(0, 4, (0, 1, 2), ((0, 0, 0),))) == ()
+
+
+def test_expected_steps_are_those_of_the_counts(learnt: Learnt) -> None:
+    assert [learnt.steps_to(state) for state in (0, 3)] == [0.0, None]
+    assert 1.0 < (learnt.steps_to(1) or 0) < 1.3 < (learnt.steps_to(2) or 0) < 2.6
+    assert SHORT.over_limit(2) and not SHORT.over_limit(1)
+    assert SHORT.steps_to(7) is None
+
+
+def test_everything_is_in_the_json(learnt: Learnt) -> None:
+    found = json.loads(writers.as_json(learnt))
+    assert [(row['state'], row['kind']) for row in found['states']] == [
+        (0, 'home'), (1, 'known'), (2, 'known'), (3, 'beyond')]
+    assert found['actions'] == ['east', 'west'] and found['limit'] == 4.0
+    assert sum(row['count'] for row in found['transitions']) == 1499    # the first had no state
+    by_target = {row['to']: row for row in found['policies']}
+    assert [leg['action_name'] for leg in by_target[2]['route']] == ['east', 'east']
+    short = json.loads(writers.as_json(SHORT))
+    assert [(row['state'], row['kind'], row['name'], row['x']) for row in short['states']] == [
+        (0, 'home', None, None), (1, 'known', 'door', 0.5), (2, 'known', 'be\\nch', None),
+        (5, 'candidate', None, None), (7, 'lost', None, None)]
+
+
+def test_the_tables_have_a_line_for_each_thing(learnt: Learnt) -> None:
+    def rows(written: bytes) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(written.decode())))
+
+    transitions = rows(writers.transitions_csv(learnt))
+    assert sum(int(row['count']) for row in transitions) == 1499
+    assert {row['action_name'] for row in transitions} == {'east', 'west', 'RESET'}
+    states = rows(writers.states_csv(learnt))
+    assert [row['state'] for row in states] == ['0', '1', '2', '3']
+    assert states[3]['expected_steps'] == '' and states[3]['kind'] == 'beyond'
+
+
+def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
+    written = FORMATS['log-csv'].write(files.read(folder, log=True)).decode().splitlines()
+    assert len(written) == 1503
+    assert written[0] == 'number,kind,state,action,action_name,next'
+    assert written[1] == '1,observed,,-1,RESET,0'
+    assert written[-2:] == ['1501,relocated,,,,1', '1502,interrupted,,,,']
+    steps = [line.split(',') for line in written[1:-2]]
+    assert all(before[5] == after[2] for before, after in zip(steps, steps[1:]))
+
+
+def test_networkx_reads_the_graph_back(learnt: Learnt) -> None:
+    networkx = pytest.importorskip('networkx')
+    graph = networkx.parse_graphml(FORMATS['graphml'].write(learnt).decode(), node_type=int,
+                                   force_multigraph=True)
+    assert sorted(graph.nodes) == [0, 1, 2, 3] and graph.nodes[3]['kind'] == 'beyond'
+    arcs = {(state, after, arc['label']): arc['count']
+            for state, after, arc in graph.edges(data=True)}
+    assert arcs[1, 2, 'east'] > 100 and not any(label == 'RESET' for *_, label in arcs)
+    assert networkx.has_path(graph, 0, 3)
+
+
+def test_graphviz_gets_quoted_labels() -> None:
+    text = FORMATS['dot'].write(SHORT).decode()
+    assert text.startswith('digraph learnt {\n') and text.endswith('}\n')
+    assert '"0" -> "1" [label="ea\\"st 60%", penwidth=1.70];' in text
+    assert '"2" [label="be\\\\nch (2)", fillcolor=palegreen' in text
+    assert '"2" -> "0"' not in text    # RESET
+
+
+def test_networkx_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__('sys').modules, 'networkx', None)
+    with pytest.raises(writers.Unwritable, match='apt install python3-networkx'):
+        FORMATS['graphml'].write(SHORT)
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = policies.main(words, 'mnm_ros policies')
+    return (status, *capsys.readouterr())
+
+
+def test_policies_are_printed_as_a_table_with_routes(
+        folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, '--from', str(folder))
+    assert status == 0
+    assert re.search(r'3 states known after 1,500 steps; the limit is 4 expected steps$', out,
+                     re.MULTILINE)
+    assert re.search(r'^2 +2\.\d\d +2 east *$', out, re.MULTILINE)
+    assert out.endswith('seen, but beyond the radius: 3\n')
+    status, out, _ = run(capsys, '--from', str(folder), '--json')
+    found = json.loads(out)
+    assert (status, found['known'], found['beyond'], found['home']) == (0, [0, 1, 2], [3], 0)
+
+
+def test_one_route_is_printed_step_by_step(
+        folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, '--from', str(folder), '--to', '2')
+    assert status == 0 and re.match(r'to 2: 2\.\d\d expected steps of at most 4\n', out)
+    assert re.search(r'^ +2 +1 +east +2 +\d+%', out, re.MULTILINE)
+    status, out, _ = run(capsys, '--from', str(folder), '--to', '2', '--json')
+    assert status == 0 and [leg['next'] for leg in json.loads(out)['route']] == [1, 2]
+    for state, why in (('3', 'state 3 was seen, but lies beyond the radius'),
+                       ('9', 'state 9 was never seen'),
+                       ('bench', "'bench' is the name of 0 states, expected the id or the name")):
+        status, out, error = run(capsys, '--from', str(folder), '--to', state)
+        assert (status, out) == (1, '') and error.startswith(f'mnm_ros policies: {why}')
+
+
+def test_a_file_that_is_none_is_refused(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, error = run(capsys, '--from', str(tmp_path / 'none.sqlite'))
+    assert (status, out) == (1, '') and 'none.sqlite cannot be read' in error
+
+
+def test_a_file_is_written_where_it_is_asked_for(
+        folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / 'learnt.dot'
+    words = ['--from', str(folder), '--format', 'dot', '--output', str(path)]
+    assert export.main(words, 'mnm_ros export') == 0
+    assert path.read_text('utf-8').startswith('digraph learnt {')
+    words[-1] = str(tmp_path / 'nowhere' / 'learnt.dot')
+    assert export.main(words, 'mnm_ros export') == 1
+    assert 'mnm_ros export: ' in capsys.readouterr().err
+    # Nobody is looked for: an explorer that runs does not tell every step.
+    assert export.main(['--format', 'log-csv'], 'mnm_ros export') == 1
+    assert 'expected --from with a *.log.sqlite' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('name', FORMATS)
+def test_every_format_can_be_written(name: str, folder: Path) -> None:
+    if name == 'graphml':
+        pytest.importorskip('networkx')
+    assert FORMATS[name].write(files.read(folder, FORMATS[name].log))
