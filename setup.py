@@ -34,6 +34,9 @@ ROS_WHEELS = [
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
+# seen to work with rosbags 0.11.9, mcap-ros2-support 0.6.0
+BAGS = ['rosbags>=0.11,<0.12', 'mcap-ros2-support>=0.5.3']
+REPORT = ['jinja2>=3', 'matplotlib>=3.5']
 BENCHMARKS = ['matplotlib>=3.5']
 
 
@@ -57,8 +60,10 @@ setup(
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
+        'bags': BAGS,
+        'report': REPORT,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS,
-                 *BENCHMARKS, *GYM],
+                 *BENCHMARKS, *GYM, *BAGS, *REPORT],
         'benchmarks': BENCHMARKS,
         'mutants': ['cosmic-ray>=8.7,<9'],
     },

@@ -33,8 +33,9 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': 'geometry',
+    'bags': 'core checkpoint robot_description',
     'simulation': 'core driving geometry robot_description',
-    'trial': 'core protocol checkpoint simulation',
+    'trial': 'core protocol checkpoint simulation bags robot_description layout',
     'robot_description': '',
     'layout': '',
     'interface': '',
@@ -48,7 +49,7 @@ ROOMS = {
     'launching': 'parameters',
     'contract': 'core protocol robot_description wire',
     'console': 'core simulation interface wire parameters',
-    'command': 'interface trial wire console',
+    'command': 'bags interface trial wire console nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol robot_description wire parameters',
     'nodes/exploring': '__init__ core protocol checkpoint robot_description layout wire parameters'
@@ -65,7 +66,8 @@ A room is a folder of the package, without the rooms within it, or a module besi
 
 WITHOUT_ROS = (
     'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving',
-    'robot_description', 'layout', 'simulation', 'trial', 'interface', 'security')
+    'robot_description', 'layout', 'simulation', 'trial', 'interface', 'security',
+    'bags')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""

@@ -66,6 +66,10 @@ EXPLORATION_TRANSITIONS = (
 )
 
 
+RESET_OPEN = -2
+"""The action of an input that came while a RESET was open; RESET itself says that nothing was."""
+
+
 @dataclass(frozen=True)
 class Event:
     """A decision: after how many steps it was taken, and a sentence for people."""
@@ -86,7 +90,8 @@ class Exploration(Phased, StepTask):
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar recoverable: whether a fault is the robot's, so that ``recover`` leads back.
     :ivar on_input: called after each input with its kind, the state (0 where there is none) and
-        the action that led there (RESET where there is none).
+        the action that led there. If none did, it is the action that was asked for and will not
+        be observed any more, ``RESET_OPEN`` if that is RESET, or RESET if none was asked for.
     :ivar on_hypothesis: called with what is known when that has changed.
     :ivar on_event: called with each decision.
     """
@@ -114,6 +119,7 @@ class Exploration(Phased, StepTask):
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = state['steps']
         self.recoverable = True
+        self._open: int | None = None    # the action asked for and not observed yet
         self._start_machine(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
 
     @property
@@ -191,7 +197,9 @@ class Exploration(Phased, StepTask):
 
     def next_action(self) -> int:
         """Return the action to play; the same until ``observe`` is called."""
-        return self._mnm.next_action()
+        if self._open is None:
+            self._open = self._mnm.next_action()
+        return self._open
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take long; nothing else depends on it."""
@@ -224,8 +232,14 @@ class Exploration(Phased, StepTask):
             if not self.homing.missed(action, state):
                 self._mnm.observe(action, state)
         else:
+            # Whether a step is broken off matters, so that a log of inputs has to say it.
+            if action != RESET:
+                self.next_action()
+            if self._open is not None:
+                action = RESET_OPEN if self._open == RESET else self._open
             self.last_state = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
+        self._open = None
         if self.on_input is not None:
             self.on_input(kind, state, action)
         if self.on_hypothesis is not None and self._mnm.hypothesis is not before:

@@ -34,6 +34,7 @@ class Checkpointing:
 
     :param node: whose name the files have, and that logs.
     :param parameters: of the explorer; ``checkpoint_dir`` names the folder.
+    :ivar identity: what the exploration is asked for, and the version of the package.
     :ivar exploration: goes on where the last one in the folder was, with a RESET.
     :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
         folder cannot be made.
@@ -46,6 +47,7 @@ class Checkpointing:
             self._settings = settings_by_name(asked)
         except ValueError as error:
             raise ParameterError(str(error)) from None
+        self.identity = {'version': __version__, **asked}
         self._seed: int = parameters['seed']
         self._store: Store | None = None
         folder = parameters['checkpoint_dir']
@@ -53,7 +55,7 @@ class Checkpointing:
             name = node.get_fully_qualified_name().strip('/').replace('/', '.')
             try:
                 self._store = Store(
-                    Path(folder).expanduser(), name, {'version': __version__, **asked},
+                    Path(folder).expanduser(), name, self.identity,
                     parameters['transition_log'])
             except OSError as error:
                 raise _not_writable(folder, error) from None

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+import json
 import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -53,6 +54,7 @@ class Publishers:
         self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
         self._status = node.create_publisher(String, 'status', wire.LATCHED)
         self._markers = node.create_publisher(MarkerArray, 'exploration_markers', wire.LATCHED)
+        self._configuration = node.create_publisher(String, 'configuration', wire.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = Markers()
         self._hypothesis: Hypothesis | None = None
@@ -67,7 +69,8 @@ class Publishers:
     def destroy(self) -> None:
         """Remove the topics."""
         self._learnt.destroy()
-        for publisher in (self._phase, self._status, self._markers, self._diagnostics):
+        for publisher in (self._phase, self._status, self._markers, self._configuration,
+                          self._diagnostics):
             self._node.destroy_publisher(publisher)
 
     def republish(self, period: float, now: float) -> None:
@@ -84,6 +87,10 @@ class Publishers:
         """Publish known states and policies, as soon as they may be, if they have a new stamp."""
         self._hypothesis = hypothesis
         self._learnt.change(hypothesis, now)
+
+    def configuration(self, identity: Mapping[str, object]) -> None:
+        """Publish what the exploration is asked for."""
+        self._publish(self._configuration, String(data=json.dumps(identity, sort_keys=True)))
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
         """

@@ -69,6 +69,7 @@ class ExplorationSession:
         self._timers = tuple(
             node.create_timer(period, self._guard.while_open(callback), clock=steady)
             for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
+        self._publishers.configuration(self.checkpointing.identity)
         self._follow(self.exploration)
         self._tick()
         self._report()    # to be repeated while a plan is made
@@ -163,6 +164,7 @@ class ExplorationSession:
             exploration.robot_lost(f'going on from step {exploration.steps}')
         exploration.on_event = self._guard.outside(self._publishers.event)
         exploration.on_hypothesis = self._guard.outside(self._publish)
+        self._link.follow(exploration)
         self._call(self._publish, exploration.hypothesis)
 
     def _publish(self, hypothesis: Hypothesis | None) -> None:
