@@ -49,7 +49,7 @@ ROOMS = {
     'launching': 'parameters',
     'contract': 'core protocol robot_description wire',
     'console': 'core simulation interface wire parameters',
-    'command': 'bags interface trial wire console nodes/common',
+    'command': 'bags checkpoint interface trial wire console nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol robot_description wire parameters',
     'nodes/exploring': '__init__ core protocol checkpoint robot_description layout wire parameters'
@@ -72,7 +72,7 @@ WITHOUT_ROS = (
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""
 
-_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
+_ROS = re.compile(r'(rcl|ros(?!bags)|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
 
 
 class Import(NamedTuple):

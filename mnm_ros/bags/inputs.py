@@ -78,9 +78,7 @@ class Recorded(Inputs):
             seq = self._advance(seq, each.steps, stopped)
             stopped = each.kind is Break.OVER
             if each.kind is Break.BEGUN:
-                self._go_back(each.steps)
-                if self.inputs:
-                    self._add((Input.INTERRUPTED, 0, RESET))
+                self._go_back(each.steps, each.state)
             elif not stopped:
                 self._add((Input(each.kind.value), each.state, each.action))
             if not stopped:
@@ -136,15 +134,25 @@ class Recorded(Inputs):
         self._add((Input.OBSERVED, state, self.bag.orders.get(seq, _UNKNOWN)), time)
         self._steps += 1
 
-    def _go_back(self, steps: int) -> None:
-        """Drop the steps after the first so many: the explorer went on from before them."""
+    def _go_back(self, steps: int, since: int) -> None:
+        """
+        Drop what came later: the explorer went on from before it.
+
+        :param steps: that were left.
+        :param since: inputs since the last of them; the last is that with which it went on.
+        """
         while self._steps > steps:
             kind, *_ = self.inputs.pop()
             self.times.pop()
             self._steps -= kind is Input.OBSERVED
-        if not steps:
-            self.inputs.clear()
-            self.times.clear()
+        trailing = 0
+        while trailing < len(self.inputs) and self.inputs[-1 - trailing][0] is not Input.OBSERVED:
+            trailing += 1
+        for _ in range(trailing - max(0, since - 1)):
+            self.inputs.pop()
+            self.times.pop()
+        if since:
+            self._add((Input.INTERRUPTED, 0, RESET))
 
     def _check(self, seq: int) -> None:
         if seq not in self.bag.answers:

@@ -87,6 +87,7 @@ class Exploration(Phased, StepTask):
     :param resume: what ``to_state`` of such an exploration returned, to go on from there with a
         RESET; None to begin.
     :ivar steps: all that were observed, RESETs included.
+    :ivar inputs_since_step: how many inputs have come since the last step.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar recoverable: whether a fault is the robot's, so that ``recover`` leads back.
     :ivar on_input: called after each input with its kind, the state (0 where there is none) and
@@ -118,6 +119,7 @@ class Exploration(Phased, StepTask):
         self._last_change: str = state['last_change']
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = state['steps']
+        self.inputs_since_step = 0
         self.recoverable = True
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_machine(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
@@ -229,6 +231,7 @@ class Exploration(Phased, StepTask):
             self._met.add(state)
             self.last_state = state
             self.steps += 1
+            self.inputs_since_step = 0
             if not self.homing.missed(action, state):
                 self._mnm.observe(action, state)
         else:
@@ -237,6 +240,7 @@ class Exploration(Phased, StepTask):
                 self.next_action()
             if self._open is not None:
                 action = RESET_OPEN if self._open == RESET else self._open
+            self.inputs_since_step += 1
             self.last_state = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
         self._open = None

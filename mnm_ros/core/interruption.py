@@ -33,7 +33,8 @@ class Interruption(NamedTuple):
     What came between two steps of an exploration.
 
     :ivar steps: that counted before.
-    :ivar state: to which the robot was moved; 0 where it was not.
+    :ivar state: to which the robot was moved; for ``BEGUN`` the inputs since the last step, the
+        one with which it goes on included; 0 for the others.
     :ivar action: as it was given to ``Exploration.on_input``; RESET where nothing was.
     :ivar seq: number of the first order that may count after it.
     """

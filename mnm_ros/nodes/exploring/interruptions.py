@@ -54,7 +54,7 @@ class Interruptions:
                 self._publish(exploration, Break(kind.value), state, action)
 
         exploration.on_input = take
-        self._publish(exploration, Break.BEGUN)
+        self._publish(exploration, Break.BEGUN, exploration.inputs_since_step)
 
     def look(self, exploration: Exploration) -> None:
         """Tell that an exploration is over, once; to be called now and then."""
