@@ -53,7 +53,7 @@ setup(
     maintainer='mnm_ros maintainers',
     maintainer_email='maintainers@mnm-ros.example',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['py.typed']},
+    package_data={NAME: ['py.typed', 'trial/*.j2']},
     python_requires='>=3.10',
     install_requires=[
         'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'scipy>=1.8', 'transitions>=0.8.10'],

@@ -50,9 +50,11 @@ class Checkpointing:
         self.identity = {'version': __version__, **asked}
         self._seed: int = parameters['seed']
         self._store: Store | None = None
+        self._described = ''
         folder = parameters['checkpoint_dir']
         if folder:
             name = node.get_fully_qualified_name().strip('/').replace('/', '.')
+            self._described_in = Path(folder).expanduser() / f'{name}.robot_side.json'
             try:
                 self._store = Store(
                     Path(folder).expanduser(), name, self.identity,
@@ -69,6 +71,16 @@ class Checkpointing:
     def problem(self) -> str:
         """Why nothing is kept at the moment, or empty."""
         return self._store.problem if self._store else ''
+
+    def describe(self, text: str) -> None:
+        """Keep what the robot side says about itself beside the files; reports show it."""
+        if self._store is None or text == self._described:
+            return
+        self._described = text
+        try:
+            self._described_in.write_text(text, encoding='utf-8')
+        except OSError as error:
+            self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
 
     def save(self) -> tuple[bool, str]:
         """Write everything to the disk; return success, and the file or the reason."""

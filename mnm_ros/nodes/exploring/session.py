@@ -200,6 +200,8 @@ class ExplorationSession:
         self._most_states = self._allowed_states()
         self._link.tick(step_limits(self._parameters, deadline), now)
         self._publishers.description = self._link.profile.description
+        if self._link.profile.text:
+            self.checkpointing.describe(self._link.profile.text)
         self._call(self._publishers.news, self.exploration, self._link.missing(now), now)
         self._publishers.republish(self._parameters['republish_period'], now)
 
