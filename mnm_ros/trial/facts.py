@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 import math
 import platform
@@ -71,6 +72,9 @@ class Facts:
         self.limit = (1 + identity['epsilon']) * identity['radius']
         self.actions: list[str] = list(identity['actions'])
         self.recorded = saved if isinstance(saved, Recorded) else None
+        self._answered = sorted(
+            time for (kind, *_), time in zip(saved.inputs, saved.times)
+            if kind is Input.OBSERVED) if isinstance(saved, Recorded) else []
 
     @property
     def policies(self) -> tuple[Policy, ...]:
@@ -169,10 +173,7 @@ class Facts:
 
     def step_at(self, time: int) -> int:
         """Return how many steps were over at a time of the bag."""
-        if self.recorded is None:
-            return 0
-        return sum(kind is Input.OBSERVED and when <= time for (kind, *_), when in zip(
-            self.recorded.inputs, self.recorded.times))
+        return bisect_right(self._answered, time)
 
     def changes(self) -> list[int]:
         """Return the steps at which the world has truly changed, where a simulator has told."""
