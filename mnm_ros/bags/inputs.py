@@ -24,6 +24,7 @@ from typing import Any
 
 from mnm_ros.bags.reading import Bag
 from mnm_ros.checkpoint.input_log import Entry, Inputs, Refused
+from mnm_ros.checkpoint.warm_start import recalled
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.interruption import Break
 from mnm_ros.core.presets import settings_by_name
@@ -117,7 +118,8 @@ class Recorded(Inputs):
 
     def _exploration(self) -> Exploration:
         try:
-            return Exploration(settings_by_name(self.identity), self.identity['seed'])
+            return Exploration(settings_by_name(self.identity), self.identity['seed'],
+                               recollection=recalled(self.identity))
         except (KeyError, ValueError) as error:
             raise Refused(f'the parameters are not known here: {error}') from None
 

@@ -13,12 +13,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import math
 from typing import Protocol
 
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.recollection import Step
 import numpy as np
 
 FEW = 30
@@ -113,6 +114,15 @@ class BaseAlgorithm(ABC):
 
         It never finishes the run.
         """
+
+    def recall(self, steps: Sequence[Step]) -> bool:
+        """
+        Learn from steps that were made in the same CMP before this run; return whether it can.
+
+        To be called before the first action. The next state is None for a step that was broken
+        off. It never finishes the run. Optional.
+        """
+        return False
 
     def forget(self, state: int, action: int) -> None:
         """

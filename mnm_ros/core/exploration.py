@@ -26,6 +26,7 @@ from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.recollection import Recollection
 from mnm_ros.core.step_task import OVER, RunState, StepTask
 
 
@@ -86,6 +87,7 @@ class Exploration(Phased, StepTask):
     :param seed: of every random choice.
     :param resume: what ``to_state`` of such an exploration returned, to go on from there with a
         RESET; None to begin.
+    :param recollection: what is known of the CMP from before; the promise holds as without.
     :ivar steps: all that were observed, RESETs included.
     :ivar inputs_since_step: how many inputs have come since the last step.
     :ivar events: the last decisions, oldest first; at most 1,000.
@@ -103,10 +105,11 @@ class Exploration(Phased, StepTask):
     on_event: Callable[[Event], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
-                 resume: Mapping[str, Any] | None = None) -> None:
+                 resume: Mapping[str, Any] | None = None,
+                 recollection: Recollection | None = None) -> None:
         state = resume or {'counts': (), 'news': 'waiting for the robot to come home',
                            'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
-        self._mnm = new_mnm(settings, seed, self._decided, state['mnm'])
+        self._mnm = new_mnm(settings, seed, self._decided, state['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
         self._actions = settings.problem.actions
         self._counts = Counts.from_state(state['counts'])
@@ -186,6 +189,11 @@ class Exploration(Phased, StepTask):
         for action in range(self._actions):
             for following, count in self._counts.next_states(state, action).items():
                 yield action, following, count
+
+    @property
+    def round(self) -> int:
+        """Return the number of the round of MNM, 0 before the first RESET."""
+        return self._mnm.round
 
     @property
     def changes_noticed(self) -> int:

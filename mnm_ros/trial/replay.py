@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import math
 
 from mnm_ros.checkpoint.input_log import Inputs, Refused
+from mnm_ros.checkpoint.warm_start import recalled
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Policy
@@ -147,7 +148,8 @@ def replay(saved: Inputs) -> ReplaySummary:
         settings = settings_by_name(saved.identity)
     except (KeyError, ValueError) as error:
         raise Refused(f'the parameters of the log are not known here: {error}') from None
-    exploration = Exploration(settings, saved.identity['seed'], saved.point)
+    exploration = Exploration(
+        settings, saved.identity['seed'], saved.point, recalled(saved.identity))
     summary = ReplaySummary(exploration, exploration.last_state)
     exploration.robot_answers()    # so that its phase is that of the algorithm
     exploration.on_input = summary.take

@@ -53,3 +53,13 @@ def test_of_a_real_run(start: Callable, explorer: Callable, peer: Peer, scenario
     least, = re.findall(
         r'<td>\D*1\D*</td><td class="n">[\d,]+</td>\s*<td class="n">([\d.]+)<', text)
     assert float(least) == pytest.approx(sum(there.values()) / there['1'], rel=0.01)
+
+    # The log can start another exploration.
+    log = tmp_path / 'kept' / 'explorer.log.sqlite'
+    robot = start('cmp_sim', scenario=scenario)
+    refused = explorer(warm_start=str(log), base='ucb_explore')
+    again = explorer(warm_start=str(log), radius=5.0)
+    peer.wait_for(lambda: 'warm start with' in again.output, 'a warm start')
+    assert refused.wait() == 1
+    assert "parameter 'warm_start' is" in refused.output and 'cannot begin with' in refused.output
+    assert again.stop() == 0 and robot.stop() == 0

@@ -18,8 +18,10 @@ import time
 from mnm_ros import __version__
 from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.checkpoint.store import Store
+from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.recollection import Recollection
 from mnm_ros.parameters import ParameterError, Parameters
 from rclpy.node import Node
 
@@ -48,6 +50,7 @@ class Checkpointing:
         except ValueError as error:
             raise ParameterError(str(error)) from None
         self.identity = {'version': __version__, **asked}
+        self._recollection = self._recall(parameters['warm_start'], parameters['checkpoint_dir'])
         self._seed: int = parameters['seed']
         self._store: Store | None = None
         self._described = ''
@@ -111,6 +114,20 @@ class Checkpointing:
         if self._store is not None:
             self._store.close()
 
+    def _recall(self, log: str, folder: str) -> Recollection | None:
+        """Return what the exploration begins with, and make it part of what is asked for."""
+        if not log:
+            return None
+        path = Path(log).expanduser().resolve()
+        try:
+            if folder and path.parent == Path(folder).expanduser().resolve():
+                raise Refused('it would be set aside there, expected another folder than '
+                              'checkpoint_dir')
+            found, self.identity[KEY] = warm_start(path, self.identity)
+        except (Refused, OSError) as error:
+            raise ParameterError(f"parameter 'warm_start' is {log!r}: {error}") from None
+        return found
+
     def _restore(self) -> Exploration | None:
         if self._store is None:
             return None
@@ -129,12 +146,14 @@ class Checkpointing:
         return exploration
 
     def _revive(self, saved: Saved) -> Exploration:
-        exploration = Exploration(self._settings, self._seed, saved.point)
+        exploration = Exploration(
+            self._settings, self._seed, saved.point, self._recollection)
         saved.replay(exploration)
         return exploration
 
     def _begin(self) -> Exploration:
-        exploration = Exploration(self._settings, self._seed)
+        exploration = Exploration(
+            self._settings, self._seed, recollection=self._recollection)
         if self._store is not None:
             self._store.begin_generation(0, None)
             self._store.attach(exploration)
