@@ -35,7 +35,7 @@ ROOMS = {
     'driving': 'geometry',
     'bags': 'core checkpoint robot_description',
     'simulation': 'core driving geometry robot_description',
-    'trial': '__init__ core protocol checkpoint simulation bags robot_description layout',
+    'trial': 'core protocol checkpoint simulation bags robot_description layout',
     'robot_description': '',
     'layout': '',
     'interface': '',

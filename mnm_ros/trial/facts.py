@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 import math
 import platform
 from typing import Any, NamedTuple
 
-from mnm_ros import __version__
 from mnm_ros.bags.inputs import Recorded
 from mnm_ros.checkpoint.input_log import Inputs
 from mnm_ros.core.exploration import Input
@@ -240,7 +240,7 @@ class Facts:
         import matplotlib
         import numpy
         return [('explored by mnm_ros', str(self._saved.identity.get('version', 'unknown'))),
-                ('reported by mnm_ros', __version__), ('Python', platform.python_version()),
+                ('reported by mnm_ros', import_module('mnm_ros').__version__), ('Python', platform.python_version()),
                 ('numpy', numpy.__version__), ('matplotlib', matplotlib.__version__),
                 ('jinja2', jinja2.__version__)]
 

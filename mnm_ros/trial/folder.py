@@ -17,10 +17,11 @@ from pathlib import Path
 import re
 from typing import Any
 
-from mnm_ros import __version__
 from mnm_ros.core.presets import OPTIONS
-from mnm_ros.trial.report import STARTS
 import yaml
+
+STARTS = 'starts.txt'
+"""The file in the folder of a trial that has the time of each launch, a line each."""
 
 
 def prepare(params_file: str, folder: str, now: datetime) -> Path:
@@ -78,7 +79,7 @@ def asked_for(text: str) -> dict[str, Any]:
     defaults: dict[str, Any] = {
         'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1, 'preset': 'onboard', 'seed': 0,
         **{option.name: option.default for option in OPTIONS}}
-    return {'version': __version__, 'actions': list(given['actions']),
+    return {'actions': list(given['actions']),
             **{name: given.get(name, default) for name, default in defaults.items()}}
 
 

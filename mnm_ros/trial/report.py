@@ -32,10 +32,8 @@ from mnm_ros.bags.reading import is_bag, read_bag
 from mnm_ros.checkpoint.input_log import COMPANIONS, Inputs, Refused, Saved
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.facts import Facts, steps_in_words
+from mnm_ros.trial.folder import asked_for, STARTS
 from mnm_ros.trial.replay import replay
-
-STARTS = 'starts.txt'
-"""The file in the folder of a trial that has the time of each launch, a line each."""
 
 INSTALL = ("a report needs the Python packages jinja2 and matplotlib: pip install "
            "'mnm_ros[report]', or apt install python3-jinja2 python3-matplotlib")
@@ -196,7 +194,6 @@ def _asked(path: Path | None) -> dict[str, Any] | None:
     """Return what a file of parameters asks an explorer for."""
     if path is None:
         return None
-    from mnm_ros.trial.folder import asked_for
     try:
         return asked_for(path.expanduser().read_text(encoding='utf-8'))
     except (OSError, ValueError) as error:
