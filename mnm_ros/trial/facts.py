@@ -240,7 +240,8 @@ class Facts:
         import matplotlib
         import numpy
         return [('explored by mnm_ros', str(self._saved.identity.get('version', 'unknown'))),
-                ('reported by mnm_ros', import_module('mnm_ros').__version__), ('Python', platform.python_version()),
+                ('reported by mnm_ros', import_module('mnm_ros').__version__),
+                ('Python', platform.python_version()),
                 ('numpy', numpy.__version__), ('matplotlib', matplotlib.__version__),
                 ('jinja2', jinja2.__version__)]
 
