@@ -36,6 +36,9 @@ GYM = ['gymnasium>=0.29,<2']
 # For mnm_ros export --format graphml.
 GRAPHML = ['networkx>=2.4']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
+# seen to work with rosbags 0.11.9, mcap-ros2-support 0.6.0
+BAGS = ['rosbags>=0.11,<0.12', 'mcap-ros2-support>=0.5.3']
+REPORT = ['jinja2>=3', 'matplotlib>=3.5']
 BENCHMARKS = ['matplotlib>=3.5', 'rich>=12.3']
 
 
@@ -52,7 +55,7 @@ setup(
     maintainer='mnm_ros maintainers',
     maintainer_email='maintainers@mnm-ros.example',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['py.typed']},
+    package_data={NAME: ['py.typed', 'trial/*.j2']},
     python_requires='>=3.10',
     install_requires=[
         'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'rich>=11.2', 'scipy>=1.8',
@@ -61,8 +64,10 @@ setup(
         'ros': ROS_WHEELS,
         'gym': GYM,
         'graphml': GRAPHML,
+        'bags': BAGS,
+        'report': REPORT,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS,
-                 *BENCHMARKS, *GRAPHML, *GYM],
+                 *BAGS, *BENCHMARKS, *GRAPHML, *GYM, *REPORT],
         'benchmarks': BENCHMARKS,
         'mutants': ['cosmic-ray>=8.7,<9'],
     },

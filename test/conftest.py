@@ -31,6 +31,7 @@ SLOW = {
     'test_disco.py': ['test_the_promise_is_kept_on_the_shipped_scenarios'],
     'test_probe.py': ['test_predictions_in_worlds_never_fitted_to'],
     'test_promise.py': ['test_the_promise_is_kept'],
+    'test_warm_start.py': ['test_the_promise_is_kept_and_steps_are_saved'],
     'test_watch_phase.py': [
         'test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_delta_says'],
 }

@@ -33,8 +33,9 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': 'geometry',
+    'bags': 'core checkpoint robot_description',
     'simulation': 'core driving geometry robot_description',
-    'trial': 'core protocol checkpoint simulation',
+    'trial': 'core protocol checkpoint simulation bags robot_description layout',
     'export': 'core checkpoint simulation robot_description',
     'robot_description': '',
     'layout': '',
@@ -49,7 +50,8 @@ ROOMS = {
     'launching': 'parameters',
     'contract': 'core protocol robot_description wire',
     'console': 'core simulation robot_description interface wire parameters',
-    'command': 'core checkpoint robot_description export interface trial wire console',
+    'command': 'core bags checkpoint robot_description export interface trial wire console '
+               'nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol robot_description wire parameters',
     'nodes/exploring': '__init__ core protocol checkpoint robot_description layout wire parameters'
@@ -66,12 +68,13 @@ A room is a folder of the package, without the rooms within it, or a module besi
 
 WITHOUT_ROS = (
     'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving',
-    'export', 'robot_description', 'layout', 'simulation', 'trial', 'interface', 'security')
+    'bags', 'export', 'robot_description', 'layout', 'simulation', 'trial', 'interface',
+    'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""
 
-_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
+_ROS = re.compile(r'(rcl|ros(?!bags)|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
 
 
 class Import(NamedTuple):

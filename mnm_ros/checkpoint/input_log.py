@@ -18,7 +18,8 @@ any SQLite browser, pandas or R opens it. Its tables:
   as JSON with a SHA-256; an empty point is the very beginning.
 - ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
   1 relocated, 2 interrupted) and ``state`` as given to ``Exploration``; the ``action`` that led
-  there (-1 is RESET); and ``chain``, a CRC-32 over this row and all before it.
+  there (-1 is RESET), or, for the other kinds, the one that was broken off (-2 if it was RESET, -1
+  if there was none); and ``chain``, a CRC-32 over this row and all before it.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -34,7 +35,8 @@ import sqlite3
 from typing import Any
 import zlib
 
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN
+from mnm_ros.core.problem import RESET
 
 FORMAT = 1
 COMPANIONS = ('', '-wal', '-shm', '-journal')
@@ -129,44 +131,24 @@ class InputLog:
         self._database.close()
 
 
-class Saved:
+class Inputs:
     """
-    What a file holds.
+    What an exploration has learnt from, one input after the other.
 
-    :param path: the file.
-    :param identity: what the exploration at hand is asked for; None to take any.
-    :ivar identity: what the exploration in the file was asked for.
-    :ivar point: its resume point; None is the very beginning.
-    :ivar number: of all its inputs, those before the resume point included.
-    :ivar inputs: those since the resume point.
-    :ivar chain: the checksum over them.
-    :raises Refused: if the file is damaged, or for something else than ``identity``.
+    :param path: where they are from, for messages.
+    :param identity: what the exploration was asked for.
+    :param point: where it begins; None is the very beginning.
+    :ivar number: of all its inputs, those before ``point`` included.
+    :ivar inputs: those since.
     """
 
-    def __init__(self, path: Path, identity: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, path: Path, identity: Mapping[str, Any],
+                 point: dict[str, Any] | None) -> None:
         self.path = path
-        try:
-            meta, rows = _read(path)
-        except (sqlite3.Error, OSError) as error:
-            raise Refused(f'{path} cannot be read: {error}') from None
-        if meta.get('format') != str(FORMAT):
-            raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
-        try:
-            self.identity = json.loads(meta['identity'])
-            text = meta['point']
-            if meta['sha256'] != _digest(text):
-                raise Refused(f'{path} is damaged: its resume point does not fit its SHA-256')
-            point = json.loads(text)
-            self.point: dict[str, Any] | None = point['point']
-            self.number: int = point['number']
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, Refused):
-                raise
-            raise Refused(f'{path} is damaged: {error!r}') from None
-        if identity is not None:
-            self._check_identity(json.loads(json.dumps(identity)))
-        self.chain = 0
-        self.inputs = [self._check_row(*row) for row in rows]
+        self.identity = dict(identity)
+        self.point = point
+        self.number = 0
+        self.inputs: list[Entry] = []
 
     def replay(self, exploration: Exploration,
                abandoned: Callable[[], bool] = lambda: False) -> None:
@@ -179,11 +161,50 @@ class Saved:
         for number, (kind, state, action) in enumerate(self.inputs):
             if number % _LOOK == 0 and abandoned():
                 raise Abandoned
-            if kind is Input.OBSERVED and exploration.next_action() != action:
-                raise Refused(
-                    f'{self.path} tells of action {action} at step {exploration.steps}, expected '
-                    f'{exploration.next_action()}; by version {self.identity.get("version")}')
+            if kind is Input.OBSERVED or action != RESET:
+                played = RESET if action == RESET_OPEN else action
+                if exploration.next_action() != played:
+                    raise Refused(
+                        f'{self.path} tells of action {played} at step {exploration.steps}, '
+                        f'expected {exploration.next_action()}; by version '
+                        f'{self.identity.get("version")}')
             exploration.take(kind, state, action)
+
+
+class Saved(Inputs):
+    """
+    What a file holds.
+
+    :param path: the file.
+    :param identity: what the exploration at hand is asked for; None to take any.
+    :ivar chain: the checksum over them.
+    :raises Refused: if the file is damaged, or for something else than ``identity``.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, Any] | None = None) -> None:
+        super().__init__(path, {}, None)
+        try:
+            meta, rows = _read(path)
+        except (sqlite3.Error, OSError) as error:
+            raise Refused(f'{path} cannot be read: {error}') from None
+        if meta.get('format') != str(FORMAT):
+            raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
+        try:
+            self.identity = json.loads(meta['identity'])
+            text = meta['point']
+            if meta['sha256'] != _digest(text):
+                raise Refused(f'{path} is damaged: its resume point does not fit its SHA-256')
+            point = json.loads(text)
+            self.point = point['point']
+            self.number = point['number']
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, Refused):
+                raise
+            raise Refused(f'{path} is damaged: {error!r}') from None
+        if identity is not None:
+            self._check_identity(json.loads(json.dumps(identity)))
+        self.chain = 0
+        self.inputs = [self._check_row(*row) for row in rows]
 
     def forget_after(self, number: int) -> None:
         """Drop the inputs after ``number``; Refused if the file begins later or ends earlier."""

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import math
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from mnm_ros.core.activity import Doing
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.prediction import Outlook
+from mnm_ros.core.recollection import Step
 import numpy as np
 
 FEW = 30
@@ -125,6 +126,15 @@ class BaseAlgorithm(ABC):
 
         It never finishes the run.
         """
+
+    def recall(self, steps: Sequence[Step]) -> bool:
+        """
+        Learn from steps that were made in the same CMP before this run; return whether it can.
+
+        To be called before the first action. The next state is None for a step that was broken
+        off. It never finishes the run. Optional.
+        """
+        return False
 
     def forget(self, state: int, action: int) -> None:
         """

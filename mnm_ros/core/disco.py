@@ -38,6 +38,7 @@ from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.prediction import Outlook
 from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.recollection import Step
 from mnm_ros.core.requirement import Requirement
 from mnm_ros.core.sampling import most_relevant, Sampling
 from mnm_ros.core.transition_rows import TransitionRows
@@ -234,6 +235,17 @@ class Disco(Phased, BaseAlgorithm):
         """Learn from somebody else's step in the same CMP."""
         self._learn(state, action, next_state)
         self._sampling.reopen(state)
+
+    def recall(self, steps: Sequence[Step]) -> bool:
+        """Learn from steps made before: all that is learnt from pairs holds for them, too."""
+        for state, action, next_state in steps:
+            if next_state is None:
+                self._parts.sets.lose(state, action)
+            else:
+                self._learn(state, action, next_state)
+        for state in tuple(self._sampling.sampled):
+            self._sampling.reopen(state)
+        return True
 
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of the pair, and sample it anew."""

@@ -29,6 +29,7 @@ from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.recollection import Recollection
 from mnm_ros.core.step_task import OVER, RunState, StepTask
 
 
@@ -69,6 +70,10 @@ EXPLORATION_TRANSITIONS = (
 )
 
 
+RESET_OPEN = -2
+"""The action of an input that came while a RESET was open; RESET itself says that nothing was."""
+
+
 @dataclass(frozen=True)
 class Event:
     """A decision: after how many steps it was taken, and a sentence for people."""
@@ -85,11 +90,14 @@ class Exploration(Phased, StepTask):
     :param seed: of every random choice.
     :param resume: what ``to_state`` of such an exploration returned, to go on from there with a
         RESET; None to begin.
+    :param recollection: what is known of the CMP from before; the promise holds as without.
     :ivar steps: all that were observed, RESETs included.
+    :ivar inputs_since_step: how many inputs have come since the last step.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar recoverable: whether a fault is the robot's, so that ``recover`` leads back.
     :ivar on_input: called after each input with its kind, the state (0 where there is none) and
-        the action that led there (RESET where there is none).
+        the action that led there. If none did, it is the action that was asked for and will not
+        be observed any more, ``RESET_OPEN`` if that is RESET, or RESET if none was asked for.
     :ivar keeping_is_slow: whether ``on_input`` may take long now, as it keeps a resume point.
     :ivar on_hypothesis: called with what is known when that has changed.
     :ivar on_event: called with each decision.
@@ -102,10 +110,11 @@ class Exploration(Phased, StepTask):
     on_event: Callable[[Event], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
-                 resume: Mapping[str, Any] | None = None) -> None:
+                 resume: Mapping[str, Any] | None = None,
+                 recollection: Recollection | None = None) -> None:
         state = resume or {'counts': (), 'news': 'waiting for the robot to come home',
                            'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
-        self._mnm = new_mnm(settings, seed, self._decided, state['mnm'])
+        self._mnm = new_mnm(settings, seed, self._decided, state['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
         self.homing.misses = state.get('misses', 0)
         self._problem = settings.problem
@@ -121,7 +130,9 @@ class Exploration(Phased, StepTask):
         self._last_change: str = state['last_change']
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = state['steps']
+        self.inputs_since_step = 0
         self.recoverable = True
+        self._open: int | None = None    # the action asked for and not observed yet
         self._start_machine(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
 
     @property
@@ -218,6 +229,11 @@ class Exploration(Phased, StepTask):
             self._problem.limit, expected_steps)
 
     @property
+    def round(self) -> int:
+        """Return the number of the round of MNM, 0 before the first RESET."""
+        return self._mnm.round
+
+    @property
     def changes_noticed(self) -> int:
         """Return how many changes led to a revision so far."""
         return self._mnm.log.noticed
@@ -229,7 +245,9 @@ class Exploration(Phased, StepTask):
 
     def next_action(self) -> int:
         """Return the action to play; the same until ``observe`` is called."""
-        return self._mnm.next_action()
+        if self._open is None:
+            self._open = self._mnm.next_action()
+        return self._open
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take long; nothing else depends on it."""
@@ -257,11 +275,19 @@ class Exploration(Phased, StepTask):
             self._observed.add(self.last_state, action, state)
             self.last_state = state
             self.steps += 1
+            self.inputs_since_step = 0
             if not self.homing.missed(action, state):
                 self._mnm.observe(action, state)
         else:
+            # Whether a step is broken off matters, so that a log of inputs has to say it.
+            if action != RESET:
+                self.next_action()
+            if self._open is not None:
+                action = RESET_OPEN if self._open == RESET else self._open
+            self.inputs_since_step += 1
             self.last_state = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
+        self._open = None
         if self.on_input is not None:
             self.on_input(kind, state, action)
         if self._mnm.hypothesis is not before:

@@ -27,6 +27,7 @@ from mnm_ros.core.machine import Phased
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.recollection import Recollection
 from mnm_ros.core.streams import Schedule
 import numpy as np
 
@@ -85,6 +86,7 @@ class Mnm(Phased):
     :param new_checking: makes the checking phase of a round from the output of a stream.
     :param on_event: called with one sentence for people whenever something is decided.
     :param resume: what ``to_state`` of such an MNM returned, to go on from there.
+    :param recollection: with which the first stream begins.
     :ivar log: what was decided, and how many changes were noticed and relearnt.
     :ivar round: number of the round, 0 before the first RESET.
     :ivar runs: runs of the base algorithm so far.
@@ -98,7 +100,9 @@ class Mnm(Phased):
     def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
                  new_schedule: Callable[[], Schedule], new_checking: CheckingPhaseFactory, *,
                  on_event: Callable[[str], None] = lambda sentence: None,
-                 resume: Mapping[str, Any] | None = None) -> None:
+                 resume: Mapping[str, Any] | None = None,
+                 recollection: Recollection | None = None) -> None:
+        self._recollection = recollection
         self._settings = settings
         self._seed = seed
         self._new_base = new_base
@@ -220,8 +224,20 @@ class Mnm(Phased):
         self._round_problem = self._problem_of_round()
         numbers = count(1)
         self.building = BuildingPhase(
-            lambda: self._base(self._problem_of_stream(next(numbers))), self._new_schedule(),
+            lambda: self._stream(next(numbers)), self._new_schedule(),
             shared=self._settings.stream_data == 'shared')
+
+    def _stream(self, number: int) -> BaseAlgorithm:
+        run = self._base(self._problem_of_stream(number))
+        remembered = self._recollection
+        # Later streams are there for a change that nobody has noticed, perhaps before the first.
+        if remembered is not None and self.round == number == 1:
+            if remembered.home == self.home:
+                run.recall(remembered.steps)
+                self.log.tell(f'warm start with {len(remembered.steps):,} steps of a log')
+            else:
+                self.log.tell(f'no warm start: home was state {remembered.home} in the log')
+        return run
 
     def _problem_of_round(self) -> Problem:
         """Return the problem of the checking phase."""

@@ -24,6 +24,7 @@ from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.parts import BASES, CHECKS, PARTS
 from mnm_ros.core.problem import Problem
+from mnm_ros.core.recollection import Recollection
 from mnm_ros.core.streams import new_schedule
 import numpy as np
 
@@ -158,9 +159,11 @@ def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:
 
 def new_mnm(resolved: Settings, seed: int = 0,
             on_event: Callable[[str], None] = lambda sentence: None,
-            resume: Mapping[str, Any] | None = None) -> Mnm:
+            resume: Mapping[str, Any] | None = None,
+            recollection: Recollection | None = None) -> Mnm:
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
     return Mnm(
         resolved, seed, base_factory(resolved.base),
         new_schedule=lambda: new_schedule(resolved.streams, resolved.stream_exponent),
-        new_checking=CHECKS[resolved.checks](resolved), on_event=on_event, resume=resume)
+        new_checking=CHECKS[resolved.checks](resolved), on_event=on_event, resume=resume,
+        recollection=recollection)

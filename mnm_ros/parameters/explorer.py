@@ -53,6 +53,8 @@ EXPLORER: tuple[Row, ...] = (
     Row('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from after a '
         "restart; '' for off", read_only=True),
     Row('transition_log', False, 'keep every transition in checkpoint_dir, too, for replay'),
+    Row('warm_start', '', 'transition log of another exploration of the same world, perhaps with '
+        "another radius, epsilon, delta or preset, to begin with; '' for none", read_only=True),
     RECORD,
     *(Row(option.name, option.default, option.description, option.minimum, option.maximum,
           choices=option.choices, or_default=True, importable=option.importable,

@@ -17,8 +17,11 @@ from pathlib import Path
 import re
 from typing import Any
 
-from mnm_ros.trial.report import STARTS
+from mnm_ros.core.presets import OPTIONS
 import yaml
+
+STARTS = 'starts.txt'
+"""The file in the folder of a trial that has the time of each launch, a line each."""
 
 
 def prepare(params_file: str, folder: str, now: datetime) -> Path:
@@ -55,6 +58,29 @@ def keeping(text: str, folder: Path) -> str:
     entry['ros__parameters'] = {**(entry.get('ros__parameters') or {}), **kept}
     # Strings are quoted: ROS would read a name like n as false.
     return yaml.dump(tree, Dumper=_Quoting, sort_keys=False)
+
+
+def asked_for(text: str) -> dict[str, Any]:
+    """
+    Return what parameters, as YAML, ask an explorer for, as a log would name it.
+
+    :raises ValueError: if they are none, or do not name the actions.
+    """
+    try:
+        tree = yaml.load(text, Loader=_Loading)
+    except yaml.YAMLError as error:
+        raise ValueError(f'no YAML: {" ".join(str(error).split())}') from None
+    given: dict[str, Any] = {}
+    for key in ('/**', 'explorer', '/explorer', '/**/explorer'):
+        entry = tree.get(key) if isinstance(tree, dict) else None
+        given.update((entry or {}).get('ros__parameters') or {})
+    if 'actions' not in given:
+        raise ValueError('no actions, expected parameters of an explorer that name them')
+    defaults: dict[str, Any] = {
+        'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1, 'preset': 'onboard', 'seed': 0,
+        **{option.name: option.default for option in OPTIONS}}
+    return {'actions': list(given['actions']),
+            **{name: given.get(name, default) for name, default in defaults.items()}}
 
 
 class _Loading(yaml.SafeLoader):

@@ -20,7 +20,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 import math
 
-from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.checkpoint.input_log import Inputs, Refused
+from mnm_ros.checkpoint.warm_start import recalled
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Policy
@@ -43,6 +44,11 @@ class ReplaySummary:
     :ivar counts: per (state, action) how often each next state followed since the last change
         that was noticed.
     :ivar noticed: how many changes were noticed.
+    :ivar noticed_at: at which steps.
+    :ivar candidates: per change of their number the step and the new number.
+    :ivar phases: the phase after each input at which it has changed, as the input's number from 0
+        on, and its name.
+    :ivar steps: how many there were before each of these inputs, and at the end.
     """
 
     exploration: Exploration
@@ -53,6 +59,10 @@ class ReplaySummary:
     actions: Counter[int] = field(default_factory=Counter)
     counts: dict[Pair, Counter[int]] = field(default_factory=dict)
     noticed: int = 0
+    noticed_at: list[int] = field(default_factory=list)
+    candidates: list[tuple[int, int]] = field(default_factory=list)
+    phases: list[tuple[int, str]] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
 
     def take(self, kind: Input, state: int, action: int) -> None:
         """Take note of an input, after the exploration has taken it."""
@@ -63,14 +73,33 @@ class ReplaySummary:
             self.actions[action] += 1
             if before is not None:
                 self.counts.setdefault((before, action), Counter())[state] += 1
+        self._take_phase()
         if exploration.changes_noticed != self.noticed:
             self.noticed = exploration.changes_noticed
+            self.noticed_at.append(exploration.steps)
             self.counts.clear()
         if not self.events or self.events[-1][1] != exploration.status:
             self.events.append((exploration.steps, exploration.status))
         found = len(exploration.hypothesis.targets) if exploration.hypothesis else 0
         if not self.known or self.known[-1][1] != found:
             self.known.append((exploration.steps, found))
+        met = len(exploration.candidates)
+        if not self.candidates or self.candidates[-1][1] != met:
+            self.candidates.append((exploration.steps, met))
+
+    def _take_phase(self) -> None:
+        phase = self.exploration.phase.value
+        if not self.phases or self.phases[-1][1] != phase:
+            self.phases.append((sum(self.inputs.values()) - 1, phase))
+            self.steps.append(self.exploration.steps)
+
+    def steps_by_phase(self) -> dict[str, int]:
+        """Return how many steps were made in each phase."""
+        found: dict[str, int] = {}
+        ends = [*self.steps[1:], self.exploration.steps]
+        for (_, phase), begin, end in zip(self.phases, self.steps, ends):
+            found[phase] = found.get(phase, 0) + end - begin
+        return found
 
     def steps_to(self, policy: Policy) -> float:
         """
@@ -113,14 +142,16 @@ class ReplaySummary:
         return 0 if least == math.inf else int(least)
 
 
-def replay(saved: Saved) -> ReplaySummary:
+def replay(saved: Inputs) -> ReplaySummary:
     """Return what happened; Refused if this version decides otherwise than the log says."""
     try:
         settings = settings_by_name(saved.identity)
     except (KeyError, ValueError) as error:
         raise Refused(f'the parameters of the log are not known here: {error}') from None
-    exploration = Exploration(settings, saved.identity['seed'], saved.point)
+    exploration = Exploration(
+        settings, saved.identity['seed'], saved.point, recalled(saved.identity))
     summary = ReplaySummary(exploration, exploration.last_state)
+    exploration.robot_answers()    # so that its phase is that of the algorithm
     exploration.on_input = summary.take
     saved.replay(exploration)
     return summary

@@ -9,147 +9,42 @@
 # the License.
 
 """
-Write the report of a trial: ``python3 -m mnm_ros.trial.report TRIAL_DIR``.
+Write what happened in an exploration as one HTML file: ``mnm_ros report PATH ...``.
 
-For every transition log in the folder (``*.log.sqlite``, kept with ``transition_log: true``) it
-writes in Markdown what happened, what is known and how well, with a figure if matplotlib is
-installed.
+A path is the folder of a trial, of which every transition log (``*.log.sqlite``, kept with
+``transition_log: true``) is reported on; or one such log, a checkpoint, or a bag. The page needs
+nothing from elsewhere, and can be printed.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 import math
 import os
 from pathlib import Path
 import sys
+from typing import Any
 
-from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, Saved
-from mnm_ros.core.exploration import Input
-from mnm_ros.core.presets import OPTIONS
-from mnm_ros.core.problem import RESET
-from mnm_ros.trial.replay import replay, ReplaySummary
+from mnm_ros.bags.inputs import Recorded
+from mnm_ros.bags.reading import is_bag, read_bag
+from mnm_ros.checkpoint.input_log import COMPANIONS, Inputs, Refused, Saved
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.trial.facts import Facts, steps_in_words
+from mnm_ros.trial.folder import asked_for, STARTS
+from mnm_ros.trial.replay import replay
 
-STARTS = 'starts.txt'
-"""The file in the folder of a trial that has the time of each launch, a line each."""
+INSTALL = ("a report needs the Python packages jinja2 and matplotlib: pip install "
+           "'mnm_ros[report]', or apt install python3-jinja2 python3-matplotlib")
 
-_EVENTS = 40      # the last ones, which are listed
-_ENOUGH = 3       # times; a policy with an action tried less often is marked
-
-
-def report(saved: Saved, summary: ReplaySummary, span: str, figure: str) -> str:
-    """
-    Return the report of one log as Markdown.
-
-    :param span: the beginning and the end in words, or ''.
-    :param figure: the name of the file of the figure, or ''.
-    """
-    return '\n'.join(line for part in (
-        _overview(saved, summary, span),
-        (f'![known states over steps]({figure})', '') if figure else (),
-        _policies(saved, summary), _actions(saved, summary), _events(summary), _parameters(saved),
-    ) for line in part)
-
-
-def _overview(saved: Saved, summary: ReplaySummary, span: str) -> Iterator[str]:
-    exploration, inputs = summary.exploration, summary.inputs
-    known = exploration.hypothesis.targets if exploration.hypothesis else ()
-    yield from (f'# Trial report: {saved.path.name}', '')
-    if saved.point is not None:
-        yield from ('The log does not begin with the exploration; this is its last part.', '')
-    first = next((step for step, count in summary.known if count), None)
-    for name, value in (
-            ('time', span),
-            ('steps', f'{exploration.steps:,}'),
-            ('first hypothesis', '' if saved.point is not None else
-             f'after {first:,} steps' if first else 'not yet'),
-            ('known states', f'{len(known)}: {" ".join(map(str, known))}' if known else 'none'),
-            ('seen, but beyond the radius or not learnt yet',
-             ' '.join(map(str, sorted(summary.seen - {*known}))) if known else ''),
-            ('round', exploration.diagnostics()['round']),
-            ('changes', f'{exploration.changes_noticed} noticed, '
-                        f'{exploration.changes_relearnt} relearnt'),
-            ('RESETs that missed home', exploration.homing.misses),
-            ('moved by others', inputs[Input.RELOCATED]),
-            ('place lost (pause, restart, fault)', inputs[Input.INTERRUPTED])):
-        if value != '':
-            yield f'- {name}: {value}'
-    yield ''
-
-
-def _policies(saved: Saved, summary: ReplaySummary) -> Iterator[str]:
-    hypothesis = summary.exploration.hypothesis
-    if hypothesis is None:
-        return
-    problem = saved.identity
-    limit = (1 + problem['epsilon']) * problem['radius']
-    yield from (
-        '## Known states', '',
-        'Expected steps of each policy if the transitions counted since the last change noticed '
-        f'were the truth; the limit is {limit:g}. The last column is how often the least tried '
-        'of its actions was tried.', '',
-        '| state | reached | expected steps | | tried |', '|---|---|---|---|---|')
-    for policy in hypothesis.policies:
-        steps, tried = summary.steps_to(policy), summary.least_tried(policy)
-        if policy.target == summary.exploration.home:
-            yield f'| {policy.target} (home) | {summary.reached(policy.target):,} | 0 | | |'
-            continue
-        note = 'too little tried' if tried < _ENOUGH else 'over the limit' if steps > limit else ''
-        value = f'{steps:.2f}' if math.isfinite(steps) else 'never seen to arrive'
-        yield (f'| {policy.target} | {summary.reached(policy.target):,} | {value} | {note} | '
-               f'{tried:,} |')
-    yield ''
-
-
-def _actions(saved: Saved, summary: ReplaySummary) -> Iterator[str]:
-    names = [*enumerate(saved.identity['actions']), (RESET, 'RESET')]
-    total = sum(summary.actions.values())
-    yield from ('## Actions', '', '| action | times | share |', '|---|---|---|')
-    for action, name in names:
-        count = summary.actions[action]
-        yield f'| {name} | {count:,} | {count / total if total else 0:.1%} |'
-    yield ''
-
-
-def _events(summary: ReplaySummary) -> Iterator[str]:
-    yield from ('## What happened', '')
-    if len(summary.events) > _EVENTS:
-        yield from (f'The last {_EVENTS} of {len(summary.events)} decisions.', '')
-    yield from (f'- step {step:,}: {sentence}' for step, sentence in summary.events[-_EVENTS:])
-    yield ''
-
-
-def _parameters(saved: Saved) -> Iterator[str]:
-    options = {option.name: option.default for option in OPTIONS}
-    yield from ('## Parameters', '', 'Parts and constants that are not listed are as the preset '
-                'has them.', '', '| parameter | value |', '|---|---|')
-    for name, value in saved.identity.items():
-        if name in options and value == options[name]:
-            continue
-        yield f'| {name} | {", ".join(value) if isinstance(value, list) else repr(value)} |'
-    yield ''
-
-
-def draw(summary: ReplaySummary, path: Path) -> bool:
-    """Draw the known states over the steps; return whether matplotlib is installed."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return False
-    figure = Figure(figsize=(7, 3), layout='tight')
-    axes = figure.add_subplot(xlabel='steps', ylabel='known states')
-    steps, counts = zip(*summary.known, (summary.exploration.steps, summary.known[-1][1]))
-    axes.step(steps, counts, where='post')
-    axes.set_ylim(bottom=0)
-    figure.savefig(path)
-    return True
+_TARGETS = 80     # known states that have a picture of their own
+_ROBOT_SIDE = '.robot_side.json'
 
 
 def write(folder: Path) -> list[Path]:
     """
-    Write the report of each log in the folder and return the paths of the reports.
+    Write the report of each log in the folder of a trial and return the paths of the reports.
 
     :raises Refused: if there is no log, or if one is damaged, after the others were reported.
     """
@@ -159,8 +54,9 @@ def write(folder: Path) -> list[Path]:
                       'with transition_log: true')
     written, refusals = [], []
     for log in logs:
+        name = log.name.removesuffix('.log.sqlite')
         try:
-            written.append(_write(folder, log))
+            written.append(write_one(log, folder / f'report_{name}.html'))
         except Refused as refusal:
             refusals.append(str(refusal))
     if refusals:
@@ -168,26 +64,113 @@ def write(folder: Path) -> list[Path]:
     return written
 
 
-def _write(folder: Path, log: Path) -> Path:
-    name = log.name.removesuffix('.log.sqlite')
-    end = _last_written(log)    # before SQLite writes to a log that a crash has left
-    span = _span(folder, end)
-    saved = Saved(log)
-    os.utime(log, (end, end))
-    summary = replay(saved)
-    if not summary.inputs:
-        raise Refused(f'{log} has no step, expected a trial that has begun')
-    figure = folder / f'report_{name}.svg'
-    path = folder / f'report_{name}.md'
-    path.write_text(report(
-        saved, summary, span, figure.name if draw(summary, figure) else ''), encoding='utf-8')
+def write_one(source: Path, path: Path, namespace: str = '',
+              identity: dict[str, Any] | None = None) -> Path:
+    """
+    Write the report of a log, a checkpoint or a bag, and return its path.
+
+    :param path: of the report.
+    :param namespace: of the explorer, where a bag has several.
+    :param identity: what the exploration was asked for, where a bag does not have it.
+    :raises Refused: if it cannot be read or replayed, or if a library is missing.
+    """
+    if is_bag(source):
+        saved: Inputs = Recorded(read_bag(source, namespace), identity)
+        span = _span_of_bag(saved.times) if isinstance(saved, Recorded) else ''
+    else:
+        end = _last_written(source)    # before SQLite writes to a log that a crash has left
+        span = _span(source.parent, end)
+        saved = Saved(source)
+        os.utime(source, (end, end))
+    if not saved.inputs and saved.point is None:
+        raise Refused(f'{source} has no step, expected a trial that has begun')
+    path.write_text(page(saved, span, _description(saved)), encoding='utf-8')
     return path
+
+
+def page(saved: Inputs, span: str, description: RobotDescription | None) -> str:
+    """
+    Return the report as HTML.
+
+    :param span: the beginning and the end in words, or ''.
+    :raises Refused: if it cannot be replayed, or if a library is missing.
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined
+        import matplotlib  # noqa: F401 - which draws the pictures
+    except ImportError:
+        raise Refused(INSTALL) from None
+    template = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(
+            Path(__file__).with_name('report.html.j2').read_text(encoding='utf-8'))
+    return str(template.render(_values(saved, span, description)))
+
+
+def _values(saved: Inputs, span: str, description: RobotDescription | None) -> dict[str, Any]:
+    from mnm_ros.trial import pictures
+    summary = replay(saved)
+    facts = Facts(saved, summary, description)
+    plan = pictures.Plan(summary, description)
+    verdict, remarks = facts.verdict()
+    rows = facts.rows()
+    events, all_events = facts.events()
+    beyond, more_beyond = facts.beyond()
+    phases, simulated = facts.phases(), facts.simulated()
+    kind = 'bag' if facts.recorded else 'checkpoint' if saved.point else 'transition log'
+    return {
+        'title': f'Exploration: {saved.path.name}', 'source': f'Replayed from the {kind} '
+        f'{saved.path.name}.', 'verdict': verdict, 'good': bool(facts.policies) and not remarks,
+        'remarks': remarks, 'overview': facts.overview(span),
+        'graph': pictures.draw_graph(plan, facts.actions) if plan.places else '',
+        'small': len(plan.states) <= 14, 'placed': bool(plan.placed),
+        'states_legend': [(name, pictures.COLOURS[key]) for name, key in (
+            ('home', 'home'), ('known', 'known'), ('not known', 'candidate'))],
+        'actions_legend': pictures.colours(facts.actions),
+        'time': pictures.draw_time(summary, facts.changes(), simulated), 'simulated': simulated,
+        'rows': rows, 'limit': f'{facts.limit:g}', 'in_words': steps_in_words,
+        'targets': [(_Shown(row), pictures.draw_policy(plan, policy, summary.counts))
+                    for row, policy in list(zip(rows, facts.policies[1:]))[:_TARGETS]],
+        'more_targets': max(0, len(rows) - _TARGETS), 'beyond': beyond, 'more_beyond': more_beyond,
+        'radius': f'{saved.identity["radius"]:g}', 'phases': phases,
+        'timed': any(time for *_, time in phases),
+        'total': max(1, max((steps for _, steps, _ in phases), default=1)),
+        'played': facts.played(), 'events': events, 'all_events': all_events,
+        'configuration': facts.configuration(), 'versions': facts.versions()}
+
+
+class _Shown:
+    """A row of the table as its picture names it."""
+
+    def __init__(self, row: Any) -> None:
+        self.label, self.steps, self.note = row.label, row.steps, row.note
+        self.finite = math.isfinite(row.steps)
+
+
+def _description(saved: Inputs) -> RobotDescription | None:
+    """Return what the robot side has said about itself, if that was kept."""
+    if isinstance(saved, Recorded):
+        text = saved.bag.description
+    else:
+        kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
+        text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
+    try:
+        return RobotDescription.from_text(text) if text else None
+    except ValueError:
+        return None
+
+
+def _stem(name: str) -> str:
+    """Return the name of the explorer from that of one of its files."""
+    parts = name.split('.')
+    return '.'.join(parts[:-2]) if len(parts) > 2 else parts[0]
 
 
 def _last_written(log: Path) -> float:
     """Return the time when the last step was written, in s since 1970."""
     parts = [part for part in (Path(f'{log}{companion}') for companion in COMPANIONS)
              if part.exists() and part.stat().st_size]
+    if not parts:
+        raise Refused(f'{log} cannot be read: no such file, or an empty one')
     return max(part.stat().st_mtime for part in parts)
 
 
@@ -202,19 +185,50 @@ def _span(folder: Path, last: float) -> str:
     return f'{first} to {end:%Y-%m-%d %H:%M:%S}{again}'
 
 
+def _span_of_bag(times: Sequence[int]) -> str:
+    first, last = (datetime.fromtimestamp(time / 1e9) for time in (times[0], times[-1]))
+    return f'{first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S}'
+
+
+def _asked(path: Path | None) -> dict[str, Any] | None:
+    """Return what a file of parameters asks an explorer for."""
+    if path is None:
+        return None
+    try:
+        return asked_for(path.expanduser().read_text(encoding='utf-8'))
+    except (OSError, ValueError) as error:
+        raise Refused(f'{path}: {error}') from None
+
+
 def main(arguments: Sequence[str] | None = None,
          program: str = 'python3 -m mnm_ros.trial.report') -> int:
     """Write the reports and print their paths."""
     parser = argparse.ArgumentParser(
         prog=program, description=(__doc__ or '').partition('\n\n')[2])
-    parser.add_argument('folder', type=Path, metavar='TRIAL_DIR', help='the folder of the trial')
-    try:
-        for path in write(parser.parse_args(arguments).folder.expanduser()):
-            print(path)
-    except Refused as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    parser.add_argument('paths', type=Path, nargs='+', metavar='PATH',
+                        help='the folder of a trial, a log, a checkpoint or a bag')
+    parser.add_argument('--out', type=Path, metavar='FILE', help='of the report, for one path '
+                        'that is no folder (default: beside it, with .html)')
+    parser.add_argument('--params-file', type=Path, metavar='FILE', help='parameters of the '
+                        'explorer, for a bag without the topic configuration')
+    parser.add_argument('--namespace', default='', metavar='NS',
+                        help='of the explorer, for a bag with several')
+    given = parser.parse_args(arguments)
+    if given.out and len(given.paths) > 1:
+        parser.error('--out is for one path')
+    status = 0
+    for path in (path.expanduser() for path in given.paths):
+        try:
+            if path.is_dir() and not is_bag(path):
+                written = write(path)
+            else:
+                out = given.out or path.with_name(f'{path.name}.html')
+                written = [write_one(path, out, given.namespace, _asked(given.params_file))]
+            print('\n'.join(map(str, written)))
+        except (Refused, OSError) as error:
+            print(error, file=sys.stderr)
+            status = 1
+    return status
 
 
 if __name__ == '__main__':

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import random
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.scenario import load
@@ -100,3 +100,29 @@ def test_it_takes_the_same_way_from_any_step(
     assert len(phases) >= 2
     for follower in followers:
         assert fingerprint(follower) == fingerprint(exploration)
+
+
+def test_a_log_of_inputs_leads_to_the_same_exploration_if_steps_were_broken_off() -> None:
+    """
+    The place is lost, or the robot moved, with an order open or between two orders.
+
+    A step that was asked for and is never observed counts as lost, so that it matters.
+    """
+    exploration, simulator = Exploration(SETTINGS, seed=3), Simulator(BROKEN_WHEEL, seed=3)
+    follower, inputs = Exploration(SETTINGS, seed=3), []
+    exploration.on_input = lambda *given: inputs.append(given)
+    for step in range(1200):
+        if step % 31 == 30:
+            exploration.next_action()
+        if step % 31 == 30 or step % 47 == 46:
+            exploration.lose_place()
+        if step % 61 == 60:
+            exploration.relocate(simulator.state)
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+    for kind, state, action in inputs:
+        if kind is Input.OBSERVED:
+            assert follower.next_action() == action
+        follower.take(kind, state, action)
+    follower.robot_answers()
+    assert fingerprint(follower) == fingerprint(exploration)

@@ -54,8 +54,8 @@ def test_a_trial_and_its_report(tmp_path: Path) -> None:
         assert launched.process.wait(timeout=DEADLINE) == 0
     path, = report.write(folder)
     text = path.read_text(encoding='utf-8')
-    assert '- place lost (pause, restart, fault): 1\n' in text
+    assert '<dt>place lost (pause, restart, fault)</dt><dd>1</dd>' in text
     before, = re.findall(r'going on from .*: step (\d+)', launched.output)
-    steps, = re.findall(r'- steps: ([\d,]+)', text)
+    steps, = re.findall(r'<dt>steps</dt><dd>([\d,]+)', text)
     assert int(steps.replace(',', '')) >= int(before) > 0
-    assert re.search(r'- time: \d{4}-.* to \d{4}-', text)
+    assert re.search(r'<dt>time</dt><dd>\d{4}-.* to \d{4}-', text)

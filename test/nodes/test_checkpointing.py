@@ -191,7 +191,8 @@ def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> No
         get_logger=lambda: SimpleNamespace(info=print, warning=print))
     given = {'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
              'preset': 'onboard', 'seed': 0, 'checkpoint_dir': str(tmp_path),
-             'transition_log': False, **{option.name: option.default for option in OPTIONS}}
+             'transition_log': False, 'warm_start': '',
+             **{option.name: option.default for option in OPTIONS}}
     simulator = Simulator(load('corridor'), 1)
     for _ in range(8):
         keeper = Checkpointing(node, given)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 import re
 
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial import report
 from mnm_ros.wire import PolicySet
 from node_processes import Peer, read_counts
@@ -33,17 +34,32 @@ def test_of_a_real_run(start: Callable, explorer: Callable, peer: Peer, scenario
     path, = report.write(tmp_path / 'kept')
     text = path.read_text(encoding='utf-8')
 
+    def told(name: str) -> str:
+        return re.findall(rf'<(?:dt|td)>{name}</(?:dt|td)><(?:dd|td class="n")>(.*?)</', text)[0]
+
     counts = read_counts(tmp_path / 'robot')
     played = {action: sum(sum(row.get(action, {}).values()) for row in counts.values())
               for action in ('0', '1', '-1')}
     # At the end the robot is sent home once more, and a step under way may not be answered.
     assert 0 <= sum(played.values()) - int(
-        re.findall(r'- steps: ([\d,]+)', text)[0].replace(',', '')) <= 2
+        told('steps').replace(',', '')) <= 2
     for action, name in (('0', 'east'), ('1', 'west'), ('-1', 'RESET')):
-        told = int(re.findall(rf'\| {name} \| ([\d,]+)', text)[0].replace(',', ''))
-        assert 0 <= played[action] - told <= 2
+        assert 0 <= played[action] - int(told(name).replace(',', '')) <= 2
     known = PolicySet.from_msg(policies[-1]).targets
-    assert f'- known states: {len(known)}: {" ".join(map(str, known))}\n' in text
+    assert told('known states') == str(len(known))
+    described = (tmp_path / 'kept' / 'explorer.robot_side.json').read_text(encoding='utf-8')
+    assert RobotDescription.from_text(described).actions == ('east', 'west')
     there = counts['0']['0']
-    least, = re.findall(r'\| 1 \| [\d,]+ \| ([\d.]+) \|', text)
+    least, = re.findall(
+        r'<td>\D*1\D*</td><td class="n">[\d,]+</td>\s*<td class="n">([\d.]+)<', text)
     assert float(least) == pytest.approx(sum(there.values()) / there['1'], rel=0.01)
+
+    # The log can start another exploration.
+    log = tmp_path / 'kept' / 'explorer.log.sqlite'
+    robot = start('cmp_sim', scenario=scenario)
+    refused = explorer(warm_start=str(log), base='ucb_explore')
+    again = explorer(warm_start=str(log), radius=5.0)
+    peer.wait_for(lambda: 'warm start with' in again.output, 'a warm start')
+    assert refused.wait() == 1
+    assert "parameter 'warm_start' is" in refused.output and 'cannot begin with' in refused.output
+    assert again.stop() == 0 and robot.stop() == 0

@@ -32,6 +32,9 @@ from mnm_ros.trial import report
 from mnm_ros.trial.replay import replay
 import pytest
 
+pytest.importorskip('matplotlib', reason='matplotlib is not installed')
+pytest.importorskip('jinja2', reason='jinja2 is not installed')
+
 
 @dataclass
 class Trial:
@@ -115,42 +118,104 @@ def test_a_trial_that_ends_soon_after_a_change_was_noticed(trial: Trial) -> None
         assert summary.steps_to(policy) == math.inf
 
 
-def test_what_is_written(trial: Trial) -> None:
+def told(path: Path, name: str) -> str:
+    """Return what a report says of something in its first list."""
+    found, = re.findall(rf'<dt>{name}</dt><dd>(.*?)</dd>', path.read_text(encoding='utf-8'))
+    return found
+
+
+def cells(path: Path, heading: str) -> list[list[str]]:
+    """Return the table below a heading."""
+    part = path.read_text(encoding='utf-8').partition(f'<h2>{heading}</h2>')[2]
+    table = part.partition('</table>')[0]
+    rows = [re.findall(r'<td.*?>(.*?)</td>', row, re.DOTALL) for row in table.split('<tr>')]
+    return [row for row in rows if row]
+
+
+@pytest.fixture(scope='module')
+def written(trial: Trial) -> Path:
     path, = report.write(trial.folder)
+    return path
+
+
+def test_what_is_written(trial: Trial, written: Path) -> None:
+    path = written
     text = path.read_text(encoding='utf-8')
     known = trial.exploration.hypothesis.targets
-    assert f'- steps: {trial.exploration.steps:,}\n' in text
-    assert f'- first hypothesis: after {trial.first:,} steps\n' in text
-    assert f'- known states: {len(known)}: {" ".join(map(str, known))}\n' in text
-    assert '- changes: 1 noticed, 1 relearnt\n' in text
-    rows = [line for line in text.split('## Actions')[0].splitlines()
-            if re.match(r'\| \d+ ', line)]
-    assert [int(row.split('|')[1].split()[0]) for row in rows] == list(known)
-    assert "| preset | 'onboard' |" in text
-    assert re.search(r'- time: until \d{4}-', text)
+    assert path.name == 'report_r1.explorer.html'
+    assert told(path, 'steps') == f'{trial.exploration.steps:,}'
+    assert told(path, 'first hypothesis') == f'after {trial.first:,} steps'
+    assert told(path, 'known states') == str(len(known))
+    assert told(path, 'changes') == '1 noticed, 1 relearnt'
+    assert [int(row[0]) for row in cells(path, 'Known states')] == list(known[1:])
+    assert told(path, 'preset') == 'onboard' and 'until 20' in told(path, 'time')
+    assert f'{len(known) - 1} states besides home can be reached, each within 6 expected' in text
+    phases = {row[0]: int(row[1].replace(',', '')) for row in cells(path, 'Time by phase')}
+    assert sum(phases.values()) == trial.exploration.steps - 1    # the first RESET is in none
+    assert {'building/discovery', 'checking/rediscovery', 'checking/evaluation'} <= {*phases}
+    seen = replay(Saved(log(trial))).seen - {*known}
+    assert {int(row[0]) for row in cells(path, 'Seen, but beyond the radius or not learnt yet')
+            } == seen
 
 
-def test_with_a_figure(trial: Trial) -> None:
-    pytest.importorskip('matplotlib')
-    figure = trial.folder / 'report_r1.explorer.svg'
-    figure.unlink(missing_ok=True)
-    path, = report.write(trial.folder)
-    assert f']({figure.name})' in path.read_text(encoding='utf-8')
-    assert 'known states' in figure.read_text(encoding='utf-8')
+def test_the_page_needs_nothing_from_elsewhere(trial: Trial, written: Path) -> None:
+    """One picture of the states, one of the time, and one of the way to each state."""
+    text = written.read_text(encoding='utf-8')
+    known = trial.exploration.hypothesis.targets
+    assert text.count('<svg') == len(known) + 1
+    assert text.count('<figcaption>') == len(known) - 1
+    assert not re.search(r'<(script|link|img|iframe)|@import|url\((?!#)', text)
+    assert all(name.startswith('#') for name in re.findall(r'(?:href|src)="(.*?)"', text))
+    ids = re.findall(r'<clipPath id="(.*?)"', text)
+    assert len(ids) == len({*ids})    # or pictures would take shapes from each other
 
 
-def test_without_matplotlib(trial: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
-    path, = report.write(trial.folder)
-    assert '.svg' not in path.read_text(encoding='utf-8')
+def test_from_a_checkpoint_and_from_a_bag(trial: Trial, tmp_path: Path) -> None:
+    """A bag also tells the time, true changes, places and what a simulator has counted."""
+    pytest.importorskip('mcap')
+    pytest.importorskip('rosbags')
+    from mnm_ros.bags.inputs import Recorded
+    from mnm_ros.bags.reading import read_bag
+    from mnm_ros.bags.writing import write_mcap
+    from mnm_ros.robot_description import RobotDescription
+    checkpoint = next(trial.folder.glob('r1.explorer.0*.sqlite'))
+    assert report.main([str(checkpoint), '--out', str(tmp_path / 'c.html')]) == 0
+    assert told(tmp_path / 'c.html', 'steps') == f'{trial.exploration.steps:,}'
+    bag, path = tmp_path / 'a.mcap', tmp_path / 'a.mcap.html'
+    write_mcap(Saved(log(trial)), bag)
+    recorded = Recorded(read_bag(bag))
+    begin, known = recorded.times[0], trial.exploration.hypothesis.targets[1]
+    recorded.bag.times = {
+        'true_setting': [(begin, 0), (recorded.times[999], 0), (recorded.times[1999], 1)],
+        'exploration_steps': [(begin, 0), (recorded.times[1999], 1234)]}
+    places = {state: (float(state), 0.0) for state in range(-100, 100)}
+    described = RobotDescription(tuple(recorded.identity['actions']), names={known: 'the <door>'},
+                                 positions=places)
+    path.write_text(report.page(recorded, '', described), encoding='utf-8')
+    assert told(path, 'steps') == f'{trial.exploration.steps:,}'
+    steps = sum(kind is Input.OBSERVED for kind, *_ in recorded.inputs[:2000])
+    assert told(path, 'true changes') == f'1 at step {steps:,}'
+    assert told(path, 'exploration steps') == '1,234'
+    assert f'the &lt;door&gt; ({known})' in path.read_text() and 'arranged' not in path.read_text()
+    seconds = cells(path, 'Time by phase')[0][2]
+    assert re.fullmatch(r'[\d.]+ (seconds|minutes|hours)', seconds)
+
+
+def test_without_the_libraries_a_sentence_says_what_to_install(
+        trial: Trial, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    for missing in ('matplotlib', 'jinja2'):
+        with monkeypatch.context() as patched:
+            patched.setitem(sys.modules, missing, None)
+            assert report.main([str(trial.folder)]) == 1
+        error = capsys.readouterr().err
+        assert "pip install 'mnm_ros[report]'" in error and 'python3-jinja2' in error
 
 
 def test_from_the_first_launch_to_the_last_step(trial: Trial) -> None:
     (trial.folder / report.STARTS).write_text('2026-01-02 03:04:05\n2026-01-03 00:00:00\n')
-    path, = report.write(trial.folder)
+    span = report._span(trial.folder, report._last_written(log(trial)))
     (trial.folder / report.STARTS).unlink()
-    assert re.search(r'- time: 2026-01-02 03:04:05 to \d{4}.*, launched 2 times\n',
-                     path.read_text(encoding='utf-8'))
+    assert re.fullmatch(r'2026-01-02 03:04:05 to \d{4}.*, launched 2 times', span)
 
 
 def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
@@ -167,9 +232,10 @@ def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
         os.utime(part, (1e9, 1e9))
     running.close()
     assert (folder / 'explorer.log.sqlite-wal').exists()
-    for _ in range(2):    # reading does not count as writing
-        path, = report.write(folder)
-        assert '- time: until 2001-09-' in path.read_text(encoding='utf-8')
+    path, = report.write(folder)
+    assert told(path, 'time').startswith('until 2001-09-')
+    # Reading does not count as writing.
+    assert report._last_written(folder / 'explorer.log.sqlite') == 1e9
 
 
 def test_what_cannot_be_reported(trial: Trial, tmp_path: Path,

@@ -73,6 +73,7 @@ class RobotProfile:
     :param actions: the names that it has for the actions.
     :param on_news: called with each description, when its verdict stands.
     :ivar description: None if there is none, or if nobody who publishes one is left.
+    :ivar text: the last one that was right, as it was published; empty before.
     :ivar mismatch: why it is not the robot that is expected, or empty.
     """
 
@@ -81,7 +82,7 @@ class RobotProfile:
         self._actions = tuple(actions)
         self._on_news = on_news
         self.description: RobotDescription | None = None
-        self.mismatch = ''
+        self.mismatch = self.text = ''
         self._publishers: frozenset[object] = frozenset()
         self._heard = self._wait_until = -math.inf
         self._subscription = self._subscribe()
@@ -124,6 +125,7 @@ class RobotProfile:
             mismatch = f'what it says on {self._subscription.topic_name} is wrong: {error}'
         else:
             mismatch = difference(self.description, self._actions)
+            self.text = self.text if mismatch else message.data
         if mismatch and mismatch != self.mismatch:
             self._node.get_logger().error(f'the robot is not driven: {mismatch}')
         self.mismatch = mismatch

@@ -19,8 +19,10 @@ from typing import NamedTuple
 from mnm_ros import __version__
 from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.checkpoint.store import Store
+from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.recollection import Recollection
 from mnm_ros.parameters import ParameterError, Parameters
 from rclpy.node import Node
 
@@ -46,6 +48,7 @@ class Checkpointing:
 
     :param node: whose name the files have, and that logs.
     :param parameters: of the explorer; ``checkpoint_dir`` names the folder.
+    :ivar identity: what the exploration is asked for, and the version of the package.
     :ivar exploration: what goes on.
     :ivar waiting: whether nothing is kept before what is on the disk has been adopted.
     :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
@@ -59,17 +62,22 @@ class Checkpointing:
             self._settings = settings_by_name(asked)
         except ValueError as error:
             raise ParameterError(str(error)) from None
+        self.identity = {'version': __version__, **asked}
+        self._recollection = self._recall(parameters['warm_start'], parameters['checkpoint_dir'])
         self._seed: int = parameters['seed']
         self._store: Store | None = None
         self._abandoned = False
+        self._described = ''
         self.waiting = False
-        self.exploration = Exploration(self._settings, self._seed)
+        self.exploration = Exploration(
+            self._settings, self._seed, recollection=self._recollection)
         folder = parameters['checkpoint_dir']
         if folder:
             name = node.get_fully_qualified_name().strip('/').replace('/', '.')
+            self._described_in = Path(folder).expanduser() / f'{name}.robot_side.json'
             try:
                 self._store = Store(
-                    Path(folder).expanduser(), name, {'version': __version__, **asked},
+                    Path(folder).expanduser(), name, self.identity,
                     parameters['transition_log'])
             except OSError as error:
                 raise _not_writable(folder, error) from None
@@ -85,6 +93,16 @@ class Checkpointing:
     def problem(self) -> str:
         """Why nothing is kept at the moment, or empty."""
         return self._store.problem if self._store else ''
+
+    def describe(self, text: str) -> None:
+        """Keep what the robot side says about itself beside the files; reports show it."""
+        if self._store is None or text == self._described:
+            return
+        self._described = text
+        try:
+            self._described_in.write_text(text, encoding='utf-8')
+        except OSError as error:
+            self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
 
     def save(self) -> tuple[bool, str]:
         """Write everything to the disk; return success, and the file or the reason."""
@@ -149,8 +167,23 @@ class Checkpointing:
         if self._store is not None:
             self._store.close()
 
+    def _recall(self, log: str, folder: str) -> Recollection | None:
+        """Return what the exploration begins with, and make it part of what is asked for."""
+        if not log:
+            return None
+        path = Path(log).expanduser().resolve()
+        try:
+            if folder and path.parent == Path(folder).expanduser().resolve():
+                raise Refused('it would be set aside there, expected another folder than '
+                              'checkpoint_dir')
+            found, self.identity[KEY] = warm_start(path, self.identity)
+        except (Refused, OSError) as error:
+            raise ParameterError(f"parameter 'warm_start' is {log!r}: {error}") from None
+        return found
+
     def _revive(self, saved: Saved) -> Exploration:
-        exploration = Exploration(self._settings, self._seed, saved.point)
+        exploration = Exploration(
+            self._settings, self._seed, saved.point, self._recollection)
         saved.replay(exploration, lambda: self._abandoned)
         return exploration
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import time
 
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.step_task import StepTask
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.interruptions import Interruptions
 from mnm_ros.nodes.exploring.orders import Orders
 from mnm_ros.nodes.exploring.robot_link import RobotLink
 from mnm_ros.parameters import Parameters
@@ -44,6 +46,7 @@ class CommandLink(RobotLink):
     """
 
     loop: StepLoop
+    _explored: Exploration
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
@@ -61,6 +64,7 @@ class CommandLink(RobotLink):
             task, step_limits(parameters), number, self._order,
             self._home.call if self._home else None)
         self.loop.before_step = self._look_again
+        self._interruptions = Interruptions(node, lambda: self.loop.counts_from)
         self._states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(node, self._orders, self._states, self._home)
 
@@ -74,9 +78,15 @@ class CommandLink(RobotLink):
         """Whether the robot is left to another explorer."""
         return self._arbitration.stands_by
 
+    def follow(self, exploration: Exploration) -> None:
+        """Tell what comes between the steps of an exploration."""
+        self._explored = exploration
+        self._interruptions.follow(exploration)
+
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
         super().tick(limits, now)
+        self._interruptions.look(self._explored)
         if self._last_reset:
             self._last_reset.tick(now)
 
@@ -112,6 +122,7 @@ class CommandLink(RobotLink):
         self._arbitration.destroy()
         self.profile.destroy()
         self._node.destroy_subscription(self._states)
+        self._interruptions.destroy()
         self._orders.close()
 
     def _order(self, seq: int, action: int) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import time
 
 from mnm_ros import wire
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.step_task import StepTask
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
@@ -92,6 +93,9 @@ class RobotLink(ABC):
         :param limit: s, that a way home may take.
         """
         return True
+
+    def follow(self, exploration: Exploration) -> None:
+        """Take note that this is what is explored from now on."""
 
     @abstractmethod
     def destroy(self) -> None:

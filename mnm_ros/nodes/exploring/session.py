@@ -71,6 +71,7 @@ class ExplorationSession:
             for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
         if self.checkpointing.waiting:
             self.exploration.robot_lost('first, what is on the disk is replayed')
+        self._publishers.configuration(self.checkpointing.identity)
         self._follow(self.exploration)
         self._tick()
         self._report()    # to be repeated while a plan is made
@@ -211,6 +212,7 @@ class ExplorationSession:
             exploration.robot_lost(f'going on from step {exploration.steps}')
         exploration.on_event = self._guard.outside(self._publishers.event)
         exploration.on_hypothesis = self._guard.outside(self._publish)
+        self._link.follow(exploration)
         self._call(self._publish, exploration.hypothesis)
 
     def _publish(self, hypothesis: Hypothesis | None) -> None:
@@ -247,6 +249,8 @@ class ExplorationSession:
         self._most_states = self._allowed_states()
         self._link.tick(step_limits(self._parameters, deadline), now)
         self._publishers.description = self._link.profile.description
+        if self._link.profile.text:
+            self.checkpointing.describe(self._link.profile.text)
         self._call(self._publishers.news, self.exploration, self._link.missing(now), now)
         self._publishers.republish(self._parameters['republish_period'], now)
 

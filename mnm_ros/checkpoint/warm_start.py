@@ -1,0 +1,114 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Begin an exploration with what another one has seen, from its transition log.
+
+The transitions of each pair (state, action) are independent draws from one distribution as long
+as the world does not change, whatever has chosen when to make them. So the sets and martingales of
+the base ``disco`` (``docs/disco.md``) are as valid if they begin with the transitions of a log, in
+their order, as if the run had made them itself. Tests of attempts are left out, as the attempts
+were made with other policies. Only what came after the last change that was noticed, and after the
+last refuted hypothesis, is taken: whether to begin there depends on the past alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from mnm_ros.checkpoint.input_log import Inputs, Refused, Saved
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.presets import base_factory, settings_by_name
+from mnm_ros.core.recollection import Recollection, Step
+import numpy as np
+
+KEY = 'warm_start'
+"""In what an exploration was asked for: the log and the checksum of what was taken from it."""
+
+
+def recollect(saved: Inputs) -> Recollection:
+    """
+    Return what can be taken from a log.
+
+    :raises Refused: if it cannot be replayed, so that nobody knows when a change was noticed.
+    """
+    try:
+        exploration = Exploration(
+            settings_by_name(saved.identity), saved.identity['seed'], saved.point,
+            recalled(saved.identity))
+    except (KeyError, ValueError) as error:
+        raise Refused(f'the parameters of {saved.path} are not known here: {error}') from None
+    taken: list[Step] = []
+    here, epoch = exploration.last_state, _epoch(exploration)
+
+    def take(kind: Input, state: int, action: int) -> None:
+        nonlocal here, epoch
+        if here is not None and action >= 0:
+            taken.append((here, action, state if kind is Input.OBSERVED else None))
+        here = exploration.last_state
+        if _epoch(exploration) != epoch:
+            epoch = _epoch(exploration)
+            taken.clear()
+
+    exploration.on_input = take
+    saved.replay(exploration)
+    if exploration.home is None or not taken:
+        raise Refused(f'{saved.path} has no step that could be taken, expected some since the '
+                      'last change that was noticed')
+    return Recollection(exploration.home, tuple(taken))
+
+
+def warm_start(path: Path, wanted: Mapping[str, Any]) -> tuple[Recollection, dict[str, str]]:
+    """
+    Return what can be taken from a log, and how an exploration that takes it is identified.
+
+    :param path: of a transition log or a checkpoint.
+    :param wanted: what the exploration at hand is asked for.
+    :raises Refused: if the log is of no use for that.
+    """
+    saved = Saved(path)
+    if list(saved.identity['actions']) != list(wanted['actions']):
+        raise Refused(f'{path} is for the actions {saved.identity["actions"]}, expected '
+                      f'{wanted["actions"]}')
+    settings = settings_by_name(wanted)
+    base = base_factory(settings.base)(settings, 0, np.random.default_rng(0))
+    if not base.recall(()):
+        raise Refused(f'the base {settings.base} cannot begin with a log, as its tests are of '
+                      'attempts with policies of its own; expected disco')
+    found = recollect(saved)
+    return found, {'log': str(path), 'sha256': _digest(found)}
+
+
+def recalled(identity: Mapping[str, Any]) -> Recollection | None:
+    """
+    Return what an exploration has begun with; None if with nothing.
+
+    :raises Refused: if the log is not there any more, or has changed.
+    """
+    used = identity.get(KEY)
+    if not used:
+        return None
+    found = recollect(Saved(Path(used['log'])))
+    if _digest(found) != used['sha256']:
+        raise Refused(f'{used["log"]} has changed since an exploration has begun with it')
+    return found
+
+
+def _epoch(exploration: Exploration) -> tuple[int, int]:
+    """Return what is another once a change was noticed."""
+    return exploration.changes_noticed, exploration.round
+
+
+def _digest(found: Recollection) -> str:
+    return hashlib.sha256(json.dumps([found.home, found.steps]).encode()).hexdigest()

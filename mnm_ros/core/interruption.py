@@ -1,0 +1,63 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What an explorer says on ``interruption``, so that a bag can be replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from mnm_ros.core.exploration import Input
+
+
+class Break(Enum):
+    """What has come between two steps; the values are those on the wire."""
+
+    BEGUN = 0    # the exploration begins here, or goes on, perhaps from before its last steps
+    RELOCATED = Input.RELOCATED.value
+    INTERRUPTED = Input.INTERRUPTED.value
+    OVER = 3     # nothing counts any more, until there is another interruption
+
+
+class Interruption(NamedTuple):
+    """
+    What came between two steps of an exploration.
+
+    :ivar steps: that counted before.
+    :ivar state: to which the robot was moved; for ``BEGUN`` the inputs since the last step, the
+        one with which it goes on included; 0 for the others.
+    :ivar action: as it was given to ``Exploration.on_input``; RESET where nothing was.
+    :ivar seq: number of the first order that may count after it.
+    """
+
+    steps: int
+    kind: Break
+    state: int
+    action: int
+    seq: int
+
+    @classmethod
+    def of(cls, numbers: Sequence[int]) -> Interruption:
+        """
+        Return what was written as five numbers.
+
+        :raises ValueError: if they are none.
+        """
+        if len(numbers) != 5 or not 0 <= numbers[1] <= 3 or numbers[0] < 0:
+            raise ValueError(f'interruption is {list(numbers)}, expected [steps, kind, state, '
+                             'action, seq] with a kind of 0 to 3')
+        steps, kind, state, action, seq = map(int, numbers)
+        return cls(steps, Break(kind), state, action, seq)
+
+    def numbers(self) -> tuple[int, ...]:
+        """Return it as five numbers."""
+        return self.steps, self.kind.value, self.state, self.action, self.seq

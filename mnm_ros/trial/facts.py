@@ -1,0 +1,259 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What a report says: figures and sentences, from a replay and from what else was kept."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+import math
+import platform
+from typing import Any, NamedTuple
+
+from mnm_ros.bags.inputs import Recorded
+from mnm_ros.checkpoint.input_log import Inputs
+from mnm_ros.core.exploration import Input
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.problem import RESET
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation.cmp import TableCmp
+from mnm_ros.simulation.ground_truth import best_time
+from mnm_ros.trial.replay import ReplaySummary
+
+ENOUGH = 3        # times; a policy with an action tried less often is marked
+_EVENTS = 40      # the last ones, which are listed
+_BEYOND = 60      # states beyond the radius that are listed
+
+
+class Row(NamedTuple):
+    """
+    What is told about a known state.
+
+    :ivar steps: expected by the counts; inf if it was never seen to arrive, None without an
+        estimate.
+    :ivar tried: how often the least tried action of the policy was tried.
+    :ivar note: what is wrong with it, or empty.
+    """
+
+    state: int
+    label: str
+    reached: int
+    steps: float
+    tried: int
+    note: str
+
+
+class Facts:
+    """
+    All that a report says.
+
+    :param saved: what was replayed.
+    :param summary: of the replay.
+    :param description: of the robot side; None if nobody has kept it.
+    """
+
+    def __init__(self, saved: Inputs, summary: ReplaySummary,
+                 description: RobotDescription | None) -> None:
+        self._saved = saved
+        self._summary = summary
+        self._description = description
+        self._exploration = summary.exploration
+        identity = saved.identity
+        self.limit = (1 + identity['epsilon']) * identity['radius']
+        self.actions: list[str] = list(identity['actions'])
+        self.recorded = saved if isinstance(saved, Recorded) else None
+        self._answered = sorted(
+            time for (kind, *_), time in zip(saved.inputs, saved.times)
+            if kind is Input.OBSERVED) if isinstance(saved, Recorded) else []
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """Return the policies known at the end."""
+        hypothesis = self._exploration.hypothesis
+        return hypothesis.policies if hypothesis else ()
+
+    def label(self, state: int) -> str:
+        """Return what people call a state."""
+        return self._description.label(state) if self._description else str(state)
+
+    def rows(self) -> list[Row]:
+        """Return a row for each known state but home."""
+        found = []
+        for policy in self.policies[1:]:
+            steps, tried = self._summary.steps_to(policy), self._summary.least_tried(policy)
+            note = ('too little tried' if tried < ENOUGH
+                    else 'over the limit' if steps > self.limit else '')
+            found.append(Row(policy.target, self.label(policy.target),
+                             self._summary.reached(policy.target), steps, tried, note))
+        return found
+
+    def verdict(self) -> tuple[str, list[str]]:
+        """Return what came of it in one sentence, and what is to be kept in mind."""
+        identity, exploration = self._saved.identity, self._exploration
+        if not self.policies:
+            return (f'There is no hypothesis yet after {exploration.steps:,} steps.',
+                    [*self._remarks()])
+        states = len(self.policies) - 1
+        return (
+            f'{states} state{"s" * (states != 1)} besides home can be reached, each within '
+            f'{self.limit:g} expected steps, with probability {1 - identity["delta"]:g}.',
+            [*self._remarks()])
+
+    def _remarks(self) -> Iterator[str]:
+        exploration = self._exploration
+        if self._saved.point is not None:
+            yield ('What was replayed does not begin with the exploration: it is its last part, '
+                   f'from step {self._saved.point["steps"]:,} on.')
+        if self.recorded is not None and self.recorded.inferred:
+            yield ('The bag has no topic interruption. Where the place of the robot was lost has '
+                   'been inferred, and some of these events may be missing.')
+        if self.recorded is not None and self.recorded.bag.cut:
+            yield 'The bag has no end: its recorder was killed, and the last messages are missing.'
+        if exploration.under_revision:
+            yield 'These policies were refuted, and the next ones are still being built.'
+        pending = exploration.changes_noticed - exploration.changes_relearnt
+        if pending > 0:
+            yield 'A change was noticed and is not relearnt yet.'
+        over = [row.label for row in self.rows() if row.note == 'over the limit']
+        if over:
+            yield (f'By the transitions counted since the last change, {", ".join(over)} '
+                   f'take{"s" * (len(over) == 1)} more than the limit.')
+        little = [row.label for row in self.rows() if row.note == 'too little tried']
+        if little:
+            yield (f'Too little tried since the last change to say anything by the counts: '
+                   f'{", ".join(little)}.')
+        if exploration.homing.misses:
+            yield f'RESETs that missed home: {exploration.homing.misses}.'
+
+    def overview(self, span: str) -> list[tuple[str, str]]:
+        """
+        Return names and values of what is told first.
+
+        :param span: the beginning and the end in words, or ''.
+        """
+        summary, exploration = self._summary, self._exploration
+        first = next((step for step, count in summary.known if count), None)
+        whole = self._saved.point is None
+        return [(name, value) for name, value in (
+            ('time', span),
+            ('steps', f'{exploration.steps:,}'),
+            ('first hypothesis', f'after {first:,} steps' if first and whole
+             else '' if first else 'not yet'),
+            ('known states', str(len(self.policies)) if self.policies else 'none'),
+            ('round', str(exploration.diagnostics()['round'])),
+            ('changes', f'{exploration.changes_noticed} noticed, '
+                        f'{exploration.changes_relearnt} relearnt'),
+            ('true changes', self._true_changes()),
+            ('exploration steps', self._exploration_steps()),
+            ('RESETs that missed home', str(exploration.homing.misses)),
+            ('moved by others', str(summary.inputs[Input.RELOCATED])),
+            ('place lost (pause, restart, fault)', str(summary.inputs[Input.INTERRUPTED])),
+        ) if value]
+
+    def _true_changes(self) -> str:
+        changes = self.changes()
+        if self.recorded is None or 'true_setting' not in self.recorded.bag.times:
+            return ''
+        where = ', '.join(f'{step:,}' for step in changes)
+        return f'{len(changes)} at step {where}' if changes else 'none'
+
+    def _exploration_steps(self) -> str:
+        told = self.simulated()
+        return f'{told[-1][1]:,}' if told else ''
+
+    def step_at(self, time: int) -> int:
+        """Return how many steps were over at a time of the bag."""
+        return bisect_right(self._answered, time)
+
+    def changes(self) -> list[int]:
+        """Return the steps at which the world has truly changed, where a simulator has told."""
+        told = self.recorded.bag.times.get('true_setting', []) if self.recorded else []
+        return [self.step_at(time) for (_, before), (time, after) in zip(told, told[1:])
+                if before != after]
+
+    def simulated(self) -> list[tuple[int, int]]:
+        """Return steps and exploration steps, where a simulator has told; 200 at most."""
+        told = self.recorded.bag.times.get('exploration_steps', []) if self.recorded else []
+        kept = told[::max(1, len(told) // 200)] + told[-1:]
+        return [(self.step_at(time), int(steps)) for time, steps in kept]
+
+    def phases(self) -> list[tuple[str, int, str]]:
+        """Return phase, steps and, if a bag has told, the time in words."""
+        seconds = self._seconds()
+        return [(phase, steps, words(seconds[phase]) if phase in seconds else '')
+                for phase, steps in self._summary.steps_by_phase().items()]
+
+    def _seconds(self) -> dict[str, float]:
+        """Return how long each phase lasted by the clock of the bag."""
+        if self.recorded is None or not self.recorded.times:
+            return {}
+        found: dict[str, float] = {}
+        times = self.recorded.times
+        begins = [index for index, _ in self._summary.phases]
+        for (begin, phase), end in zip(self._summary.phases, [*begins[1:], len(times) - 1]):
+            found[phase] = found.get(phase, 0) + (times[end] - times[begin]) / 1e9
+        return found
+
+    def beyond(self) -> tuple[list[tuple[str, int, float]], int]:
+        """Return states seen and not known: label, how often, least steps; and how many more."""
+        known = [policy.target for policy in self.policies]
+        if not known:
+            return [], 0
+        summary = self._summary
+        model = TableCmp.from_counts(known[0], len(self.actions), {
+            pair: seen for pair, seen in summary.counts.items() if pair[1] != RESET})
+        states = sorted(summary.seen - {*known}, key=lambda state: -summary.reached(state))
+        listed = [(self.label(state), summary.reached(state), best_time(model, known, state))
+                  for state in states[:_BEYOND]]
+        return sorted(listed, key=lambda row: row[2]), max(0, len(states) - _BEYOND)
+
+    def played(self) -> list[tuple[str, int, float]]:
+        """Return name, number and share of each action."""
+        total = sum(self._summary.actions.values()) or 1
+        return [(name, self._summary.actions[action], self._summary.actions[action] / total)
+                for action, name in (*enumerate(self.actions), (RESET, 'RESET'))]
+
+    def events(self) -> tuple[list[tuple[int, str]], int]:
+        """Return the last decisions, and how many there were."""
+        return self._summary.events[-_EVENTS:], len(self._summary.events)
+
+    def configuration(self) -> list[tuple[str, str]]:
+        """Return the parameters that differ from what the preset has."""
+        options: Mapping[str, Any] = {option.name: option.default for option in OPTIONS}
+        return [(name, ', '.join(map(str, value)) if isinstance(value, list) else str(value))
+                for name, value in sorted(self._saved.identity.items())
+                if name != 'version' and not (name in options and value == options[name])]
+
+    def versions(self) -> list[tuple[str, str]]:
+        """Return what has explored, and what has written the report."""
+        import jinja2
+        import matplotlib
+        import numpy
+        return [('explored by mnm_ros', str(self._saved.identity.get('version', 'unknown'))),
+                ('reported by mnm_ros', import_module('mnm_ros').__version__),
+                ('Python', platform.python_version()),
+                ('numpy', numpy.__version__), ('matplotlib', matplotlib.__version__),
+                ('jinja2', jinja2.__version__)]
+
+
+def words(seconds: float) -> str:
+    """Return a time in words."""
+    for unit, name in ((3600.0, 'hours'), (60.0, 'minutes')):
+        if seconds >= 2 * unit:
+            return f'{seconds / unit:.1f} {name}'
+    return f'{seconds:.1f} seconds'
+
+
+def steps_in_words(steps: float) -> str:
+    """Return expected steps for people."""
+    return f'{steps:.2f}' if math.isfinite(steps) else 'never seen to arrive'

@@ -1,0 +1,139 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""A transition log starts another exploration of the same world, and the promise is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from binomial import binomial_tail
+from mnm_ros.checkpoint.input_log import InputLog, Inputs, Refused, Saved
+from mnm_ros.checkpoint.warm_start import recalled, recollect, warm_start
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.recollection import Recollection
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+WHEEL = load('broken_wheel')
+
+
+def identity(radius: float, seed: int = 1, **options: object) -> dict:
+    return {'version': '0.1.0', 'actions': list(WHEEL.actions), 'radius': radius, 'epsilon': 1.0,
+            'delta': 0.1, 'preset': 'onboard', 'seed': seed,
+            **{option.name: option.default for option in OPTIONS}, **options}
+
+
+def explored(radius: float, seed: int, remembered: Recollection | None = None,
+             ) -> tuple[Exploration, Inputs]:
+    """Explore to the first hypothesis."""
+    asked = identity(radius, seed)
+    exploration = Exploration(settings_by_name(asked), seed, recollection=remembered)
+    robot, log = Simulator(WHEEL, seed), Inputs(Path('log'), asked, None)
+    exploration.on_input = lambda *entry: log.inputs.append(entry)
+    while exploration.hypothesis is None:
+        action = exploration.next_action()
+        exploration.observe(action, robot.step(action))
+    return exploration, log
+
+
+def test_the_promise_is_kept_and_steps_are_saved() -> None:
+    """
+    Of first hypotheses after a warm start, no more are wrong than delta allows.
+
+    If delta of the runs or more were wrong, so few of 29 would be with probability 0.05 at most.
+    """
+    wrong = warm = cold = 0
+    for seed in range(29):
+        _, log = explored(1.0, seed)
+        steps = [(before[1], each[2], each[1]) for before, each in zip(log.inputs, log.inputs[1:])
+                 if each[2] >= 0]
+        after, _ = explored(2.0, 1000 + seed, Recollection(0, tuple(steps)))
+        wrong += not judge(WHEEL.settings[0].cmp, after.hypothesis, 2.0, 1.0).ok
+        if seed < 3:
+            assert recollect(log) == Recollection(0, tuple(steps))
+            assert 'warm start with' in after.events[1].text
+            warm += after.steps
+            cold += explored(2.0, 1000 + seed)[0].steps
+    assert 1 - binomial_tail(29, 0.1, wrong + 1) <= 0.05
+    assert warm < 0.9 * cold
+
+
+def written(path: Path, log: Inputs) -> Path:
+    made = InputLog.create(path, log.identity, None)
+    made.append(log.inputs)
+    made.close()
+    return path
+
+
+def test_it_is_part_of_what_an_exploration_was_asked_for(tmp_path: Path) -> None:
+    """So that a replay begins with the same steps, and a log that has changed is refused."""
+    path = written(tmp_path / 'a.log.sqlite', explored(2.0, 1)[1])
+    asked = identity(4.0, 2)
+    found, used = warm_start(path, asked)
+    exploration, log = explored(4.0, 2, found)
+    log.identity['warm_start'] = used
+    second = written(tmp_path / 'b.log.sqlite', log)
+    again = Saved(second)
+    replayed = Exploration(settings_by_name(again.identity), 2,
+                           recollection=recalled(again.identity))
+    again.replay(replayed)
+    assert replayed.hypothesis == exploration.hypothesis and recalled(asked) is None
+    assert recollect(again).steps
+    path.unlink()
+    with pytest.raises(Refused, match='a.log.sqlite cannot be read'):
+        recalled(again.identity)
+    written(path, explored(2.0, 3)[1])
+    with pytest.raises(Refused, match='has changed since'):
+        recalled(again.identity)
+
+
+def test_what_is_taken() -> None:
+    """Steps without RESETs, broken-off ones as such, and none from before a change noticed."""
+    exploration = Exploration(settings_by_name(identity(3.0)), 1)
+    log, robot = Inputs(Path('log'), identity(3.0), None), Simulator(WHEEL, 1)
+    exploration.on_input = lambda *entry: log.inputs.append(entry)
+    noticed = 0
+    while not noticed:
+        if exploration.hypothesis is not None and robot.setting == 0:
+            robot.change()
+        action = exploration.next_action()
+        exploration.observe(action, robot.step(action))
+        noticed = exploration.changes_noticed
+    with pytest.raises(Refused, match='no step that could be taken'):
+        recollect(log)
+    while exploration.next_action() < 0:
+        exploration.observe(-1, robot.step(-1))
+    here, action = exploration.last_state, exploration.next_action()
+    exploration.lose_place()
+    assert recollect(log).steps[-1] == (here, action, None)
+    assert recollect(log).home == 0 and len(recollect(log).steps) < 10
+    assert log.inputs[-1][0] is Input.INTERRUPTED
+
+
+@pytest.mark.parametrize('options, complaint', [
+    ({'base': 'ucb_explore'}, 'the base ucb_explore cannot begin with a log'),
+    ({'preset': 'paper'}, 'the base ucb_explore cannot begin with a log'),
+    ({'actions': ['up', 'down']}, 'is for the actions')])
+def test_what_cannot_be_proven_is_refused(
+        tmp_path: Path, options: dict, complaint: str) -> None:
+    path = written(tmp_path / 'a.log.sqlite', explored(2.0, 1)[1])
+    with pytest.raises(Refused, match=complaint):
+        warm_start(path, identity(4.0, 1, **options))
+
+
+def test_with_another_home_it_begins_from_nothing() -> None:
+    exploration = Exploration(
+        settings_by_name(identity(2.0)), 1, recollection=Recollection(3, ((3, 0, 4),)))
+    exploration.observe(-1, 0)
+    assert 'no warm start: home was state 3' in exploration.status
