@@ -156,6 +156,14 @@ class BaseAlgorithm(ABC):
     def want(self, state: int, action: int) -> None:
         """Execute the pair as soon as possible, once, to see where it leads now; optional."""
 
+    def renew(self, delta: float) -> None:
+        """
+        Certify by what is learnt from now on alone, too, and be wrong with that at ``delta``.
+
+        This ``delta`` comes beside that of the run, whose part the other certificates keep, and
+        replaces one that was given before. Optional.
+        """
+
     def lower_bound(self, policy: Policy) -> float:
         """
         Return steps that ``policy`` takes at least on average, by what this run has learnt.

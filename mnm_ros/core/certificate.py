@@ -200,8 +200,13 @@ class PolicyModel:
             steps=self._steps(visits),
             weights={pair: float(weight) for pair, weight in zip(pairs, weights) if weight > 0})
 
-    def lower_bound(self) -> float:
-        """Return what ``E[X]`` of an attempt is at least: mass never seen is on the target."""
+    def lower_bound(self, doubt: bool = True) -> float:
+        """
+        Return what ``E[X]`` of an attempt is at least: mass never seen is on the target.
+
+        :param doubt: whether the counts may be wrong. Without it the result is no less, and
+            takes a tenth of the time.
+        """
         known = len(self._policy.states)
         values = np.full(known + 2, 1 + self._limit)
         values[-1] = 0.0
@@ -209,7 +214,8 @@ class PolicyModel:
         for _ in range(self._policy.horizon):
             # A step that was broken off may have led anywhere, to the target as well.
             ahead = np.where(self._reserved, 0.0, values[self._following])
-            _, least = least_mean(self._fractions, ahead, self._radius, tilts)
+            least = (least_mean(self._fractions, ahead, self._radius, tilts)[1] if doubt
+                     else (self._fractions * ahead).sum(axis=1))
             values = self._step_back(values, 1 + least, min(1 + self._limit, 1 + values[0]))
         return float(values[0])
 

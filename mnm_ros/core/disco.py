@@ -27,11 +27,12 @@ import math
 
 from mnm_ros.core.activity import Doing
 from mnm_ros.core.base import BaseAlgorithm, FEW
-from mnm_ros.core.certificate import Certificate, ConfidenceSets, PolicyModel
+from mnm_ros.core.certificate import Certificate, PolicyModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.disco_activity import Certifying, sampling_now, testing_now
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.evaluation import Decision, Evaluation, longest
+from mnm_ros.core.evidence import Evidence
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
@@ -85,19 +86,15 @@ class DiscoParts:
 
     :ivar horizon: of every policy, in steps.
     :ivar counts: transitions without RESET.
-    :ivar sets: over the counts, for certificates.
+    :ivar evidence: for certificates, over these counts.
     :ivar planner: rules out.
-    :ivar evaluate: makes test number 1, 2, ... of a policy.
-    :ivar evidence: log of one over the error probability of a test, by its number.
     :ivar step_bound: ``W`` from ``|K|``.
     """
 
     horizon: int
     counts: Counts
-    sets: ConfidenceSets
+    evidence: Evidence
     planner: OptimisticPlanner
-    evaluate: Callable[[int], Evaluation]
-    evidence: Callable[[int], float]
     step_bound: Callable[[int], int]
 
 
@@ -136,7 +133,7 @@ class Disco(Phased, BaseAlgorithm):
         self._asked: int | None = None
         self._attempts: Attempts | None = None
         self._tests: dict[int, tuple[Policy, Evaluation]] = {}
-        self._tests_made = 0
+        self._evidence = [parts.evidence]    # since the beginning, and perhaps since a notice
         self._news = False
         self._certifying = False
         self._certificate = Certifying()
@@ -224,7 +221,8 @@ class Disco(Phased, BaseAlgorithm):
         """Start again from home; what is under way is counted as broken off."""
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            self._parts.sets.lose(self._here, self._asked)
+            for evidence in self._evidence:
+                evidence.sets.lose(self._here, self._asked)
         self._here = self._asked = None
         broken = self._attempts.interrupt() if self._attempts else None
         if broken is not None and broken.policy.target in self._tests:
@@ -240,7 +238,8 @@ class Disco(Phased, BaseAlgorithm):
         """Learn from steps made before: all that is learnt from pairs holds for them, too."""
         for state, action, next_state in steps:
             if next_state is None:
-                self._parts.sets.lose(state, action)
+                for evidence in self._evidence:
+                    evidence.sets.lose(state, action)
             else:
                 self._learn(state, action, next_state)
         for state in tuple(self._sampling.sampled):
@@ -249,8 +248,8 @@ class Disco(Phased, BaseAlgorithm):
 
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of the pair, and sample it anew."""
-        self._parts.counts.forget(state, action)
-        self._parts.sets.forget(state, action)
+        for evidence in self._evidence:
+            evidence.forget(state, action)
         self._rows.forget(state, action)
         self._tests.clear()
         self._sampling.reopen(state)
@@ -281,8 +280,17 @@ class Disco(Phased, BaseAlgorithm):
 
     def lower_bound(self, policy: Policy) -> float:
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
-        return PolicyModel(
-            self._parts.counts, self._parts.sets, policy, self._problem.limit).lower_bound()
+        models = [self._model(evidence, policy) for evidence in self._evidence]
+        return max(model.lower_bound(doubt=model.lower_bound(doubt=False) > self._problem.limit)
+                   for model in models)
+
+    def renew(self, delta: float) -> None:
+        """Certify by what is learnt from now on as well, wrongly with probability ``delta``."""
+        self._evidence[1:] = [Evidence(self._problem, self._parts.horizon, delta)]
+        self._tests.clear()
+
+    def _model(self, evidence: Evidence, policy: Policy) -> PolicyModel:
+        return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit)
 
     def _choose(self) -> int:
         if self._here is None:
@@ -299,7 +307,8 @@ class Disco(Phased, BaseAlgorithm):
         return self._attempts.action(self._here)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
-        self._parts.sets.add(state, action, next_state)
+        for evidence in self._evidence:
+            evidence.sets.add(state, action, next_state)
         self._rows.add(state, action, next_state)
         if self._rows.number(state) is None or next_state in self._known:
             return
@@ -396,7 +405,7 @@ class Disco(Phased, BaseAlgorithm):
 
     def _certify(self, near: Sequence[int]) -> bool:
         """Make known what can be; return whether there is something to do for another."""
-        chosen: tuple[Policy, Certificate, float] | None = None
+        chosen: tuple[Policy, Evidence, Certificate, float] | None = None
         for target in near:
             if target in self._known:
                 continue
@@ -412,30 +421,33 @@ class Disco(Phased, BaseAlgorithm):
                     continue
             policy = Policy(target, self._parts.horizon, known,
                             (tuple(int(move) for move in moves),))
-            certificate = PolicyModel(
-                self._parts.counts, self._parts.sets, policy, self._problem.limit).certify()
+            evidence, certificate = min(
+                ((each, self._model(each, policy).certify()) for each in self._evidence),
+                key=lambda found: found[1].bound)
             if certificate.bound <= self._problem.limit:
                 self._make_known(policy, certificate.steps)
             elif (chosen is None and certificate.steps <= self._reach
                     and certificate.empirical < self._problem.limit):
-                chosen = policy, certificate, steps
+                chosen = policy, evidence, certificate, steps
         if chosen is not None:
             self._pursue(*chosen)
         return chosen is not None
 
-    def _pursue(self, policy: Policy, certificate: Certificate, steps: float) -> None:
+    def _pursue(self, policy: Policy, evidence: Evidence, certificate: Certificate,
+                steps: float) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         limit = self._problem.limit
         gain = math.log1p(max(0.1, limit - steps) / (self._parts.horizon + 1))
-        episodes = self._parts.evidence(self._tests_made + 1) / gain
+        episodes = self._evidence[-1].nats / gain
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
-        pairs = {pair: self._parts.counts.visits(*pair)
+        pairs = {pair: evidence.counts.visits(*pair)
                  for pair in most_relevant(certificate.weights, _TENTH)}
         samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
         if pairs and samples * self._sampling.price < episodes * (steps + 1):
             for pair, visits in pairs.items():
-                self._sampling.want(pair, math.ceil(visits * min(factor, GROWTH)) + 1)
+                more = math.ceil(visits * min(factor, GROWTH)) + 1 - visits
+                self._sampling.want(pair, self._parts.counts.visits(*pair) + more)
                 if self._at_once:
                     self._sampling.prefer(pair[0])
             self._certifying = True
@@ -447,8 +459,7 @@ class Disco(Phased, BaseAlgorithm):
         if begun is not None and begun[0].same_as(policy):
             policy = begun[0]
         else:
-            self._tests_made += 1
-            self._tests[policy.target] = policy, self._parts.evaluate(self._tests_made)
+            self._tests[policy.target] = policy, self._evidence[-1].new_test()
         self._attempts = Attempts(policy, ends_outside=True, certify=limit,
                                   most=longest(policy.horizon, self._problem))
         self._look_again = max(5, int(episodes / 4))

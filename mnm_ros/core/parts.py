@@ -31,12 +31,12 @@ from mnm_ros.core.as_printed.step_bound import printed_step_bound
 from mnm_ros.core.as_printed.window_phase import WindowPhase
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
-from mnm_ros.core.certificate import ConfidenceSets
 from mnm_ros.core.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.disco import Disco, DiscoParts
 from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
 from mnm_ros.core.evaluation import BettingEvaluation, Evaluation, longest
+from mnm_ros.core.evidence import Evidence
 from mnm_ros.core.kl_optimism import KlOptimism
 from mnm_ros.core.optimism import Optimism
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
@@ -134,21 +134,13 @@ def _ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
 def _disco(settings: Settings, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     problem, horizon = settings.problem, settings.steps_horizon
-    # Two thirds for ruling out, the other one for certificates, half of it for each kind.
-    sixth = problem.delta / 6
     counts = Counts()
-
-    def evidence(number: int) -> float:
-        return math.log(number * (number + 1) / sixth)
-
     return Disco(problem, home, DiscoParts(
         horizon=horizon,
         counts=counts,
-        sets=ConfidenceSets(sixth, counts),
+        # Two thirds for ruling out, the other one for certificates.
+        evidence=Evidence(problem, horizon, problem.delta / 3, counts),
         planner=OptimisticPlanner(2 * problem.delta / 3),
-        evaluate=lambda number: BettingEvaluation(
-            longest(horizon, problem), problem.limit, problem.limit, math.exp(-evidence(number))),
-        evidence=evidence,
         step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
     ), policies)
 

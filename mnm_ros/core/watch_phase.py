@@ -17,9 +17,15 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
 
 - *Deletion.* A policy's ``Detector`` raises the alarm. The delta of number ``i`` of the round is
   ``1/(i (i + 1))`` of the part.
-- *Addition.* Rediscovery number ``j`` is a base run with delta ``1/(j (j + 1))`` of the part: what
-  it certifies is added at once. What its ``lower_bound`` says is over the limit is deleted, by
-  the same delta.
+- *Addition.* Rediscovery number ``j`` is a base run with delta ``1/(j (j + 1))`` of half of the
+  part: what it certifies is added at once. What its ``lower_bound`` says is over the limit is
+  deleted, by the same delta. The other half is for *renewals*: when a change is noticed while
+  none is open, and when a rediscovery is begun while one is, the run under way begins to certify
+  by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal
+  number ``k``. Transitions and attempts after a moment that the past decides are as independent
+  as all others, so that renewal ``k`` is wrong with no more than its delta, given the past, and
+  the sum over all is the part, whatever is noticed and how often. A late rediscovery has a tiny
+  delta; this is why it does not make what has just changed dear.
 - *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,
   whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
   that refutes grows with the number of rediscoveries, so that the sum over all is the part.
@@ -121,6 +127,7 @@ class WatchPhase(CheckingPhase):
             'rediscovering': self.rediscovering,
             'watched': self._attempts.policy.target,
             'rediscoveries': self._rediscoveries,
+            'renewals': self._renewals,
             'relearning': self._relearning.to_state(),
             'limit': self._limit.to_state(),
             'policies': self._watched.to_state(),
@@ -131,7 +138,8 @@ class WatchPhase(CheckingPhase):
     def _load(self, state: Mapping[str, Any] | None) -> None:
         delta, problem = self._delta, self._round.problem
         targets = [policy.target for policy in self.policies[1:]]
-        given: Mapping[str, Any] = state or _NOTHING
+        given: Mapping[str, Any] = state or {
+            **_NOTHING, 'renewals': int(self._round.log.open)}
         self._watched = PolicyWatch(
             problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
             given['policies'])
@@ -140,6 +148,9 @@ class WatchPhase(CheckingPhase):
         self._relearning = Relearning(given['relearning'])
         # The rediscovery under way is begun anew, and counted then.
         self._rediscoveries = given['rediscoveries'] - 1
+        # So is a renewal, if a change is open. A checkpoint from before there were any has spent
+        # for rediscoveries what both spend now, and goes on with the same number for both.
+        self._renewals = given.get('renewals', given['rediscoveries']) - self._round.log.open
         self._limit = StepLimit(
             delta['restart'], self._round.steps_taken, self._round.check_steps, given['limit'])
 
@@ -217,14 +228,22 @@ class WatchPhase(CheckingPhase):
         self._rediscoveries += 1
         number = self._rediscoveries
         problem = replace(
-            self._round.problem, delta=self._delta['addition'] / (number * (number + 1)))
+            self._round.problem, delta=self._delta['addition'] / (2 * number * (number + 1)))
         self.base = self._round.new_base(problem, self.policies)
+        if self._round.log.open:
+            self._renew()
         self._allow_steps()
         self._steps = self._since = 0
         self._fresh = True
         self._relearning.begin_rediscovery()
         self._following_up = False
         self._begin_quantum()
+
+    def _renew(self) -> None:
+        """Let the run certify by what it learns after this moment alone, too."""
+        self._renewals += 1
+        number = self._renewals
+        self.base.renew(self._delta['addition'] / (2 * number * (number + 1)))
 
     def _allow_steps(self) -> None:
         self._limit.set(self.base.step_bound(len(self.policies)))
@@ -255,6 +274,8 @@ class WatchPhase(CheckingPhase):
             self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '
                                  'leads elsewhere than before')
             concerned = self.transitions.concerned(pair, self.policies)
+            if not self._round.log.open:
+                self._renew()
             self._notice()
             self._watched.doubt(concerned)
             self._turns.prefer(concerned)

@@ -17,7 +17,8 @@ from pathlib import Path
 from binomial import binomial_tail
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.disco import Disco, DiscoPhase
-from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.parts import BASES
+from mnm_ros.core.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.presets import new_base, new_mnm, settings, Value
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
@@ -233,3 +234,42 @@ def test_it_ends_where_states_are_hard_to_certify(
         simulator = Simulator(scenario, seed)
         finish(base, simulator, most)
         assert judge(simulator.cmp, hypothesis(base), radius, epsilon).ok, seed
+
+
+def corridor(chance: float) -> Scenario:
+    """Return a corridor of three states whose moves succeed with a chance."""
+    cmp = TableCmp(0, 2, {
+        (state, action): ((max(0, min(2, state + step)), chance), (state, 1 - chance))
+        for state in range(3) for action, step in enumerate((1, -1))})
+    return Scenario('corridor', ('east', 'west'), 0, (Setting(cmp, None),), Path())
+
+
+def certified(renewed: float, chance: float, seed: int, limit: int) -> int:
+    """Return after how many steps a rediscovery with hardly any delta has certified state 1."""
+    simulator = Simulator(corridor(chance), seed)
+    home = Policy(0, 12, (0,), ((RESET,),))
+    base = BASES['disco'](settings(Problem(2, 4.0, 1.0, 1e-12)), 0, np.random.default_rng(0),
+                          (home,))
+    base.observe(base.next_action(), simulator.step(RESET))
+    if renewed:
+        base.renew(renewed)
+    for step in range(limit):
+        if len(base.policies) > 1:
+            return step
+        if base.finished:
+            break
+        action = base.next_action()
+        base.observe(action, simulator.step(action))
+    return limit
+
+
+def test_what_was_renewed_certifies_by_its_own_delta() -> None:
+    late, renewed = (certified(delta, 0.9, 0, 2000) for delta in (0.0, 0.05))
+    assert renewed < 0.7 * late < 2000
+
+
+def test_what_was_renewed_is_wrong_with_no_more_than_its_delta() -> None:
+    """State 1 takes more than 1 / 0.12 steps, and the limit is 8."""
+    runs, delta = 12, 0.3
+    wrong = sum(certified(delta, 0.12, seed, 250) < 250 for seed in range(runs))
+    assert binomial_tail(runs, delta, wrong) > SIGNIFICANCE, wrong

@@ -126,6 +126,7 @@ class Teachable(ScriptedBase):
         self.bounds: dict[int, float] = {}
         self.revised: tuple[Policy, ...] | None = None
         self.revisable = False
+        self.renewals: list[float] = []
 
     def forget(self, state: int, action: int) -> None:
         """Remember it."""
@@ -139,6 +140,10 @@ class Teachable(ScriptedBase):
     def want(self, state: int, action: int) -> None:
         """Remember it."""
         self.wanted.append((state, action))
+
+    def renew(self, delta: float) -> None:
+        """Remember the delta."""
+        self.renewals.append(delta)
 
     def lower_bound(self, policy: Policy) -> float:
         """Return the bound given."""
@@ -201,6 +206,27 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable:
     assert checking.base is not base
 
 
+def test_runs_and_renewals_share_the_budget_of_additions() -> None:
+    """A late rediscovery has next to nothing of it, but the first renewal a quarter."""
+    script = Script((HOME, 3, 5), life=40)
+    checking, log, _ = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    world, part = World(), PROBLEM.delta * SHARES['addition']
+    run(checking, world, lambda: len(script.runs) == 60)
+    assert not any(base.renewals for base in script.runs)    # nothing was noticed
+    world.closed = {5}
+    run(checking, world, lambda: log.noticed == 1)
+    assert checking.base.renewals == [pytest.approx(part / 4)]
+    # Another notice while the change is open renews nothing, but a run that is begun does.
+    checking.observe(action := checking.next_action(), world.step(action))
+    checking._notice()
+    assert log.open and len(checking.base.renewals) == 1
+    checking._rediscover_again()
+    assert checking.base.renewals == [pytest.approx(part / 12)]
+    deltas = [*script.deltas, *(delta for base in script.runs for delta in base.renewals)]
+    assert 60 < len(deltas) and sum(deltas) < part
+    assert script.deltas[-1] < part / 7000
+
+
 def test_one_surprise_makes_the_phase_ask_for_more() -> None:
     script = Script((HOME, 3, 5), life=0)
     checking, log, _ = teachable(script, (HOME, 3, 5), steps_taken=10**6)
@@ -238,7 +264,7 @@ def test_a_benign_change_does_not_make_the_robot_stay_at_home() -> None:
     rng, here = np.random.default_rng(5), 0
     machine = new_mnm(settings(Problem(4, 4.0, 3.0, 0.1)), 5)
     idle = sampling = 0
-    for step in range(130_000):
+    for step in range(80_000):
         action = machine.next_action()
         if step > 30_000 and machine.checking and machine.checking.rediscovering:
             sampling += 1
