@@ -33,6 +33,8 @@ ROS_WHEELS = [
 
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
+# For dashboard; seen to work with NAME. It brings its web server and all that a browser loads.
+DASHBOARD = ['nicegui>=3.4,<4']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
 BENCHMARKS = ['matplotlib>=3.5']
 
@@ -50,15 +52,16 @@ setup(
     maintainer='mnm_ros maintainers',
     maintainer_email='maintainers@mnm-ros.example',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['py.typed']},
+    package_data={NAME: ['py.typed', 'nodes/showing/*.css', 'nodes/showing/*.js']},
     python_requires='>=3.10',
     install_requires=[
         'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'scipy>=1.8', 'transitions>=0.8.10'],
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
+        'dashboard': DASHBOARD,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS,
-                 *BENCHMARKS, *GYM],
+                 'selenium>=4.15,<5', *BENCHMARKS, *DASHBOARD, *GYM],
         'benchmarks': BENCHMARKS,
         'mutants': ['cosmic-ray>=8.7,<9'],
     },

@@ -31,11 +31,14 @@ CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
 SCENARIO = 'two_rooms'
 AS_CONFIGURED = '(empty: as in params_file)'
 MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
-TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
+TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool,
+         'port': int}
 
 ARGUMENTS = {
     'sim': ('true', 'Start the simulated robot, too'),
     'navigator': ('false', 'Start the navigator, too'),
+    'dashboard': ('false', 'Serve the page in a browser, too'),
+    'dashboard_port': ('', f'Port of the page {AS_CONFIGURED}'),
     'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
                      f'(empty: as in params_file, otherwise {SCENARIO})'),
     'params_file': (str(CONFIG), 'Parameters of all nodes'),
@@ -49,7 +52,7 @@ ARGUMENTS = {
 
 def generate_launch_description() -> LaunchDescription:
     as_configured = ('', *FLAG)
-    choices = {'sim': FLAG, 'navigator': FLAG, 'use_respawn': FLAG,
+    choices = {'sim': FLAG, 'navigator': FLAG, 'dashboard': FLAG, 'use_respawn': FLAG,
                'autostart': as_configured, 'use_sim_time': as_configured}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_nodes)])
 
@@ -72,19 +75,21 @@ def _nodes(context: LaunchContext) -> list[Node]:
         'patience': None if 'sigterm_timeout' in context.launch_configurations else
                     _patience(configured)}
     named = configured.value('explorer', 'actions')
-    navigator = [made('navigator', {})] if argument['navigator'] == 'true' else []
+    beside = [made('navigator', {})] if argument['navigator'] == 'true' else []
+    if argument['dashboard'] == 'true':
+        beside.append(made('dashboard', {'port': argument['dashboard_port']}))
     if argument['sim'] == 'false':
         if not named:
             raise RuntimeError(
                 f'{params_file} does not name the actions of the robot: expected, for example, '
                 '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
-        return [made('explorer', explorer, **options), *navigator]
+        return [made('explorer', explorer, **options), *beside]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     # In JSON, and not as a parameter of launch: there, ROS would read a name like n as false.
     actions = () if named else (
         '-p', 'actions:=' + json.dumps(scenario.load(chosen).actions, ensure_ascii=False))
     return [made('explorer', explorer, *actions, **options),
-            made('cmp_sim', {'scenario': chosen}), *navigator]
+            made('cmp_sim', {'scenario': chosen}), *beside]
 
 
 def _patience(configured: _Configured) -> float | None:

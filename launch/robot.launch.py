@@ -28,6 +28,8 @@ CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
 ARGUMENTS = {
     'sim': ('true', 'Start the simulated robot, too'),
     'navigator': ('false', 'Start the navigator, too'),
+    'dashboard': ('false', 'Serve the page in a browser, too'),
+    'dashboard_port': ('', 'Port of the page (empty: as in params_file)'),
     'world': ('two_room_flat', 'What diff_drive_sim simulates: a file, or the name of one in '
                                'config/worlds; grid and home follow from it'),
     'real_time_factor': ('0.0', 'Simulated seconds per second; 0.0 for as fast as can be'),
@@ -44,8 +46,8 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'navigator': FLAG, 'clock': FLAG, 'use_respawn': FLAG,
-               'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
+    choices = {'sim': FLAG, 'navigator': FLAG, 'dashboard': FLAG, 'clock': FLAG,
+               'use_respawn': FLAG, 'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_robot)])
 
 
@@ -58,7 +60,8 @@ def _robot(context: LaunchContext) -> list[Action]:
     sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
     timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
     passed_on = {name: argument[name] for name in (
-        'navigator', 'preset', 'seed', 'autostart', 'namespace', 'use_respawn', 'log_level')}
+        'navigator', 'dashboard', 'dashboard_port', 'preset', 'seed', 'autostart', 'namespace',
+        'use_respawn', 'log_level')}
     explorer = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(EXPLORE)),
         launch_arguments={**passed_on, 'sim': 'false', 'params_file': params_file,

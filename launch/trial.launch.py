@@ -41,6 +41,8 @@ ARGUMENTS = {
                            'installed'),
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
+    'dashboard': ('false', 'Serve the page in a browser, too'),
+    'dashboard_port': ('', 'Port of the page (empty: as in params_file)'),
     'namespace': ('', 'Namespace of the explorer and the robot side'),
     'use_sim_time': USE_SIM_TIME,
     'use_respawn': ('true', 'Start the explorer again if it ends; it goes on where it was'),
@@ -49,7 +51,7 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG),
+    choices = {'sim': FLAG, 'dashboard': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG),
                'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_trial)])
 
@@ -65,7 +67,8 @@ def _trial(context: LaunchContext) -> list[Action]:
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
     passed_on = {name: argument[name] for name in (
-        'sim', 'scenario', 'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
+        'sim', 'scenario', 'dashboard', 'dashboard_port', 'namespace', 'use_sim_time',
+        'use_respawn', 'log_level')}
     return [
         LogInfo(msg=f'the trial is kept in {folder}'),
         IncludeLaunchDescription(

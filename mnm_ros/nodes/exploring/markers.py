@@ -19,15 +19,13 @@ picture has a frame of its own: it must never lie over a map.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
-import math
 
 from geometry_msgs.msg import Point, Vector3
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.layout import Layout
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, spacing
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -168,19 +166,6 @@ def _likely(exploration: Exploration, state: int, action: int) -> int | None:
     following = {after: count for played, after, count in exploration.successors(state)
                  if played == action}
     return max(following, key=following.__getitem__, default=None)
-
-
-def spacing(positions: Iterable[tuple[float, float]]) -> float:
-    """
-    Return how far apart neighbours are at least; 1 if there are no two places.
-
-    Only points that follow each other in the order of x or of y are compared: exact on a grid,
-    quick for any number.
-    """
-    distinct = sorted({*positions})
-    across = sorted(distinct, key=lambda point: point[::-1])
-    return min((math.dist(*pair) for points in (distinct, across) for pair in pairwise(points)),
-               default=1.0)
 
 
 def _listed(name: str, kind: int, scale: Vector3, points: list[Point]) -> Marker:
