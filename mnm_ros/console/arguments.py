@@ -276,7 +276,8 @@ def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:
              and name in {row.name for row in parameters.NODES[candidate]}]
     if not assigned:
         raise ValueError(f'argument -p: {text!r}, expected name:=value')
-    if name in OWN_OPTIONS and not (name == 'actions' and len(started) == 1):
+    simulated = {'cmp_sim', 'grid_driver'} & {*started}
+    if name in OWN_OPTIONS and not (name == 'actions' and not simulated):
         raise ValueError(f'argument -p: {name} is set by an argument of its own')
     if not nodes:
         raise ValueError(f'argument -p: {where} is no parameter of {node or " or ".join(started)}')
