@@ -13,7 +13,7 @@ How many steps the first hypothesis takes, and how well that can be said beforeh
 
 MNM runs in random CMPs until its first hypothesis, in each with every epsilon and every delta
 once, paired anew from seed to seed, as worlds differ more than pairs do. Two power laws
-(mnm_ros/trial/prediction.py) are fitted to the runs in one half of the CMPs and judged on those in
+(mnm_ros/core/prediction.py) are fitted to the runs in one half of the CMPs and judged on those in
 the other half:
 
 learnt  by the number of states that the hypothesis has in the end, as if known beforehand
@@ -39,10 +39,10 @@ from pathlib import Path
 import sys
 from typing import NamedTuple
 
+from mnm_ros.core.prediction import factors, LEARNT, PowerLaw, PROBE_STEPS, PROBED
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.trial.prediction import factors, LEARNT, PowerLaw, PROBE_STEPS, PROBED
 from mnm_ros.trial.probe import Probe
 import numpy as np
 from trials import Configuration, prepare

@@ -18,7 +18,7 @@ an older program understands a newer explorer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 import json
 import math
@@ -52,7 +52,28 @@ class Evidence:
     @property
     def share(self) -> float:
         """Return how much of the threshold is there."""
-        return self.evidence / self.threshold if self.threshold > 0 else 1.0
+        return self.evidence / self.threshold if self.threshold > 0 else 0.0
+
+
+def closest(tests: Iterable[Evidence], most: int = 20) -> tuple[Evidence, ...]:
+    """Return the tests that are closest to a decision, the closest first."""
+    return tuple(sorted((test for test in tests if test.threshold > 0),
+                        key=lambda test: -test.share)[:most])
+
+
+@dataclass(frozen=True)
+class Doing:
+    """
+    What one part of the algorithm is doing; all else in ``Activity`` is added by those above it.
+
+    :ivar doing, sentence, target, action, tests: as in ``Activity``; the tests in any order.
+    """
+
+    doing: str
+    sentence: str
+    target: Union[int, None] = None
+    action: Union[int, None] = None
+    tests: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,8 +101,9 @@ class Activity:
 
     :ivar step: steps so far.
     :ivar doing: one of ``DOINGS``.
-    :ivar target: the state that is tested or watched; None while sampling.
-    :ivar action: the action to be played next; None while idle.
+    :ivar target: the state that is sampled, or whose policy is tested or watched; None if there is
+        none at the moment.
+    :ivar action: the action that is sampled in ``target``; None for a policy.
     :ivar sentence: the same for people.
     :ivar tests: the tests and detectors under way, those closest to a decision first.
     :ivar progress: None where nothing can be said.

@@ -17,8 +17,10 @@ from collections.abc import Mapping
 import math
 from typing import Protocol
 
+from mnm_ros.core.activity import Doing
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.prediction import Outlook
 import numpy as np
 
 FEW = 30
@@ -106,6 +108,16 @@ class BaseAlgorithm(ABC):
     def estimates(self) -> Mapping[int, float]:
         """Estimated expected steps to states that this run has certified, where it has any."""
         return {}
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display; it must not change anything. Optional."""
+        return Doing('testing' if self.evaluating else 'sampling',
+                     'testing a policy' if self.evaluating else 'sampling the known states')
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """Return how much seems to be left to do, for display; None if nobody can say."""
+        return None
 
     def witness(self, state: int, action: int, next_state: int) -> None:
         """

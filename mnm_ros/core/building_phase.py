@@ -13,8 +13,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from mnm_ros.core.activity import Doing
 from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.prediction import Outlook
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.streams import Schedule
 
@@ -62,6 +65,21 @@ class BuildingPhase:
     def steps_of(self, stream: BaseAlgorithm) -> int:
         """Return the steps of all streams since the start of ``stream``."""
         return self.steps_taken - self._started[self.streams.index(stream)]
+
+    @property
+    def outlooks(self) -> list[tuple[int, Outlook]]:
+        """Return for each stream the steps before its start, and what is left to it."""
+        return [(started, stream.outlook) for started, stream in zip(self._started, self.streams)
+                if stream.outlook is not None]
+
+    def activity(self) -> Doing:
+        """Return what the active stream is doing, for display."""
+        doing = self.active.activity()
+        if len(self.streams) == 1:
+            return doing
+        number = self.streams.index(self.active) + 1
+        return replace(doing, sentence=f'{doing.sentence} (stream {number} of '
+                                       f'{len(self.streams)})')
 
     def next_action(self) -> int:
         """Return the action of the active stream; the same until ``observe`` is called."""

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Union
 
+from mnm_ros.core.activity import Doing
 from mnm_ros.core.base import BaseAlgorithm, FEW
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import Problem
@@ -27,12 +28,16 @@ class ChangeLog:
     What was decided, in sentences for people, and how many changes that makes.
 
     :param tell: called with one sentence whenever something is decided.
+    :ivar on_notice: called when a change is noticed while none is open.
+    :ivar on_outdated: called with what leads elsewhere than before, see ``outdate``.
     :ivar noticed: changes so far; while one is open, what else is noticed belongs to it.
     :ivar relearnt: those after which nothing was left to revise.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.tell = tell
+        self.on_notice: Callable[[], None] = lambda: None
+        self.on_outdated: Callable[[int | None, int | None], None] = lambda state, action: None
         self.noticed = 0
         self.relearnt = 0
 
@@ -45,6 +50,11 @@ class ChangeLog:
         """Take note of a decision that hardly comes about in a CMP that does not change."""
         if not self.open:
             self.noticed += 1
+            self.on_notice()
+
+    def outdate(self, state: int | None = None, action: int | None = None) -> None:
+        """Tell whoever draws what was counted that it is no longer true; None is any of them."""
+        self.on_outdated(state, action)
 
     def settle(self) -> None:
         """Take note that nothing is at odds with the hypothesis any more."""
@@ -128,6 +138,15 @@ class CheckingPhase(ABC):
     @abstractmethod
     def interrupt(self) -> None:
         """Start from home, as the robot may be anywhere; an episode under way is broken off."""
+
+    @abstractmethod
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+
+    @property
+    def sweep(self) -> tuple[int, int]:
+        """Return the steps since the rediscovery began, and those that it is likely to take."""
+        return 0, 0
 
     @abstractmethod
     def figures(self) -> Mapping[str, Union[str, int, float]]:

@@ -71,6 +71,11 @@ class Detector:
         """Whether the policy can hardly be within the limit any more."""
         return self.evidence >= self.threshold
 
+    @property
+    def proof(self) -> tuple[float, float]:
+        """Return what speaks for the policy in its proof, and how much has to, in nats."""
+        return (max(0.0, self._shown), self._proof) if self.proving else (0.0, 0.0)
+
     def suspect(self) -> None:
         """Begin a bet with a large weight, as something has told of a change."""
         self._notices += 1

@@ -25,15 +25,18 @@ from dataclasses import dataclass
 from enum import Enum
 import math
 
+from mnm_ros.core.activity import Doing
 from mnm_ros.core.base import BaseAlgorithm, FEW
 from mnm_ros.core.certificate import Certificate, ConfidenceSets, PolicyModel
 from mnm_ros.core.counts import Counts
+from mnm_ros.core.disco_activity import Certifying, sampling_now, testing_now
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.prediction import Outlook
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.requirement import Requirement
 from mnm_ros.core.sampling import most_relevant, Sampling
@@ -135,6 +138,7 @@ class Disco(Phased, BaseAlgorithm):
         self._tests_made = 0
         self._news = False
         self._certifying = False
+        self._certificate = Certifying()
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
         for policy in policies or (Policy(home, parts.horizon, (home,), ((RESET,),)),):
             self._known[policy.target] = policy
@@ -169,6 +173,20 @@ class Disco(Phased, BaseAlgorithm):
     def estimates(self) -> Mapping[int, float]:
         """Expected steps as estimated when the policies were certified."""
         return self._estimates
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+        if self.evaluating and self._attempts is not None:
+            return testing_now(self._attempts.policy.target, self._tests)
+        return sampling_now(self._here, self._sampling, self._tests,
+                            self._certificate.evidence(self._parts.counts))
+
+    @property
+    def outlook(self) -> Outlook:
+        """Return how much seems to be left to do, for display."""
+        sampling = self._sampling
+        return Outlook(len(sampling.sampled), len(self._known),
+                       sampling.executions_lacking * sampling.price, self._requirement.ruled_out)
 
     def step_bound(self, known: int) -> int:
         """Return ``W`` for ``|K| = known``."""
@@ -310,6 +328,7 @@ class Disco(Phased, BaseAlgorithm):
     def _plan(self) -> None:
         """Find out what is left to do: to sample, to certify, or nothing."""
         self._news = self._certifying = False
+        self._certificate = Certifying()
         while True:
             self._expand()
             near = self._promising()
@@ -408,6 +427,8 @@ class Disco(Phased, BaseAlgorithm):
                 if self._at_once:
                     self._sampling.prefer(pair[0])
             self._certifying = True
+            self._certificate = Certifying(policy.target, {
+                pair: math.ceil(visits * factor) + 1 for pair, visits in pairs.items()})
             self.trigger('undersampled')
             return
         begun = self._tests.get(policy.target)

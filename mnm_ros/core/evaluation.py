@@ -83,6 +83,16 @@ class Evaluation(ABC):
         failed, arrived = self._failures, self._arrived
         return (self._lengths + failed) / arrived if arrived else math.inf
 
+    @property
+    def arrived(self) -> int:
+        """How many episodes have arrived."""
+        return self._arrived
+
+    @property
+    def evidence(self) -> tuple[float, float]:
+        """Return what speaks for the policy so far, and how much has to; 0 if nobody can say."""
+        return 0.0, 0.0
+
     @abstractmethod
     def _judge(self, length: int, failed: bool) -> Decision:
         """Return the decision after one more episode."""
@@ -123,6 +133,11 @@ class BettingEvaluation(Evaluation):
         self._accept_log = np.zeros(len(self._FRACTIONS))
         self._reject_log = np.zeros(len(self._FRACTIONS))
         self._most = most
+
+    @property
+    def evidence(self) -> tuple[float, float]:
+        """Return the logarithm of the capital, and from where on it certifies, in nats."""
+        return max(0.0, log_mean_exp(self._accept_log)), self._threshold
 
     def break_off(self, length: int, horizon: int) -> None:
         """Count it as the worst in the bet for the policy, as the best in the one against it."""

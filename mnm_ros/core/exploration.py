@@ -13,15 +13,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Union
 
-from mnm_ros.core.counts import Counts, Pair
+from mnm_ros.core.activity import Activity, closest
+from mnm_ros.core.counts import Pair
 from mnm_ros.core.homing import Homing
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.mnm import MnmPhase
+from mnm_ros.core.observed import Observed
+from mnm_ros.core.onlooker import Onlooker
 from mnm_ros.core.options import Settings
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm
@@ -102,11 +105,13 @@ class Exploration(Phased, StepTask):
                            'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
         self._mnm = new_mnm(settings, seed, self._decided, state['mnm'])
         self.homing = Homing(self._mnm.home)
-        self._actions = settings.problem.actions
-        self._counts = Counts.from_state(state['counts'])
-        self._met = {met for before, _, after, _ in state['counts'] for met in (before, after)}
+        self._problem = settings.problem
+        self._observed = Observed(state['counts'])
         if self.home is not None:
-            self._met.add(self.home)
+            self._observed.met.add(self.home)
+        self._onlooker = Onlooker(self._mnm, settings.problem)
+        self._mnm.log.on_notice = lambda: self._onlooker.noticed(self.steps)
+        self._mnm.log.on_outdated = self._observed.outdate
         self.last_state: int | None = state['here']
         self._news: str = state['news']
         self._reason = ''    # why it stopped
@@ -123,7 +128,7 @@ class Exploration(Phased, StepTask):
 
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which it can go on; only if ``resumable``."""
-        return {'mnm': self._mnm.to_state(), 'counts': self._counts.to_state(),
+        return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps}
 
@@ -166,18 +171,38 @@ class Exploration(Phased, StepTask):
     @property
     def counts(self) -> Mapping[Pair, Mapping[int, int]]:
         """All transitions ever observed, RESET included."""
-        return self._counts.as_dict()
+        return self._observed.counts.as_dict()
 
     @property
     def states(self) -> int:
         """How many states it has ever met, candidates included."""
-        return len(self._met)
+        return len(self._observed.met)
 
     def successors(self, state: int) -> Iterator[tuple[int, int, int]]:
-        """Yield where actions but RESET have led to from ``state``: action, state, how often."""
-        for action in range(self._actions):
-            for following, count in self._counts.next_states(state, action).items():
+        """
+        Yield where actions but RESET have led to from ``state``: action, state, how often.
+
+        What was counted before a change was noticed there is left out.
+        """
+        for action in range(self._problem.actions):
+            for following, count in self._observed.following(state, action).items():
                 yield action, following, count
+
+    def transitions(self) -> Iterator[Sequence[int]]:
+        """Yield state, action, next state and how often, RESET included, as ``successors``."""
+        return self._observed.rows()
+
+    def activity(self) -> Activity:
+        """Return what is being done now, for display; the course of things stays as it is."""
+        doing = self._mnm.activity()
+        running = self.state is RunState.RUNNING
+        expected_steps = self._onlooker.expected_steps(self._observed.following)
+        return Activity(
+            self.steps, doing.doing if running else 'idle', doing.target if running else None,
+            doing.action if running else None, doing.sentence if running else self.status,
+            closest(doing.tests), self._onlooker.progress(self.steps, expected_steps),
+            self.last_state, self.home, self.candidates, tuple(self._onlooker.lost),
+            self._problem.limit, expected_steps)
 
     @property
     def changes_noticed(self) -> int:
@@ -215,10 +240,7 @@ class Exploration(Phased, StepTask):
         """Take an input as it was given to ``on_input``."""
         before = self._mnm.hypothesis
         if kind is Input.OBSERVED:
-            if self.last_state is not None:
-                self._counts.add(self.last_state, action, state)
-                self._met.add(self.last_state)
-            self._met.add(state)
+            self._observed.add(self.last_state, action, state)
             self.last_state = state
             self.steps += 1
             if not self.homing.missed(action, state):
@@ -228,8 +250,10 @@ class Exploration(Phased, StepTask):
             self._mnm.interrupt()
         if self.on_input is not None:
             self.on_input(kind, state, action)
-        if self.on_hypothesis is not None and self._mnm.hypothesis is not before:
-            self.on_hypothesis(self._mnm.hypothesis)
+        if self._mnm.hypothesis is not before:
+            self._onlooker.revised(before, self._mnm.hypothesis)
+            if self.on_hypothesis is not None:
+                self.on_hypothesis(self._mnm.hypothesis)
 
     def lose_place(self) -> None:
         """Take note that the robot may be anywhere: the next action is RESET."""

@@ -19,6 +19,7 @@ from itertools import count
 import math
 from typing import Any
 
+from mnm_ros.core.activity import Doing
 from mnm_ros.core.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
@@ -160,6 +161,11 @@ class Mnm(Phased):
     def under_revision(self) -> bool:
         """Whether the hypothesis was refuted and the next one is still being built."""
         return self.hypothesis is not None and self.state is MnmPhase.BUILDING
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+        driver = self.checking or self.building
+        return driver.activity() if driver else Doing('sampling', 'going home for the first time')
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+import math
 from typing import Any
 
 from mnm_ros.core.detector import Detector
@@ -67,6 +68,13 @@ class PolicyWatch:
     def doubtful(self) -> bool:
         """Whether hardly anything speaks for some policy since it was doubted."""
         return not all(detector.credible for detector in self.detectors.values())
+
+    @property
+    def unproven_targets(self) -> dict[int, float]:
+        """Return the targets without a proof, and how much each still lacks, in nats."""
+        first = -math.log(self._proofs / ((self._begun + 1) * (self._begun + 2)))
+        return {target: detector.proof[1] - detector.proof[0] if detector.proving else first
+                for target, detector in self.detectors.items() if not detector.proven}
 
     @property
     def most_evidence(self) -> tuple[float, float, int]:

@@ -37,6 +37,8 @@ RELEVANT = 0.5
 
 _TOLERANCE = 1 + 1e-6
 
+_UNPLANNED = 0.5    # for display, as long as nothing has been planned for
+
 
 class Requirement:
     """
@@ -52,6 +54,11 @@ class Requirement:
         self._planner = planner
         self._last: dict[int | None, float] = {}
         self.open_targets: list[int] = []
+
+    @property
+    def ruled_out(self) -> float:
+        """How far all else is from being ruled out, as the last plans had it: 1 is enough."""
+        return min((steps / self._radius for steps in self._last.values()), default=_UNPLANNED)
 
     def samples(self, model: Model, others: Sequence[int]) -> dict[Pair, int]:
         """

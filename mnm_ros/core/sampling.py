@@ -123,6 +123,29 @@ class Sampling:
                 least, found = visits, action
         return found
 
+    @property
+    def executions_lacking(self) -> int:
+        """How many executions are wanted that have not been made."""
+        return sum(max(0, wanted - self._counts.visits(*pair))
+                   for pair, wanted in self._wanted.items() if pair[0] in self.sampled)
+
+    def heading(self, here: int | None) -> Pair | None:
+        """Return the pair that seems to be sampled next, by where ways have mostly led so far."""
+        passed: set[int] = set()
+        while here is not None and here not in passed:
+            passed.add(here)
+            urgent = next((pair for pair in self._urgent if pair[0] == here), None)
+            if urgent is not None:
+                return urgent
+            lacking = self.lacking(here) if here in (self._preferred or self.open) else None
+            if lacking is not None and not self._urgent:
+                return here, lacking
+            action = self._way.get(here, RESET)
+            nexts = self._counts.next_states(here, action)
+            here = self._rows.states[0] if action == RESET else max(
+                nexts, key=nexts.__getitem__, default=None)
+        return None
+
     def action(self, here: int) -> int:
         """Return a wanted action of this state, else one that leads to the nearest open one."""
         if self._urgent:

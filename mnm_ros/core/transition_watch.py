@@ -12,9 +12,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from mnm_ros.core.activity import Evidence
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.transition_detector import TransitionDetector
@@ -77,6 +78,14 @@ class TransitionWatch:
     def suspected(self) -> set[int]:
         """The targets of policies through pairs against which more than one outcome speaks."""
         return {target for targets in self._suspected.values() for target in targets}
+
+    @property
+    def evidence(self) -> Iterator[Evidence]:
+        """Yield the pairs against which anything speaks."""
+        for (state, action), detector in self._detectors.items():
+            if detector.evidence > 0:
+                yield Evidence(
+                    'transition', state, action, detector.evidence, detector.threshold)
 
     def record(self, state: int, action: int, next_state: int) -> bool:
         """Take note of a transition; return whether it raises the alarm, once for each."""

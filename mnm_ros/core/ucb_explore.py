@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from mnm_ros.core.activity import Doing, Evidence
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.evaluation import Decision, Evaluation, longest
@@ -79,6 +80,17 @@ class UcbExplore(IncrementalBase):
     def evaluating(self) -> bool:
         """Whether a quantum is one episode."""
         return self.state is UcbPhase.EVALUATION
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+        test, attempts = self._evaluation, self._attempts
+        if not self.evaluating or test is None or attempts is None:
+            return super().activity()
+        target = attempts.policy.target
+        return Doing(
+            'testing',
+            f'testing the policy to {target}: {test.arrived} of {test.played} attempts reached it',
+            target, None, (Evidence('policy', target, None, *test.evidence),))
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""

@@ -39,8 +39,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+import math
 from typing import Any, Union
 
+from mnm_ros.core.activity import Doing
 from mnm_ros.core.checking_phase import CheckingPhase, Round
 from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import over_own_targets, Policy
@@ -50,6 +52,7 @@ from mnm_ros.core.relearning import Relearning
 from mnm_ros.core.step_limit import StepLimit
 from mnm_ros.core.transition_watch import TransitionWatch
 from mnm_ros.core.turns import Turns
+from mnm_ros.core.watch_activity import attempts_left, Rediscovery, watching_now
 
 SHARES: Mapping[str, float] = {
     'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 6, 'transitions': 1 / 6, 'proofs': 1 / 6}
@@ -76,6 +79,7 @@ class WatchPhase(CheckingPhase):
         # round_.problem.delta is that of the round.
         self._delta = {kind: share * round_.problem.delta for kind, share in SHARES.items()}
         self.policies = over_own_targets(policies)
+        self._likely_steps = round_.steps_taken    # of a rediscovery, for display
         self._here: int | None = None
         self._attempts = Attempts(self.policies[0], ends_outside=True)
         self._load(state)
@@ -134,6 +138,7 @@ class WatchPhase(CheckingPhase):
     def observe(self, action: int, state: int) -> None:
         """Make a step of the rediscovery or of the attempt under way."""
         here, self._here = self._here, state
+        self._since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
         if self.rediscovering:
             self._fresh = False
@@ -155,6 +160,28 @@ class WatchPhase(CheckingPhase):
         broken = self._attempts.interrupt()
         if broken is not None:
             self._watched.detectors[broken.policy.target].break_off(broken.length)
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+        return watching_now(
+            self.base.activity() if self.rediscovering else None, self._attempts.policy.target,
+            Rediscovery(self._rediscoveries, self._steps, self.check_steps),
+            self._watched.detectors, self.transitions.evidence)
+
+    @property
+    def sweep(self) -> tuple[int, int]:
+        """Return the steps since the rediscovery began, and those that it is likely to take."""
+        outlook = self.base.outlook
+        lacking = math.ceil(outlook.lacking) if outlook else 1
+        return self._since, max(self._likely_steps, self._since + lacking)
+
+    def steps_to_relearn(self, expected_steps: Mapping[int, float | None]) -> int:
+        """Return how many steps it may take to relearn a change, for display."""
+        since, likely = self.sweep
+        attempts = attempts_left(
+            self._watched.unproven_targets, len(self._watched.detectors), expected_steps,
+            self._round.problem.limit, self.policies[0].horizon)
+        return (0 if self._relearning.swept else likely - since) + attempts
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Return the evidence against the policy that has most of it, in nats."""
@@ -179,7 +206,7 @@ class WatchPhase(CheckingPhase):
             self._round.problem, delta=self._delta['addition'] / (number * (number + 1)))
         self.base = self._round.new_base(problem, self.policies)
         self._allow_steps()
-        self._steps = 0
+        self._steps = self._since = 0
         self._fresh = True
         self._relearning.begin_rediscovery()
         self._following_up = False
@@ -218,6 +245,7 @@ class WatchPhase(CheckingPhase):
             self._watched.doubt(concerned)
             self._turns.prefer(concerned)
             self._relearning.concern(concerned)
+            self._round.log.outdate(state, action)
             self.base.forget(state, action)
             return
         if pair in self.transitions.raised and (self._following_up or not was_raised):
@@ -253,6 +281,7 @@ class WatchPhase(CheckingPhase):
 
     def _finish_rediscovery(self) -> None:
         self._limit.finished(self._steps)
+        self._likely_steps = self._since
         # It has sampled all known states without finding a new one, and nothing was noticed.
         self._relearning.end_rediscovery()
         self._settle()
@@ -267,6 +296,7 @@ class WatchPhase(CheckingPhase):
     def _refute(self) -> None:
         self.refuted = True
         self._round.log.notice()
+        self._round.log.outdate()
         self._round.log.tell(
             f'round {self._round.number}: rediscovery took more than {self.check_steps} steps '
             f'{self._limit.in_a_row} times in a row, round {self._round.number + 1} begins')
@@ -359,6 +389,8 @@ class WatchPhase(CheckingPhase):
         explained = all(target in self._relearning.concerned for target in targets)
         self._adopt(tuple(policy for policy in self.policies if policy.target not in targets))
         self.transitions.leave(targets)
+        for target in targets:
+            self._round.log.outdate(target)
         self._notice()
         self._doubt_all()
         self._round.log.tell_states(

@@ -12,10 +12,10 @@
 
 from __future__ import annotations
 
+from mnm_ros.core.prediction import PROBE_STEPS
 from mnm_ros.parameters.common import SEED
 from mnm_ros.parameters.declaration import Row
 from mnm_ros.parameters.explorer import EXPLORER
-from mnm_ros.trial.prediction import PROBE_STEPS
 
 _AS_FOR_THE_EXPLORER = ('actions', 'radius', 'epsilon', 'delta', 'step_timeout')
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 
-from mnm_ros.core.activity import Activity, Evidence, Progress
+from mnm_ros.core.activity import Activity, closest, Evidence, Progress
 import pytest
 
 FULL = Activity(
@@ -66,6 +66,8 @@ def test_broken_text_is_refused(text: str, reason: str) -> None:
     assert reason in str(error.value)
 
 
-def test_a_test_without_a_threshold_has_decided() -> None:
-    assert Evidence('policy', 1, None, 2.0, 8.0).share == 0.25
-    assert Evidence('policy', 1, None, 0.0, 0.0).share == 1.0
+def test_those_closest_to_a_decision_come_first() -> None:
+    tests = [Evidence('policy', state, None, *figures) for state, *figures in (
+        (1, 2.0, 8.0), (2, 3.0, 4.0), (3, 5.0, 0.0), (4, 0.0, 1.0))]
+    assert [test.state for test in closest(tests)] == [2, 1, 4]
+    assert [test.share for test in closest(tests, 2)] == [0.75, 0.25]

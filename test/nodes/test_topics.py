@@ -16,9 +16,11 @@ from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point
+from mnm_ros.core.activity import Activity
+from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import decode_known_states, PolicySet
+from mnm_ros.wire import decode_known_states, decode_model, PolicySet
 from node_processes import Peer
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
@@ -48,10 +50,13 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
         phase = late.listen(String, 'phase')
         status = late.listen(String, 'status')
         markers = late.listen(MarkerArray, 'exploration_markers')
+        model = late.listen(Int64MultiArray, 'model')
+        activity = late.listen(String, 'activity')
         setting = late.listen(Int64, 'true_setting')
         steps = late.listen(Int64, 'exploration_steps')
-        late.wait_for(lambda: all((known, policies, phase, status, markers, setting, steps)),
-                      'every latched topic')
+        late.wait_for(lambda: all((
+            known, policies, phase, status, markers, model, activity, setting, steps)),
+            'every latched topic')
         late.wait_for(lambda: len(drawn(markers[-1], 'known')) == 3, 'a picture of them')
     finally:
         late.close()
@@ -62,6 +67,12 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
     assert judge(load(scenario).settings[0].cmp, learnt, 4.0, 1.0).ok
     assert '/' in phase[0].data and status[0].data
     assert setting[0].data == 0 and steps[0].data > 0
+    told = Activity.from_json(activity[-1].data)
+    assert told.home == 0 and told.step > 0 and told.doing != 'idle' and told.limit == 8.0
+    counted = decode_model(model[0])
+    assert counted.steps > 0 and set(counted.counts) == {0, 1, 2}
+    assert all(set(actions) <= {RESET, 0, 1} for actions in counted.counts.values())
+    assert set(counted.counts[0][0]) == {0, 1} and set(counted.counts[1][RESET]) == {0}
     assert markers[-1].markers[0].action == Marker.DELETEALL
     assert len(drawn(markers[-1], 'current')) == 1
 

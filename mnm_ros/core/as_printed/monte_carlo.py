@@ -43,6 +43,11 @@ class MonteCarloEvaluation(Evaluation):
         self._accuracy = e
         self._checking = checking
 
+    @property
+    def evidence(self) -> tuple[float, float]:
+        """Return the episodes so far and those that are due."""
+        return float(self.played), float(self.episodes)
+
     def break_off(self, length: int, horizon: int) -> None:
         """Count an episode that was broken off as the paper, which knows none, would have to."""
         if self._checking:

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
+from mnm_ros.core.activity import Doing, Evidence
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import CheckingPhase, Round
@@ -96,6 +97,19 @@ class CheckRunner:
         broken = self._attempts.interrupt() if self._queue else None
         if broken is not None:
             self._evaluation.break_off(broken.length, broken.policy.horizon)
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+        if self.rediscovering or not self._queue:
+            doing = self.base.activity()
+            return replace(doing, sentence=f'check-run: {doing.sentence}', tests=(
+                *doing.tests,
+                Evidence('rediscovery', None, None, float(self._steps), float(self._limit))))
+        target, test = self._queue[-1].target, self._evaluation
+        return Doing(
+            'watching', f'check-run: {test.arrived} of {test.played} attempts reached {target}, '
+            f'{len(self._queue)} policies to go', target, None,
+            (Evidence('policy', target, None, *test.evidence),))
 
     def _begin_evaluation(self) -> None:
         self._evaluation = self._new_evaluation()
@@ -178,6 +192,10 @@ class WindowPhase(CheckingPhase):
         """Go on from home."""
         self.runner.interrupt()
 
+    def activity(self) -> Doing:
+        """Return what the check-run is doing, for display."""
+        return self.runner.activity()
+
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Count the check-runs in the window that went wrong in some way."""
         wrong = sum(bool(run.cut_off or run.failed) for run in self.window)
@@ -203,6 +221,7 @@ class WindowPhase(CheckingPhase):
             if self.tests.refutes(cut_off, runs):
                 self.refuted = True
                 self._notice()
+                self._round.log.outdate()
                 self._round.log.tell(
                     f'round {self._round.number}: rediscovery took more than '
                     f'{self.check_steps} steps in {cut_off} of the last {runs} check-runs, '
@@ -220,6 +239,7 @@ class WindowPhase(CheckingPhase):
             sum(state in run.failed for run in self.window), runs)]
         for state in deleted:
             del known[state]
+            self._round.log.outdate(state)
         if deleted:
             self._added.difference_update(deleted)
             self._notice()

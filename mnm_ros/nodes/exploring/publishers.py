@@ -21,6 +21,7 @@ from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
+from mnm_ros.nodes.exploring.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.markers import Markers
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
@@ -50,6 +51,7 @@ class Publishers:
     def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int) -> None:
         self._node = node
         self._learnt = HypothesisTopics(node, guard, policies_up_to)
+        self._live = LiveTopics(node)
         self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
         self._status = node.create_publisher(String, 'status', wire.LATCHED)
         self._markers = node.create_publisher(MarkerArray, 'exploration_markers', wire.LATCHED)
@@ -67,6 +69,7 @@ class Publishers:
     def destroy(self) -> None:
         """Remove the topics."""
         self._learnt.destroy()
+        self._live.destroy()
         for publisher in (self._phase, self._status, self._markers, self._diagnostics):
             self._node.destroy_publisher(publisher)
 
@@ -77,6 +80,7 @@ class Publishers:
         elif now >= self._republished + period:
             self._republished = now
             self._learnt.republish(now)
+            self._live.republish()
             for publisher, message in self._latest.items():
                 publisher.publish(message)
 
@@ -106,6 +110,7 @@ class Publishers:
                 self._publish(self._status, String(data=status))
             if phase is not phase_before:    # who sees it knows why
                 self._publish(self._phase, String(data=phase.value))
+        self._live.news(exploration, status, now)
         if now >= self._next_picture:
             self._next_picture = now + _MARKER_PERIOD
             shown = (self._hypothesis, exploration.candidates, exploration.last_state,

@@ -9,11 +9,12 @@
 # the License.
 
 """
-How many steps an exploration will take, predicted before it begins.
+How many steps an exploration will take, predicted before it begins and while it is under way.
 
-Two power laws were fitted to the steps until the first hypothesis, in runs of MNM with the preset
-``onboard`` in random CMPs. One needs the number of states to be learnt, the other a probe.
-``benchmarks/prediction.py`` makes the fits and measures how far runs held out are from them.
+Power laws were fitted to the steps until the first hypothesis, in runs of MNM with the preset
+``onboard`` in random CMPs. One needs the number of states to be learnt, one a probe, and one says
+during the run how many steps are left. ``benchmarks/prediction.py`` makes the fits and measures
+how far runs held out are from them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 from types import MappingProxyType
+
+from mnm_ros.core.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,11 @@ PROBED = PowerLaw(MappingProxyType({
     'epsilon': 0.80, 'delta': 0.32}), 0.27, 4.51)
 """For ``states`` estimated and ``met`` counted by a probe of ``PROBE_STEPS``."""
 
+REMAINING = PowerLaw(MappingProxyType({
+    'constant': 1.97, 'prior': 0.59, 'done': 0.28, 'lacking': 0.13, 'ruled_out': -2.59}),
+    0.26, 3.72)
+"""For the steps that are left, from the result of ``factors_left``."""
+
 PROBE_STEPS = 100
 MEASURED_STATES = (3, 15)
 """The range of states within the radius in the runs; beyond it the laws extrapolate."""
@@ -88,3 +96,34 @@ def predict(law: PowerLaw, logarithms: Mapping[str, float]) -> Prediction:
     """Return what a law predicts for the result of ``factors``."""
     steps = law.steps(logarithms)
     return Prediction(steps, law.low * steps, law.high * steps)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """
+    How much a run seems to have left to do.
+
+    :ivar states: that will be learnt, as far as it knows.
+    :ivar known: those that are known already.
+    :ivar lacking: steps for the samples that it wants at the moment.
+    :ivar ruled_out: how far all else is from being ruled out, 1 is enough.
+    """
+
+    states: int
+    known: int
+    lacking: float
+    ruled_out: float
+
+
+def factors_left(outlook: Outlook, done: int, problem: Problem) -> dict[str, float]:
+    """
+    Return the factors of ``REMAINING`` by name, most of them as logarithms.
+
+    :param outlook: of the run.
+    :param done: steps so far.
+    :param problem: with the delta of the whole exploration.
+    """
+    prior = LEARNT.steps(factors(max(1, outlook.states), 1, problem.actions, problem.radius,
+                                 problem.epsilon, problem.delta))
+    return {'constant': 1.0, 'prior': math.log(prior), 'done': math.log(max(1, done)),
+            'lacking': math.log(10 + outlook.lacking), 'ruled_out': min(1.0, outlook.ruled_out)}

@@ -1,0 +1,66 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""All that an exploration has observed, and what of it still holds since changes were noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from mnm_ros.core.counts import Counts, Pair
+from mnm_ros.core.problem import RESET
+
+
+class Observed:
+    """
+    The transitions of an exploration, RESET included.
+
+    Nothing is forgotten, as it may be wanted for a record. What was counted before a change was
+    noticed is left out of what is drawn and told; a restart from a checkpoint takes it back in.
+
+    :param rows: from ``to_state``.
+    :ivar met: all states.
+    """
+
+    def __init__(self, rows: Iterable[Sequence[int]] = ()) -> None:
+        rows = list(rows)
+        self.counts = Counts.from_state(rows)
+        self.met = {met for before, _, after, _ in rows for met in (before, after)}
+        self._outdated: dict[Pair, dict[int, int]] = {}
+
+    def add(self, before: int | None, action: int, state: int) -> None:
+        """Take note of a step; nobody may know where it began."""
+        if before is not None:
+            self.counts.add(before, action, state)
+            self.met.add(before)
+        self.met.add(state)
+
+    def outdate(self, state: int | None, action: int | None) -> None:
+        """Leave out what was counted so far for a pair; None stands for any but RESET."""
+        for pair, nexts in self.counts.as_dict().items():
+            if pair[1] != RESET and state in (None, pair[0]) and action in (None, pair[1]):
+                self._outdated[pair] = nexts
+
+    def following(self, state: int, action: int) -> Mapping[int, int]:
+        """Return how often each next state has followed a pair, as far as that still holds."""
+        nexts = self.counts.next_states(state, action)
+        old = self._outdated.get((state, action))
+        if not old:
+            return nexts
+        return {after: count - old.get(after, 0) for after, count in nexts.items()
+                if count > old.get(after, 0)}
+
+    def rows(self) -> Iterator[Sequence[int]]:
+        """Yield state, action, next state and how often, as far as that still holds."""
+        for row in self.counts.to_state():
+            old = self._outdated.get((row[0], row[1]))
+            count = row[3] - (old.get(row[2], 0) if old else 0)
+            if count:
+                yield (*row[:3], count)
