@@ -39,7 +39,9 @@ _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
 def kinds(facts: Facts) -> dict[int, str]:
     """Return what each state that is shown is: known, candidate, lost, met or unmet."""
     found: dict[int, str] = {}
-    if facts.description and len(facts.description.positions) <= _MOST_UNMET:
+    # A map shows by itself where the robot has not been yet, and where it cannot be.
+    if (facts.description and len(facts.description.positions) <= _MOST_UNMET
+            and not facts.ground.image):
         found.update(dict.fromkeys(facts.description.positions, 'unmet'))
     found.update(dict.fromkeys(_met(facts), 'met'))
     found.update(dict.fromkeys(facts.activity.candidates, 'candidate'))

@@ -37,7 +37,8 @@ def test_what_is_left() -> None:
     assert words.bar(progressing(3000, '10.0')).share == 1
     assert words.bar(progressing(0, '1', 'relearning')).text == (
         'about 47 min until the change is relearnt')
-    assert words.bar(Facts()) is None and words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
+    assert words.bar(Facts()) is None
+    assert words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
 
 
 @pytest.mark.parametrize(('seconds', 'text'), [
@@ -61,7 +62,8 @@ def test_figures_to_be_seen_first() -> None:
         ('known', '2', 'states with a policy'), ('candidates', '3', 'under examination'),
         ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
         ('exploration', '2,841', 'steps without good policies')]
-    assert [name for name, *_ in words.tiles(Facts())] == ['known', 'candidates', 'steps', 'changes']
+    assert [name for name, *_ in words.tiles(Facts())] == [
+        'known', 'candidates', 'steps', 'changes']
 
 
 def test_what_it_is_doing_and_why() -> None:
@@ -69,7 +71,8 @@ def test_what_it_is_doing_and_why() -> None:
         sentence='testing the policy to 7'))
     assert words.doing(facts) == 'Testing the policy to 7'
     assert words.status(facts) == facts.status
-    assert words.doing(Facts(status='paused')) == 'Paused' and words.status(Facts(status='paused')) == ''
+    assert words.doing(Facts(status='paused')) == 'Paused'
+    assert words.status(Facts(status='paused')) == ''
 
 
 def test_evidence_against_thresholds() -> None:

@@ -92,6 +92,7 @@ class Page:
         self._labels: dict[str, ui.label] = {}
         self._shown_chart: dict[str, Any] = {}
         self._buttons: dict[str, ui.button] = {}
+        self._tiles: dict[str, ui.element] = {}
         ui.add_css(_STYLE)
         self._dark = ui.dark_mode(None)
         self._build()
@@ -103,7 +104,7 @@ class Page:
             self._presence = self._text('presence', 'presence')
             with _box('tiles'):
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
-                    with _box(f'tile tile-{name}'):
+                    with _box(f'tile tile-{name}') as self._tiles[name]:
                         self._text(f'{name} value', 'value')
                         ui.label(name).classes('name')
                         self._text(f'{name} remark', 'remark')
@@ -131,7 +132,7 @@ class Page:
                     with _box('entry'):
                         _box(f'dot {kind}')
                         ui.label(text)
-            self._text('chosen', 'chosen')
+            self._text('chosen', 'choice')
             self._about = self._text('about', 'about')
 
     def _doing_card(self) -> None:
@@ -204,9 +205,11 @@ class Page:
         self._say('presence', absence)
         self._once('absent', bool(absence), self._presence.set_visibility)
         self._say('phase', facts.phase or 'no explorer')
-        for name, value, remark in words.tiles(facts):
-            self._say(f'{name} value', value)
-            self._say(f'{name} remark', remark)
+        tiles = {name: told for name, *told in words.tiles(facts)}
+        for name, tile in self._tiles.items():
+            self._once(f'{name} there', name in tiles, tile.set_visibility)
+            for label, text in zip(('value', 'remark'), tiles.get(name, ())):
+                self._say(f'{name} {label}', text)
         self._show_doing(facts)
         self._show_map(facts)
         self._show_controls(facts)
