@@ -17,11 +17,16 @@ from pathlib import Path
 import re
 import signal
 import socket
+import sys
 from urllib.parse import urlsplit
 
-from browsing import browser, missing, Tab
 from node_processes import NodeProcess, Peer
 import pytest
+from tab import Tab
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
+
+from browsing import browser, missing  # noqa: E402, I100
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
 

@@ -30,8 +30,8 @@ from mnm_ros.nodes.showing.hands import Hands, Outcome
 from nicegui import ui
 from nicegui.element import Element
 
-_PERIOD = 0.3       # s, between two looks at what is new
-_CHART = 1.5        # s, between two pictures of the timeline
+_PERIOD = 0.5       # s, between two looks at what is new
+_CHART = 2.0        # s, between two pictures of the timeline
 _STYLE = (Path(__file__).with_name('page.css')).read_text(encoding='utf-8')
 _LEGEND = (('known', 'known'), ('candidate', 'candidate'), ('lost', 'lost'),
            ('met', 'met, not known'), ('home', 'home'), ('current', 'robot is here'),

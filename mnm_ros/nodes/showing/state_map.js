@@ -61,6 +61,8 @@ export default {
       <button @click="fit" aria-label="show everything">&#x2922;</button>
     </div></div>`,
   mounted() {
+    // A server that was gone is found again within a second or two, not five.
+    setTimeout(() => window.socket?.io.reconnectionDelayMax(1000), 0);
     this.box = this.view = [-2, -1.5, 4, 3];
     this.moved = false;
     this.pointers = new Map();
