@@ -34,12 +34,13 @@ import time
 from typing import Any
 
 from browsing import browser, missing
+from mnm_ros.console import environment
 from mnm_ros.simulation import scenario, world
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (1280, 390)
 SCHEMES = ('light', 'dark')
-PACE = {'cmp_sim': ('-p', 'latency:=0.004'), 'diff_drive_sim': ()}    # to be seen while it builds
+PACE = {'cmp_sim': ('-p', 'latency:=0.01'), 'diff_drive_sim': ()}    # to be seen while it builds
 LEARNT = 240.0      # s, that the first hypothesis may take
 
 OVERHANG = """
@@ -95,10 +96,11 @@ def photograph(name: str, output: Path, folder: Path) -> None:
                     return str(driver.execute_script(
                         'return document.querySelector(arguments[0])?.innerText ?? ""', selector))
 
-                wait_for(lambda: text('.tile-candidates .value') not in ('', '0'),
-                         'candidates', 60.0)
-                time.sleep(2.0)
+                wait_for(lambda: text('.tile-steps .value') not in ('', '0'), 'steps', 60.0)
+                time.sleep(1.0)
                 take(driver, output, f'{name}-building')
+                if simulator == 'cmp_sim':
+                    hurry()
                 wait_for(lambda: text('.tile-known .value') not in ('', '0'),
                          f'the first hypothesis of {name}', LEARNT)
                 wait_for(lambda: driver.execute_script(
@@ -111,6 +113,17 @@ def photograph(name: str, output: Path, folder: Path) -> None:
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(timeout=30)
+
+
+def hurry() -> None:
+    """Let cmp_sim answer at once."""
+    from mnm_ros.command.talk import Talk
+    from rcl_interfaces.srv import SetParameters
+    from rclpy.parameter import Parameter
+    request = SetParameters.Request(
+        parameters=[Parameter('latency', value=0.0).to_parameter_msg()])
+    with Talk('/', (), 10.0) as talk:
+        talk.call(SetParameters, 'cmp_sim/set_parameters', request, 'cmp_sim', repeat=True)
 
 
 def served(parent: int) -> str:
@@ -151,11 +164,16 @@ def main() -> int:
     if unknown:
         parser.error(f'{", ".join(unknown)}: expected some of {", ".join(everything)}')
     given.output.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault('PYTHONUNBUFFERED', '1')
+    environment.prepare(os.environ)
+    failed = 0
     for name in given.names or everything:
         with tempfile.TemporaryDirectory(prefix='mnm_ros_page_') as folder:
-            photograph(name, given.output, Path(folder))
-    return 0
+            try:
+                photograph(name, given.output, Path(folder))
+            except TimeoutError as error:
+                failed = 1
+                print(f'{name}: {error}', file=sys.stderr, flush=True)
+    return failed
 
 
 if __name__ == '__main__':

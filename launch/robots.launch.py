@@ -58,6 +58,8 @@ def _robots(context: LaunchContext) -> list[Action]:
                            "example 'robot_1 robot_2'")
     passed_on = {name: argument[name] for name in (
         'sim', 'dashboard', 'use_sim_time', 'use_respawn', 'log_level')}
+    if not argument['dashboard_port'].isdecimal():
+        raise RuntimeError(f"dashboard_port is '{argument['dashboard_port']}', expected a number")
     port = int(argument['dashboard_port'])
     if argument['params_file']:
         passed_on['params_file'] = argument['params_file']

@@ -155,7 +155,7 @@ def about(facts: Facts, state: int) -> list[str]:
         tried = sum(following.values())
         often = sorted(following.items(), key=lambda item: -item[1])[:3]
         lines.append(f'{facts.action(action)}, {whole(tried)} times: ' + ', '.join(
-            f'{facts.label(after)} {count / tried:.0%}' for after, count in often))
+            f'to {facts.label(after)} in {count / tried:.0%}' for after, count in often))
     return lines
 
 

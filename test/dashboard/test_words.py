@@ -93,7 +93,7 @@ def test_what_is_known_of_a_state() -> None:
     assert words.about(facts, 7) == [
         'known: its policy keeps within the limit',
         'expected steps of its policy from home: 3.46, limit 8',
-        'east, 4 times: 8 75%, door (7) 25%']
+        'east, 4 times: to 8 in 75%, to door (7) in 25%']
     assert words.about(facts, 0)[0].startswith('home; known')
     assert 'not known yet' in words.about(facts, 0)[1]
     assert words.about(facts, 8)[0].startswith('met, but not known')

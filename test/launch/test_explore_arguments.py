@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
 from launch.utilities import perform_substitutions
-from loading import assert_described, context, load
+from loading import assert_described, context, load, parameters
 
 
 def nodes(**arguments: str) -> list:
@@ -51,6 +51,15 @@ def test_the_navigator_is_started_on_request(tmp_path: Path) -> None:
         after = nodes(params_file=named, sim=sim, navigator='true')
         assert [node.node_executable for node in after] == [
             *(node.node_executable for node in before), 'navigator']
+
+
+def test_the_page_is_served_on_request(tmp_path: Path) -> None:
+    named = params_file(tmp_path, '/**/explorer: {ros__parameters: {actions: [east]}}')
+    for sim in ('true', 'false'):
+        *_, page = nodes(params_file=named, sim=sim, dashboard='true', dashboard_port='8081')
+        assert page.node_executable == 'dashboard'
+        made = context(load('explore'), dashboard_port='8081')
+        assert parameters(page, made)['port'] == 8081
 
 
 @pytest.mark.parametrize('text', [
