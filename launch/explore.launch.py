@@ -22,10 +22,20 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, USE_SIM_TIME, values
+from mnm_ros.launching import (
+    declared,
+    FLAG,
+    node,
+    NODE_ARGUMENTS,
+    RVIZ,
+    rviz,
+    USE_SIM_TIME,
+    values,
+)
 from mnm_ros.parameters import EXPLORER
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.simulation import scenario
+from mnm_ros.simulation.described import describe
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
 SCENARIO = 'two_rooms'
@@ -39,6 +49,7 @@ ARGUMENTS = {
     'navigator': ('false', 'Start the navigator, too'),
     'dashboard': ('false', 'Serve the page in a browser, too'),
     'dashboard_port': ('', f'Port of the page {AS_CONFIGURED}'),
+    'rviz': RVIZ,
     'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
                      f'(empty: as in params_file, otherwise {SCENARIO})'),
     'params_file': (str(CONFIG), 'Parameters of all nodes'),
@@ -52,7 +63,8 @@ ARGUMENTS = {
 
 def generate_launch_description() -> LaunchDescription:
     as_configured = ('', *FLAG)
-    choices = {'sim': FLAG, 'navigator': FLAG, 'dashboard': FLAG, 'use_respawn': FLAG,
+    choices = {'sim': FLAG, 'navigator': FLAG, 'dashboard': FLAG, 'rviz': FLAG,
+               'use_respawn': FLAG,
                'autostart': as_configured, 'use_sim_time': as_configured}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_nodes)])
 
@@ -83,13 +95,18 @@ def _nodes(context: LaunchContext) -> list[Node]:
             raise RuntimeError(
                 f'{params_file} does not name the actions of the robot: expected, for example, '
                 '"/**/explorer: {ros__parameters: {actions: [east, west]}}"')
-        return [made('explorer', explorer, **options), *beside]
+        # Where states are in the world, it is most likely on a map.
+        return [made('explorer', explorer, **options), *beside,
+                *rviz(argument, CONFIG.parent, 'map')]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     # In JSON, and not as a parameter of launch: there, ROS would read a name like n as false.
     actions = () if named else (
         '-p', 'actions:=' + json.dumps(scenario.load(chosen).actions, ensure_ascii=False))
+    frame = '' if argument['rviz'] == 'false' else (
+        describe(scenario.load(chosen), 0).frame or 'mnm_states')
     return [made('explorer', explorer, *actions, **options),
-            made('cmp_sim', {'scenario': chosen}), *beside]
+            made('cmp_sim', {'scenario': chosen}), *beside,
+            *rviz(argument, CONFIG.parent, frame)]
 
 
 def _patience(configured: _Configured) -> float | None:

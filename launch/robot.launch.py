@@ -18,7 +18,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, USE_SIM_TIME, values
+from mnm_ros.launching import declared, FLAG, node, NODE_ARGUMENTS, RVIZ, USE_SIM_TIME, values
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
 
@@ -30,6 +30,7 @@ ARGUMENTS = {
     'navigator': ('false', 'Start the navigator, too'),
     'dashboard': ('false', 'Serve the page in a browser, too'),
     'dashboard_port': ('', 'Port of the page (empty: as in params_file)'),
+    'rviz': RVIZ,
     'world': ('two_room_flat', 'What diff_drive_sim simulates: a file, or the name of one in '
                                'config/worlds; grid and home follow from it'),
     'real_time_factor': ('0.0', 'Simulated seconds per second; 0.0 for as fast as can be'),
@@ -46,7 +47,7 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'navigator': FLAG, 'dashboard': FLAG, 'clock': FLAG,
+    choices = {'sim': FLAG, 'navigator': FLAG, 'dashboard': FLAG, 'rviz': FLAG, 'clock': FLAG,
                'use_respawn': FLAG, 'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_robot)])
 
@@ -60,8 +61,8 @@ def _robot(context: LaunchContext) -> list[Action]:
     sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
     timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
     passed_on = {name: argument[name] for name in (
-        'navigator', 'dashboard', 'dashboard_port', 'preset', 'seed', 'autostart', 'namespace',
-        'use_respawn', 'log_level')}
+        'navigator', 'dashboard', 'dashboard_port', 'rviz', 'preset', 'seed', 'autostart',
+        'namespace', 'use_respawn', 'log_level')}
     explorer = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(EXPLORE)),
         launch_arguments={**passed_on, 'sim': 'false', 'params_file': params_file,

@@ -25,7 +25,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, USE_SIM_TIME, values
+from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, RVIZ, USE_SIM_TIME, values
 from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.folder import prepare
 
@@ -43,6 +43,7 @@ ARGUMENTS = {
     'scenario': ('', 'What it simulates'),
     'dashboard': ('false', 'Serve the page in a browser, too'),
     'dashboard_port': ('', 'Port of the page (empty: as in params_file)'),
+    'rviz': RVIZ,
     'namespace': ('', 'Namespace of the explorer and the robot side'),
     'use_sim_time': USE_SIM_TIME,
     'use_respawn': ('true', 'Start the explorer again if it ends; it goes on where it was'),
@@ -51,7 +52,8 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'dashboard': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG),
+    choices = {'sim': FLAG, 'dashboard': FLAG, 'rviz': FLAG, 'use_respawn': FLAG,
+               'record_bag': ('auto', *FLAG),
                'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_trial)])
 
@@ -67,7 +69,7 @@ def _trial(context: LaunchContext) -> list[Action]:
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
     passed_on = {name: argument[name] for name in (
-        'sim', 'scenario', 'dashboard', 'dashboard_port', 'namespace', 'use_sim_time',
+        'sim', 'scenario', 'dashboard', 'dashboard_port', 'rviz', 'namespace', 'use_sim_time',
         'use_respawn', 'log_level')}
     return [
         LogInfo(msg=f'the trial is kept in {folder}'),

@@ -128,7 +128,9 @@ TOPICS = {
               'times a second, and only while somebody listens; see '
               '[operating.md](operating.md#what-one-sees)'),
         Topic('exploration_markers', 'visualization_msgs/MarkerArray', 'LATCHED', _EXPLORERS, '',
-              'known, candidate and current states and one policy, for RViz'),
+              'the map of states for RViz and Foxglove, each thing a marker of its own; what has '
+              'changed, and the whole for whoever is new; see '
+              '[operating.md](operating.md#what-one-sees)'),
         Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, 'dashboard',
               'the figures [below](#diagnostics), once a second'),
     ),

@@ -13,8 +13,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 from launch import LaunchContext
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
@@ -29,6 +31,10 @@ REFUSED = 1
 """The status of a node that does not start because of a parameter, and would not the next time."""
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
+
+RVIZ = ('false', 'Start RViz, too, with config/mnm.rviz; closing it ends nothing else')
+VIEWED = ('/exploration_markers', '/world_markers', '/map')
+"""The topics in ``config/mnm.rviz``: in a namespace, they are those in there."""
 
 USE_SIM_TIME = ('', 'Take the time from /clock (empty: as in params_file)')
 NODE_ARGUMENTS = {
@@ -105,6 +111,29 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
         output='screen', emulate_tty=True, respawn=respawn, respawn_delay=RESPAWN_DELAY, **ending,
         # What ends the launch comes before the node would be started again.
         on_exit=[OpaqueFunction(function=_end, kwargs={'respawn': respawn})])
+
+
+def rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
+    """
+    Return RViz, if the argument ``rviz`` asks for it.
+
+    :param argument: the values of ``rviz`` and ``namespace``.
+    :param config: the folder of ``mnm.rviz``.
+    :param frame: what it takes for the fixed one.
+    :raises RuntimeError: if it is not installed.
+    """
+    if argument['rviz'] != 'true':
+        return []
+    try:
+        get_package_prefix('rviz2')
+    except PackageNotFoundError:
+        raise RuntimeError('rviz is true, but RViz is not installed, expected the package rviz2'
+                           ) from None
+    return [Node(
+        package='rviz2', executable='rviz2', name='rviz2',
+        namespace='/' + argument['namespace'].strip('/'),
+        arguments=['-d', str(config / 'mnm.rviz'), '-f', frame],
+        remappings=[(topic, topic.strip('/')) for topic in VIEWED], output='log')]
 
 
 def _end(context: LaunchContext, respawn: bool = False) -> list[Action]:

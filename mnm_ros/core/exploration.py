@@ -164,6 +164,11 @@ class Exploration(Phased, StepTask):
         return self._mnm.active.candidates if self._mnm.active is not None else ()
 
     @property
+    def lost(self) -> tuple[int, ...]:
+        """States whose policies were deleted since the last notice, and not found again."""
+        return tuple(self._onlooker.lost)
+
+    @property
     def home(self) -> int | None:
         """Return the state after the first RESET; None before."""
         return self.homing.home
@@ -201,7 +206,7 @@ class Exploration(Phased, StepTask):
             self.steps, doing.doing if running else 'idle', doing.target if running else None,
             doing.action if running else None, doing.sentence if running else self.status,
             closest(doing.tests), self._onlooker.progress(self.steps, expected_steps),
-            self.last_state, self.home, self.candidates, tuple(self._onlooker.lost),
+            self.last_state, self.home, self.candidates, self.lost,
             self._problem.limit, expected_steps)
 
     @property

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 import math
 from typing import NamedTuple
 
@@ -85,8 +86,12 @@ class Places:
         self._corner = (min(x for x, _ in points) + 0.5, max(y for _, y in points))
 
     def _laid_out(self, facts: Facts, shown: Iterable[int]) -> Mapping[int, Place]:
-        shown = list(shown)
-        self._layout.update(shown, links(facts.counts))
+        # A state may be told of before the transitions that led there are. It waits for them: put
+        # anywhere, it would have a long way to its place.
+        pairs = list(links(facts.counts))
+        linked = {facts.home, *chain.from_iterable(pairs)}
+        shown = [state for state in shown if state in linked or state in self.latest]
+        self._layout.update(shown, pairs)
         self.latest = {
             state: Place(place[0], -place[1], _FREE) for state in shown
             if (place := self._layout.place(state))}

@@ -111,6 +111,17 @@ def test_a_picture_without_positions_does_not_jump_when_it_grows() -> None:
     assert close > 0.25
 
 
+def test_a_state_waits_for_the_transitions_that_led_there() -> None:
+    places = Places()
+    chain = {state: {0: {state + 1: 1}} for state in range(5)}
+    early = draw(Facts(known=(0,), counts=chain, activity=Activity(
+        current=6, candidates=(6,), home=0)), places)
+    assert '6' not in by_id(early) and early['current'] is None
+    chain[5] = {0: {6: 1}}
+    states = by_id(draw(Facts(known=(0,), counts=chain), places))
+    assert math.dist(states['5'][1:3], states['6'][1:3]) < 1.5
+
+
 def test_five_hundred_states_are_drawn_in_no_time() -> None:
     counts = {state: {action: {(state + step) % 500: 10, state: 1}
                       for action, step in enumerate((1, 499, 25, 475))} for state in range(500)}

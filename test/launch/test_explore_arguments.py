@@ -18,8 +18,11 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
+from ament_index_python.packages import PackageNotFoundError
+from launch import LaunchContext
 from launch.utilities import perform_substitutions
 from loading import assert_described, context, load, parameters
+from mnm_ros import launching
 
 
 def nodes(**arguments: str) -> list:
@@ -60,6 +63,28 @@ def test_the_page_is_served_on_request(tmp_path: Path) -> None:
         assert page.node_executable == 'dashboard'
         made = context(load('explore'), dashboard_port='8081')
         assert parameters(page, made)['port'] == 8081
+
+
+@pytest.mark.parametrize(('arguments', 'frame'), [
+    ({'scenario': 'two_rooms'}, 'scenario'), ({'scenario': 'corridor'}, 'mnm_states'),
+    ({'sim': 'false'}, 'map')])
+def test_rviz_is_started_on_request_in_the_frame_of_the_states(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict, frame: str) -> None:
+    named = params_file(tmp_path, '/**/explorer: {ros__parameters: {actions: [east]}}')
+    monkeypatch.setattr(launching, 'get_package_prefix', lambda name: f'/opt/{name}')
+    *_, viewer = nodes(params_file=named, rviz='true', namespace='a', **arguments)
+    assert viewer.node_package == viewer.node_executable == 'rviz2'
+    given = [perform_substitutions(LaunchContext(), part) for part in viewer.cmd[1:5]]
+    assert Path(given[1]).is_file() and given[2:] == ['-f', frame]
+
+
+def test_rviz_has_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+    monkeypatch.setattr(launching, 'get_package_prefix', missing)
+    with pytest.raises(RuntimeError, match='expected the package rviz2'):
+        nodes(rviz='true')
+    assert len(nodes()) == 2
 
 
 @pytest.mark.parametrize('text', [

@@ -19,6 +19,7 @@ from mnm_ros import wire
 from mnm_ros.interface import SERVICES, TOPICS
 from node_processes import Peer
 from rclpy.qos import QoSProfile
+from test_viewers import SHOWN, viewed
 
 DECLARED = [topic for group in TOPICS.values() for topic in group]
 NODES = {
@@ -56,6 +57,10 @@ def test_types_and_qualities_of_service(start: Callable, peer: Peer) -> None:
             assert endpoint.topic_type == topic.type.replace('/', '/msg/'), topic.name
             assert promised(endpoint.qos_profile) == promised(
                 getattr(wire, topic.qos)), topic.name
+    there = dict(peer.node.get_topic_names_and_types())
+    for name, kind in viewed():    # in the files for RViz and Foxglove
+        shown = {each.replace('/', '/msg/') for each in SHOWN[kind]}
+        assert shown >= set(there.get(f'/robot_1{name}') or there[name]), name
     types = dict(peer.node.get_service_names_and_types())
     for service in SERVICES:
         if service.name not in NOT_STARTED:

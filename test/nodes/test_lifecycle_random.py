@@ -138,7 +138,7 @@ def test_random_transitions(start: Callable, explorer: Callable, peer: Peer, sce
     assert all(after[key] < before[key] + SPARE[key] for key in SPARE), shown
     manager.go('inactive')
     wanted = {'/action', '/state', '/known_states', '/policies', '/phase', '/status',
-              '/exploration_markers', '/diagnostics', '/heartbeat'}
+              '/model', '/activity', '/exploration_markers', '/diagnostics', '/heartbeat'}
     peer.wait_for(lambda: {topic: number for topic, number in endpoints(peer).items()
                            if topic in wanted} == dict.fromkeys(wanted, 1), 'each topic once')
     manager.back()

@@ -36,6 +36,14 @@ class Topic:
         return self.listeners
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return the time on the clock by which it is measured how long something takes."""
+    now = [0.0]
+    monkeypatch.setattr(pace.time, 'monotonic', lambda: now[0])
+    return now
+
+
 class World:
     """An exploration and two topics about it."""
 
@@ -99,10 +107,7 @@ def test_who_does_nothing_says_why_as_on_status() -> None:
         world.topics['activity'].heard[0].data).sentence == 'all is well'
 
 
-def test_what_takes_long_is_done_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [0.0]
-    monkeypatch.setattr(pace.time, 'monotonic', lambda: clock[0])
-
+def test_what_takes_long_is_done_rarely(clock: list[float]) -> None:
     def work(seconds: float) -> Callable[[], None]:
         return lambda: clock.__setitem__(0, clock[0] + seconds)
 

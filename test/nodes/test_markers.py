@@ -8,7 +8,7 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Where the states are drawn, with and without positions of the robot side."""
+"""What is drawn where, with and without positions of the robot side, and how it changes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from types import SimpleNamespace
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.layout import STRIDE
-from mnm_ros.nodes.exploring.markers import Markers, spacing
+from mnm_ros.nodes.exploring import pace
+from mnm_ros.nodes.exploring.markers import Markers, PictureTopic
+from mnm_ros.nodes.exploring.picture import Caption, NAMESPACES, spacing
 from mnm_ros.robot_description import RobotDescription
 import pytest
-from visualization_msgs.msg import Marker, MarkerArray
+from screen import Screen
+from visualization_msgs.msg import Marker
 
 HYPOTHESIS = Hypothesis(1, 1, 8, tuple(
     Policy(target, 8, (3, 4), ((0, 1),)) for target in (3, 4)))
@@ -35,55 +38,45 @@ def exploration(counts: Counts | None = None, **attributes: object) -> SimpleNam
     counts = {(3, 0): {4: 9}} if counts is None else counts
     return SimpleNamespace(**{
         'hypothesis': HYPOTHESIS, 'last_state': 4, 'candidates': (), 'home': 3,
+        'lost': (), 'steps': 9,
         'successors': lambda state: [
             (action, after, count) for (before, action), following in counts.items()
             for after, count in following.items() if before == state], **attributes})
 
 
-def draw(description: RobotDescription | None, **attributes: object) -> MarkerArray:
-    return Markers().draw(exploration(**attributes), description)
-
-
-def named(picture: MarkerArray, name: str) -> list[Marker]:
-    return [marker for marker in picture.markers if marker.ns == name]
-
-
-def points(picture: MarkerArray, name: str) -> list[tuple[float, float]]:
-    return [(point.x, point.y) for marker in named(picture, name) for point in marker.points]
-
-
-def frames(picture: MarkerArray) -> set[str]:
-    return {marker.header.frame_id for marker in picture.markers}
+def draw(description: RobotDescription | None, **attributes: object) -> Screen:
+    return Screen(Markers().draw(exploration(**attributes), description))
 
 
 @pytest.mark.parametrize('description', [None, RobotDescription(('a', 'b'), 3, 'map')])
 def test_states_without_a_place_never_lie_over_a_map(
         description: RobotDescription | None) -> None:
     picture = draw(description)
-    assert frames(picture) == {'mnm_states'}
-    assert points(picture, 'known') == [(0, 0), (1, 0)]
-    assert [label.text for label in named(picture, 'labels')] == ['3', '4']
+    assert picture.frames == {'mnm_states'}
+    assert picture.places('known') == [(0, 0), (1, 0)]
+    assert picture.labels() == ['3', '4']
 
 
 def test_a_state_is_laid_out_by_what_leads_there_though_that_is_not_shown() -> None:
     """While the first hypothesis is built, only candidates and the present state are shown."""
     chain = {(state, 0): {state + 1: 9} for state in range(6)}
     picture = draw(None, hypothesis=None, home=0, candidates=(5, 6), last_state=0, counts=chain)
-    (home,), candidates = points(picture, 'current'), points(picture, 'candidates')
+    (home,), candidates = picture.places('current'), picture.places('candidates')
     assert 0.5 < math.dist(*candidates) < 1.5
     assert all(math.dist(home, candidate) > 3 for candidate in candidates)
 
 
 def test_shown_states_do_not_jump_when_another_one_is_met() -> None:
-    markers = Markers()
+    markers, screen = Markers(), Screen()
     chain: Counts = {}
     before: list[tuple[float, float]] = []
     for last in range(1, 30):
         chain[last - 1, 0] = {last: 1}
-        now = points(markers.draw(exploration(
-            chain, home=0, hypothesis=None, candidates=range(last + 1))), 'candidates')
+        screen.take(markers.draw(exploration(
+            chain, home=0, hypothesis=None, candidates=range(last + 1))))
+        now = screen.places('candidates')
         assert len(now) == last + 1
-        assert all(math.dist(*pair) <= STRIDE + 1e-9 for pair in zip(before, now))
+        assert all(math.dist(*pair) <= STRIDE + 0.02 for pair in zip(before, now))    # rounded
         before = now
 
 
@@ -91,50 +84,132 @@ def test_where_reset_is_played_the_policy_leads_home() -> None:
     hypothesis = Hypothesis(1, 1, 8, tuple(
         Policy(target, 8, (3, 4, 5), ((0, RESET, 1),)) for target in (3, 4, 5)))
     picture = draw(None, hypothesis=hypothesis, counts={(3, 0): {4: 9, 5: 1}})
-    home, other, _ = points(picture, 'known')
-    assert points(picture, 'policy') == [home, other, other, home]
+    home, other, _ = picture.places('known')
+    assert picture.places('policy') == [home, other, other, home]
 
 
 def test_states_with_a_place_are_drawn_there() -> None:
     picture = draw(PLACED)
-    assert frames(picture) == {'map'}
-    assert points(picture, 'known') == [(10, 20), (10, 20.5)]
-    assert points(picture, 'current') == [(10, 20.5)]
-    assert points(picture, 'policy') == [(10, 20), (10, 20.5)]
-    assert points(picture, 'walls') == [(9, 9), (9, 11)]
-    assert named(picture, 'known')[0].scale.x == 0.4    # 0.8 of the cells, which are 0.5 m wide
-    labels = named(picture, 'labels')
-    assert [label.text for label in labels] == ['dock (3)', '4']
-    assert (labels[0].pose.position.x, labels[0].pose.position.y) == (10, 20)
+    assert picture.frames == {'map'}
+    assert picture.places('known') == [(10, 20), (10, 20.5)]
+    assert picture.places('current') == [(10, 20.5)]
+    assert picture.places('policy') == [(10, 20), (10, 20.5)]
+    assert picture.places('walls') == [(9, 9), (9, 11)]
+    assert picture.named('known')[0].scale.x == 0.3    # 0.6 of the cells, which are 0.5 m wide
+    assert picture.labels() == ['dock (3)', '4']
+    assert picture.places('labels') == [(10, 20), (10, 20.5)]
 
 
 def test_a_state_without_a_place_among_others_is_not_drawn() -> None:
     picture = draw(PLACED, candidates=(77,), last_state=77)
-    assert not points(picture, 'candidates') and not points(picture, 'current')
+    assert not picture.places('candidates') and not picture.places('current')
 
 
 def test_positions_without_a_frame_have_that_of_the_states() -> None:
-    assert frames(draw(RobotDescription(('a',), positions={3: (1, 2)}))) == {'mnm_states'}
+    assert draw(RobotDescription(('a',), positions={3: (1, 2)})).frames == {'mnm_states'}
 
 
 @pytest.mark.parametrize('attributes', [
-    {}, {'hypothesis': None, 'last_state': None}, {'candidates': (9,), 'counts': {}}])
+    {}, {'hypothesis': None, 'last_state': None, 'home': None},
+    {'candidates': (9,), 'counts': {}}, {'lost': (4, 9)}])
 @pytest.mark.parametrize('description', [None, PLACED])
-def test_no_marker_to_be_added_is_empty(
+def test_no_marker_is_empty_and_each_is_in_a_namespace_of_its_kind(
         description: RobotDescription | None, attributes: dict) -> None:
-    picture = draw(description, **attributes)
-    for marker in picture.markers[1:]:
-        if marker.action == Marker.ADD:
-            assert marker.points or marker.text
-        else:
-            assert marker.action == Marker.DELETE and marker.ns
+    assert {name for name, _ in draw(description, **attributes).shown} <= set(NAMESPACES)
 
 
 def test_the_picture_follows_what_the_robot_side_says() -> None:
-    markers = Markers()
-    assert points(markers.draw(exploration(), None), 'known') == [(0, 0), (1, 0)]
-    assert points(markers.draw(exploration(), PLACED), 'known') == [(10, 20), (10, 20.5)]
-    assert points(markers.draw(exploration(), None), 'known') == [(0, 0), (1, 0)]
+    markers, screen = Markers(), Screen()
+    for description, frame, places in (
+            (None, 'mnm_states', [(0, 0), (1, 0)]), (PLACED, 'map', [(10, 20), (10, 20.5)]),
+            (None, 'mnm_states', [(0, 0), (1, 0)])):
+        screen.take(markers.draw(exploration(), description))
+        assert screen.frames == {frame} and screen.places('known') == places
+
+
+def test_transitions_are_arrows_the_likelier_the_thicker() -> None:
+    counts = {(3, 0): {4: 9, 3: 1}, (3, 1): {4: 1, 3: 1}, (4, 1): {3: 3, 4: 96}}
+    there, = draw(PLACED, counts=counts).named('transitions')    # 3% of the ways lead back
+    counts[4, 1] = {3: 50, 4: 50}
+    there, back = sorted(draw(PLACED, counts=counts).named('transitions'),
+                         key=lambda arrow: arrow.points[0].y)
+    assert there.type == back.type == Marker.ARROW
+    begin, end = there.points
+    assert 20 < begin.y < end.y < 20.5 and begin.x > 10 > back.points[0].x
+    assert there.scale.x > back.scale.x and there.color.a > back.color.a
+
+
+def test_what_was_lost_is_shown_until_it_is_known_again() -> None:
+    picture = draw(PLACED, lost=(4,), hypothesis=None)
+    assert picture.places('lost') == [(10, 20.5)] and picture.labels() == ['dock (3)', '4']
+    assert not draw(PLACED, lost=(4,)).places('lost')
+
+
+def test_what_is_going_on_is_written_above_the_map() -> None:
+    markers, screen = Markers(), Screen()
+    screen.take(markers.draw(exploration(), PLACED, Caption(0, 'building')))
+    fine, = screen.named('status')
+    screen.take(markers.draw(exploration(), PLACED, Caption(2, 'fault: stuck; recover')))
+    wrong, = screen.named('status')
+    assert (fine.text, wrong.text) == ('building', 'fault: stuck; recover')
+    assert wrong.pose.position.y > 20.5 and wrong.color != fine.color
+
+
+def test_only_what_has_changed_is_sent() -> None:
+    markers, screen, late = Markers(), Screen(), Screen()
+    counts: Counts = {(3, 0): {4: 9}}
+    first = markers.draw(exploration(counts), PLACED)
+    assert first.markers[0].action == Marker.DELETEALL
+    screen.take(first)
+    assert markers.draw(exploration(counts), PLACED) is None
+    counts[3, 0] = {4: 10}
+    assert markers.draw(exploration(counts), PLACED) is None    # as likely as before
+    for story, attributes in (
+            ([('current', Marker.ADD)], {'last_state': 3}),
+            ([('transitions', Marker.ADD)], {'last_state': 3, 'counts': {
+                (3, 0): {4: 10}, (4, 0): {3: 1}}}),
+            ([('transitions', Marker.DELETE), ('policy', Marker.DELETE),
+              ('known', Marker.DELETE), ('known', Marker.DELETE), ('labels', Marker.DELETE)],
+             {'last_state': 3, 'hypothesis': None})):
+        changes = markers.draw(exploration(**{'counts': counts, **attributes}), PLACED)
+        assert sorted((marker.ns, marker.action) for marker in changes.markers) == sorted(story)
+        screen.take(changes)
+        late.take(markers.whole())
+        assert screen.shown == late.shown
+
+
+def test_who_comes_late_gets_the_whole_and_nothing_is_drawn_for_nobody(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace.time, 'monotonic', lambda: 0.0)    # nothing takes any time
+    heard: list = []
+    viewers: list[SimpleNamespace] = []
+    node = SimpleNamespace(
+        create_publisher=lambda *_: SimpleNamespace(
+            publish=heard.append, topic_name='/exploration_markers',
+            get_subscription_count=lambda: len(viewers)),
+        get_subscriptions_info_by_topic=lambda name: viewers)
+    topic, world = PictureTopic(node), exploration()
+
+    def news(now: float, state: int) -> list[str]:
+        """Return for each message sent whether it is whole."""
+        heard.clear()
+        world.steps, world.last_state = world.steps + 1, state
+        topic.news(world, PLACED, Caption(), now)
+        return ['whole' if message.markers[0].action == Marker.DELETEALL else 'change'
+                for message in heard]
+
+    assert news(0.0, 3) == []
+    viewers.append(SimpleNamespace(endpoint_gid=[1]))
+    assert [*news(1.0, 4), *news(1.1, 3), *news(2.0, 4), *news(3.0, 3)] == [
+        'whole', 'whole', 'change']
+    viewers[:] = [SimpleNamespace(endpoint_gid=[2])]    # another one, as many as before
+    assert [*news(4.0, 4), *news(5.0, 3), *news(6.0, 4)] == ['whole', 'whole', 'change']
+    heard.clear()
+    topic.greet(7.0)
+    assert not heard
+    viewers.append(SimpleNamespace(endpoint_gid=[3]))
+    topic.greet(8.0)
+    assert len(heard) == 1 and Screen(*heard).places('current') == [(10, 20.5)]
 
 
 @pytest.mark.parametrize('positions, distance', [

@@ -19,6 +19,7 @@ from mnm_ros import wire
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
 import pytest
+from screen import Screen
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
@@ -148,11 +149,10 @@ def test_states_are_drawn_where_they_are(
     explorer()
 
     def known() -> list[tuple[float, float]]:
-        return sorted((point.x, point.y) for marker in (markers[-1].markers if markers else ())
-                      if marker.ns == 'known' for point in marker.points)
+        return sorted(Screen(*markers).places('known'))
     peer.wait_for(lambda: known() == [(5, 5), (6, 5), (7, 5)], 'the corridor')
-    assert {marker.header.frame_id for marker in markers[-1].markers} == {'map'}
-    assert 'middle (1)' in [marker.text for marker in markers[-1].markers]
+    assert Screen(*markers).frames == {'map'}
+    assert 'middle (1)' in Screen(*markers).labels()
 
 
 def test_without_positions_the_picture_has_a_frame_of_its_own(

@@ -15,26 +15,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Point
 from mnm_ros.core.activity import Activity
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.wire import decode_known_states, decode_model, PolicySet
 from node_processes import Peer
+from screen import Screen
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
-from visualization_msgs.msg import Marker, MarkerArray
+from visualization_msgs.msg import MarkerArray
 
 KEYS = {
     'round', 'phase', 'quantum', 'streams', 'known', 'candidates', 'states', 'steps',
     'check_steps',
     'check_window', 'failures', 'failure_threshold', 'last_change', 'changes_noticed',
     'changes_relearnt', 'reset_misses', 'steps_per_second', 'robot_timeouts', 'checkpoint'}
-
-
-def drawn(picture: MarkerArray, name: str) -> list[Point]:
-    return [point for marker in picture.markers if marker.ns == name for point in marker.points]
 
 
 def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: Peer,
@@ -57,7 +53,7 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
         late.wait_for(lambda: all((
             known, policies, phase, status, markers, model, activity, setting, steps)),
             'every latched topic')
-        late.wait_for(lambda: len(drawn(markers[-1], 'known')) == 3, 'a picture of them')
+        late.wait_for(lambda: len(Screen(*markers).places('known')) == 3, 'a picture of them')
     finally:
         late.close()
     stamp, ids = decode_known_states(known[0])
@@ -73,8 +69,7 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
     assert counted.steps > 0 and set(counted.counts) == {0, 1, 2}
     assert all(set(actions) <= {RESET, 0, 1} for actions in counted.counts.values())
     assert set(counted.counts[0][0]) == {0, 1} and set(counted.counts[1][RESET]) == {0}
-    assert markers[-1].markers[0].action == Marker.DELETEALL
-    assert len(drawn(markers[-1], 'current')) == 1
+    assert len(Screen(*markers).places('current')) == len(Screen(*markers).places('home')) == 1
 
 
 def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: str) -> None:

@@ -70,7 +70,7 @@ class CommandLink(RobotLink):
         return self.loop.driving
 
     @property
-    def _standing_by(self) -> bool:
+    def standing_by(self) -> bool:
         """Whether the robot is left to another explorer."""
         return self._arbitration.stands_by
 

@@ -20,20 +20,17 @@ from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.diagnosis import diagnosis
 from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.live_topics import LiveTopics
-from mnm_ros.nodes.exploring.markers import Markers
+from mnm_ros.nodes.exploring.markers import PictureTopic
+from mnm_ros.nodes.exploring.picture import Caption
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
-from visualization_msgs.msg import MarkerArray
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
-_MARKER_PERIOD = 0.5     # s, at least between two pictures
-_LEVELS = {
-    Phase.WAITING_FOR_ROBOT: DiagnosticStatus.WARN, Phase.PAUSED: DiagnosticStatus.WARN,
-    Phase.FAULT: DiagnosticStatus.ERROR}
 
 
 class Publishers:
@@ -54,15 +51,14 @@ class Publishers:
         self._live = LiveTopics(node)
         self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
         self._status = node.create_publisher(String, 'status', wire.LATCHED)
-        self._markers = node.create_publisher(MarkerArray, 'exploration_markers', wire.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._picture = Markers()
-        self._hypothesis: Hypothesis | None = None
+        self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
-        self._drawn: object = None
         self._diagnosed: DiagnosticArray | None = None
-        self._next_phase = self._next_picture = -math.inf
+        self._next_phase = -math.inf
         self._counted = (0, -math.inf)    # steps and when
+        self._timeouts = 0
+        self._level = DiagnosticStatus.STALE
         self._latest: dict[Publisher, object] = {}
         self._republished: float | None = None
 
@@ -70,7 +66,8 @@ class Publishers:
         """Remove the topics."""
         self._learnt.destroy()
         self._live.destroy()
-        for publisher in (self._phase, self._status, self._markers, self._diagnostics):
+        self._picture.destroy()
+        for publisher in (self._phase, self._status, self._diagnostics):
             self._node.destroy_publisher(publisher)
 
     def republish(self, period: float, now: float) -> None:
@@ -81,12 +78,12 @@ class Publishers:
             self._republished = now
             self._learnt.republish(now)
             self._live.republish()
+            self._picture.republish()
             for publisher, message in self._latest.items():
                 publisher.publish(message)
 
     def hypothesis(self, hypothesis: Hypothesis | None, now: float) -> None:
         """Publish known states and policies, as soon as they may be, if they have a new stamp."""
-        self._hypothesis = hypothesis
         self._learnt.change(hypothesis, now)
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
@@ -98,9 +95,7 @@ class Publishers:
         :param now: time in seconds.
         """
         self._learnt.publish_due(now)
-        phase, status = exploration.phase, exploration.status
-        if missing and phase is Phase.WAITING_FOR_ROBOT:
-            status = f'{status} ({missing})'
+        phase, status = exploration.phase, _status(exploration, missing)
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
             self._log(phase, status)
@@ -111,43 +106,44 @@ class Publishers:
             if phase is not phase_before:    # who sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._live.news(exploration, status, now)
-        if now >= self._next_picture:
-            self._next_picture = now + _MARKER_PERIOD
-            shown = (self._hypothesis, exploration.candidates, exploration.last_state,
-                     self.description)
-            if shown != self._drawn:
-                self._drawn = shown
-                self._publish(self._markers, self._picture.draw(exploration, self.description))
+        self._picture.news(exploration, self.description, Caption(
+            self._level[0], f'{phase.value}\n{status}'), now)
 
     def event(self, event: Event) -> None:
         """Log a decision."""
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
-    def diagnostics(self, exploration: Exploration, robot_timeouts: int, disk: str,
-                    now: float) -> None:
+    def diagnostics(self, exploration: Exploration, missing: str, standing_by: bool,
+                    robot_timeouts: int, disk: str, now: float) -> None:
         """
         Publish one diagnostic status; to be called once a second.
 
         :param exploration: what is told about.
+        :param missing: why there is no robot, or empty.
+        :param standing_by: whether the robot is left to another explorer.
         :param robot_timeouts: how often something had to be sent to the robot again.
         :param disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
         :param now: time in seconds.
         """
         steps, since = self._counted
         self._counted = exploration.steps, now
+        asked_again, self._timeouts = robot_timeouts - self._timeouts, robot_timeouts
+        level, text = diagnosis(
+            exploration, _status(exploration, missing), standing_by, disk, asked_again)
         values = {
             **exploration.diagnostics(),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': robot_timeouts,
             'checkpoint': disk or 'ok'}
         message = DiagnosticArray(status=[DiagnosticStatus(
-            level=_LEVELS.get(
-                exploration.phase, DiagnosticStatus.WARN if disk else DiagnosticStatus.OK),
-            name=f'{self._node.get_fully_qualified_name()}: exploration',
-            message=exploration.status,
-            values=_key_values(values))])
-        self._diagnosed = message
+            level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
+            message=text, values=_key_values(values))])
+        self._diagnosed, self._level = message, level
         self.repeat_diagnostics()
+
+    def greet(self, now: float) -> None:
+        """Show who is new what was drawn last, while a plan is made."""
+        self._picture.greet(now)
 
     def repeat_diagnostics(self) -> None:
         """Publish the last diagnostic status as that of now, while a plan is made."""
@@ -173,6 +169,12 @@ class Publishers:
             logger.info(status)
         elif before in waits:
             logger.info('exploring')
+
+
+def _status(exploration: Exploration, missing: str) -> str:
+    if missing and exploration.phase is Phase.WAITING_FOR_ROBOT:
+        return f'{exploration.status} ({missing})'
+    return exploration.status
 
 
 def _key_values(values: Mapping[str, object]) -> list[KeyValue]:

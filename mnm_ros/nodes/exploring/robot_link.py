@@ -59,7 +59,7 @@ class RobotLink(ABC):
         self._looking_since = time.monotonic()
 
     @property
-    def _standing_by(self) -> bool:
+    def standing_by(self) -> bool:
         """Whether the robot is left to another explorer."""
         return False
 
@@ -77,7 +77,7 @@ class RobotLink(ABC):
 
     def missing(self, now: float) -> str:
         """Return what is needed and nobody offers, or nothing; also while that is looked for."""
-        if self._standing_by or now < self._looking_since + _FIND:
+        if self.standing_by or now < self._looking_since + _FIND:
             return ''
         return self.graph.missing
 

@@ -18,6 +18,7 @@ from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.step_task import OVER, RunState
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
+from mnm_ros.nodes.exploring.diagnosis import way_back
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
@@ -68,7 +69,7 @@ class Services:
         session = self._session
         response.success = False
         if session.exploration.state is RunState.FAULT:
-            response.message = f'{session.exploration.status}; {self._way_back()}'
+            response.message = f'{session.exploration.status}; {way_back(session.exploration)}'
         elif session.exploration.state in OVER:
             response.message = f'exploration is over: {session.exploration.status}'
         elif not session.active:
@@ -88,18 +89,13 @@ class Services:
         if session.exploration.state is not RunState.FAULT:
             response.message = f'there is no fault; {session.exploration.status}'
         elif not session.exploration.recoverable:
-            response.message = f'{session.exploration.status}; {self._way_back()}'
+            response.message = f'{session.exploration.status}; {way_back(session.exploration)}'
         elif not session.active:
             response.message = 'the node is not active'
         else:
             session.recover()
             response.success, response.message = True, 'recovering, beginning with a RESET'
         return response
-
-    def _way_back(self) -> str:
-        if self._session.exploration.recoverable:
-            return 'the service recover leads back'
-        return 'load what was saved, or clean the node up and configure it again'
 
     def _on_save(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success, response.message = self._session.checkpointing.save()

@@ -193,6 +193,7 @@ class ExplorationSession:
         self._guard.look()
         if self._guard.busy:    # what is said of the exploration stays as it was before the plan
             self._publishers.republish(self._parameters['republish_period'], now)
+            self._publishers.greet(now)
             return
         deadline = self._started + (self._parameters['max_duration'] or math.inf)
         self._most_states = self._allowed_states()
@@ -209,9 +210,10 @@ class ExplorationSession:
             self._report()
 
     def _report(self) -> None:
+        now = time.monotonic()
         self._call(
-            self._publishers.diagnostics, self.exploration, self._loop.timer.timeouts,
-            self.checkpointing.problem, time.monotonic())
+            self._publishers.diagnostics, self.exploration, self._link.missing(now),
+            self._link.standing_by, self._loop.timer.timeouts, self.checkpointing.problem, now)
 
 
 def _check(parameters: Parameters) -> None:

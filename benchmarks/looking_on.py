@@ -1,0 +1,145 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+What it costs the explorer that somebody looks on.
+
+An explorer and a cmp_sim run at full speed in processes of their own. By turns, nobody listens,
+somebody listens to ``model`` and ``activity``, and somebody listens to ``exploration_markers``.
+Printed are the steps per second and the time of the processor that the explorer takes for a step:
+the latter tells small costs apart on a machine that is busy with other things, too. The exit
+status is 0 if looking on takes at most ``--most`` of that, in the median over all rounds.
+
+It chooses no ROS domain: nothing else may run in the one that is set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from statistics import median
+import subprocess
+import sys
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import wire
+from mnm_ros.simulation.scenario import load
+import rclpy
+from std_msgs.msg import Int64MultiArray, String
+from visualization_msgs.msg import MarkerArray
+
+TOPICS = {
+    'nobody': (), 'model, activity': ((Int64MultiArray, 'model'), (String, 'activity')),
+    'markers': ((MarkerArray, 'exploration_markers'),)}
+SETTLE = 0.5    # s, before each measurement
+
+
+def start(module: str, **parameters: object) -> subprocess.Popen[bytes]:
+    """Start a node of the package."""
+    given = [f'{name}:={json.dumps(value)}' for name, value in parameters.items()]
+    return subprocess.Popen(
+        [sys.executable, '-m', f'mnm_ros.nodes.{module}', '--ros-args', '--log-level', 'warn',
+         *(word for value in given for word in ('-p', value))])
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the time of the processor that a process has taken."""
+    fields = Path(f'/proc/{pid}/stat').read_text(encoding='ascii').rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+class Listener:
+    """Counts the steps by what /diagnostics says, and listens to more by turns."""
+
+    def __init__(self) -> None:
+        self.node = rclpy.create_node('looking_on')
+        self.heard = 0
+        self._values: dict[str, str] = {}
+        self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        self._values = {entry.key: entry.value for entry in message.status[0].values}
+
+    def _on_message(self, _: object) -> None:
+        self.heard += 1
+
+    def spin(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            rclpy.spin_once(self.node, timeout_sec=0.05)
+
+    def steps(self) -> int:
+        """Return the steps as of the next message."""
+        self._values = {}
+        while not self._values:
+            rclpy.spin_once(self.node, timeout_sec=0.05)
+        return int(self._values['steps'])
+
+    def measure(self, topics: tuple, seconds: float, pid: int) -> tuple[float, float, int]:
+        """Return steps per second, processor seconds per step and messages heard."""
+        subscriptions = [self.node.create_subscription(kind, name, self._on_message, wire.LATCHED)
+                         for kind, name in topics]
+        self.spin(SETTLE)
+        self.heard = 0
+        steps, begun, before = self.steps(), time.monotonic(), processor_seconds(pid)
+        self.spin(seconds)
+        made = self.steps() - steps
+        result = (made / (time.monotonic() - begun), (processor_seconds(pid) - before) / made,
+                  self.heard)
+        for subscription in subscriptions:
+            self.node.destroy_subscription(subscription)
+        return result
+
+
+def main() -> int:
+    """Measure by turns and print the medians."""
+    parser = argparse.ArgumentParser(
+        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add('--scenario', default='two_rooms', help='default %(default)s')
+    add('--radius', type=float, default=4.0, help='default %(default)s')
+    add('--rounds', type=int, default=10, help='default %(default)s')
+    add('--seconds', type=float, default=4.0, help='of each measurement (default %(default)s)')
+    add('--most', type=float, default=0.02, help='share that it may take (default %(default)s)')
+    arguments = parser.parse_args()
+    rclpy.init()
+    nodes = [start('cmp_sim', scenario=arguments.scenario), start(
+        'explorer', actions=list(load(arguments.scenario).actions), radius=arguments.radius)]
+    figures: dict[str, list[tuple[float, float, int]]] = {name: [] for name in TOPICS}
+    try:
+        listener = Listener()
+        while listener.steps() < 20_000:    # beyond the first hypothesis
+            pass
+        for _ in range(arguments.rounds):
+            for name, topics in TOPICS.items():
+                figures[name].append(listener.measure(topics, arguments.seconds, nodes[1].pid))
+    finally:
+        for node in nodes:
+            node.terminate()
+        for node in nodes:
+            node.wait()
+        rclpy.shutdown()
+    print(f'{"who listens to":<16} {"steps/s":>8} {"us per step":>12} {"more":>7} '
+          f'{"messages/s":>11}')
+    most = 0.0
+    for name, found in figures.items():
+        more = median(each[1] / nobody[1] for each, nobody in zip(found, figures['nobody'])) - 1
+        most = max(most, more)
+        print(f'{name:<16} {median(each[0] for each in found):>8.0f} '
+              f'{1e6 * median(each[1] for each in found):>12.1f} {more:>7.1%} '
+              f'{sum(each[2] for each in found) / arguments.seconds / len(found):>11.1f}')
+    return 0 if most <= arguments.most else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

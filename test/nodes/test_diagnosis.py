@@ -1,0 +1,46 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The level of the diagnostics means something, and the message says what."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from mnm_ros.core.exploration import Phase
+from mnm_ros.nodes.exploring.diagnosis import diagnosis
+import pytest
+
+OK, WARN = DiagnosticStatus.OK, DiagnosticStatus.WARN
+ERROR, STALE = DiagnosticStatus.ERROR, DiagnosticStatus.STALE
+
+
+@pytest.mark.parametrize('phase, given, level, said', [
+    (Phase.BUILDING_DISCOVERY, {}, OK, 'so it is'), (Phase.DONE, {}, OK, 'so it is'),
+    (Phase.PAUSED, {}, WARN, 'so it is'),
+    (Phase.WAITING_FOR_ROBOT, {}, STALE, 'so it is'),
+    (Phase.WAITING_FOR_ROBOT, {'standing_by': True}, WARN, 'so it is'),
+    (Phase.FAULT, {}, ERROR, 'so it is; the service recover leads back'),
+    (Phase.FAULT, {'recoverable': False}, ERROR, 'so it is; load what was saved, or clean'),
+    (Phase.CHECKING_EVALUATION, {'disk': 'it is full'}, WARN,
+     'so it is; nothing can be kept: it is full'),
+    (Phase.CHECKING_EVALUATION, {'timeouts': 3}, WARN, 'the robot was asked again 3 times'),
+    (Phase.CHECKING_EVALUATION, {'misses': 2}, WARN, 'RESET has missed home 2 times in a row'),
+    (Phase.WAITING_FOR_ROBOT, {'timeouts': 3}, STALE, 'asked again 3 times')])
+def test_levels(phase: Phase, given: dict, level: bytes, said: str) -> None:
+    exploration = SimpleNamespace(
+        phase=phase, recoverable=given.get('recoverable', True),
+        homing=SimpleNamespace(misses_in_a_row=given.get('misses', 0)))
+    found, message = diagnosis(
+        exploration, 'so it is', given.get('standing_by', False), given.get('disk', ''),
+        given.get('timeouts', 0))
+    assert found == level
+    assert said in message and message.startswith('so it is')

@@ -1,0 +1,100 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What ``config/mnm.rviz`` and ``config/foxglove_layout.json`` name is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import json
+from pathlib import Path
+import re
+from typing import Any
+
+from mnm_ros import wire
+from mnm_ros.interface import TOPICS
+from mnm_ros.nodes.exploring.picture import NAMESPACES
+import yaml
+
+CONFIG = Path(__file__).parents[2] / 'config'
+RVIZ = yaml.safe_load((CONFIG / 'mnm.rviz').read_text(encoding='utf-8'))
+FOXGLOVE = json.loads((CONFIG / 'foxglove_layout.json').read_text(encoding='utf-8'))
+DECLARED = {topic.name.strip('/'): topic for group in TOPICS.values() for topic in group}
+
+# What a display of RViz or a panel of Foxglove can show.
+SHOWN = {
+    'rviz_default_plugins/MarkerArray': {'visualization_msgs/MarkerArray'},
+    'rviz_default_plugins/Map': {'nav_msgs/OccupancyGrid'},
+    '3D': {'visualization_msgs/MarkerArray', 'nav_msgs/OccupancyGrid'},
+    'DiagnosticSummary': {'diagnostic_msgs/DiagnosticArray'},
+    'DiagnosticStatusPanel': {'diagnostic_msgs/DiagnosticArray'},
+    'RawMessages': {'std_msgs/String'}, 'StateTransitions': {'std_msgs/String'}}
+
+
+def displays() -> list[dict[str, Any]]:
+    return [each for each in RVIZ['Visualization Manager']['Displays'] if 'Topic' in each]
+
+
+def values(tree: Any, *keys: str) -> Iterator[Any]:
+    """Yield whatever stands under one of the keys, however deep."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            if key in keys:
+                yield value
+            yield from values(value, *keys)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from values(value, *keys)
+
+
+def viewed() -> Iterator[tuple[str, str]]:
+    """Yield the name of each topic in the two files, and what is to show it."""
+    for display in displays():
+        yield display['Topic']['Value'], display['Class']
+    for panel, config in FOXGLOVE['configById'].items():
+        kind = panel.partition('!')[0]
+        for path in values(config, 'topicPath', 'value', 'topicToRender'):
+            yield re.sub(r'\.data$', '', path), kind
+        for name in config.get('topics', ()):
+            yield name, kind
+
+
+def test_topics_and_types_are_those_that_are_declared() -> None:
+    found = list(viewed())
+    assert {name for name, _ in found} >= {
+        '/exploration_markers', '/diagnostics', '/phase', '/status', '/activity'}
+    for name, kind in found:
+        assert name.startswith('/')
+        assert DECLARED[name.strip('/')].type in SHOWN[kind], (name, kind)
+
+
+def test_rviz_names_no_other_topics() -> None:
+    assert {value for key in ('Topic', 'Update Topic') for each in values(RVIZ, key)
+            for value in [each['Value']]} == {each['Topic']['Value'] for each in displays()}
+
+
+def test_rviz_gets_what_is_latched() -> None:
+    for display in displays():
+        topic = DECLARED[display['Topic']['Value'].strip('/')]
+        assert topic.qos == 'LATCHED' and wire.LATCHED.depth == 1
+        assert display['Topic']['Durability Policy'] == 'Transient Local'
+        assert display['Topic']['Reliability Policy'] == 'Reliable'
+
+
+def test_every_namespace_can_be_switched_off() -> None:
+    exploration, = (each for each in displays() if each['Name'] == 'Exploration')
+    panel = FOXGLOVE['configById']['3D!map']['topics']['/exploration_markers']
+    assert set(exploration['Namespaces']) == set(panel['namespaces']) == set(NAMESPACES)
+
+
+def test_every_panel_of_foxglove_has_its_place() -> None:
+    placed = [each for each in values(FOXGLOVE['layout'], 'first', 'second')
+              if isinstance(each, str)]
+    assert sorted(placed) == sorted(FOXGLOVE['configById'])
