@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 import math
 from typing import NamedTuple
@@ -20,9 +20,10 @@ from typing import NamedTuple
 from mnm_ros.dashboard.facts import Counts, Facts
 from mnm_ros.layout import Layout
 from mnm_ros.robot_description import Point, RobotDescription, spacing
+import numpy as np
 
 _ROUND = 0.36      # radius of a state, where neighbours are 1 from each other
-_FREE = 0.2        # radius in a layout, which keeps states 0.3 from each other at least
+_FREE = (0.14, 0.25)    # least and largest radius in a layout, which has states 0.3 apart at least
 _BESIDE = 1.2      # between states without a place below a picture of others
 
 
@@ -92,10 +93,20 @@ class Places:
         linked = {facts.home, *chain.from_iterable(pairs)}
         shown = [state for state in shown if state in linked or state in self.latest]
         self._layout.update(shown, pairs)
+        places = {state: place for state in shown if (place := self._layout.place(state))}
         self.latest = {
-            state: Place(place[0], -place[1], _FREE) for state in shown
-            if (place := self._layout.place(state))}
+            state: Place(x, -y, radius)
+            for (state, (x, y)), radius in zip(places.items(), _radii([*places.values()]))}
         return self.latest
+
+
+def _radii(points: Sequence[Point]) -> list[float]:
+    """Return how large each state is drawn, so that it does not reach its nearest neighbour."""
+    places = np.array([complex(*point) for point in points])
+    distances = np.abs(places[:, None] - places[None])
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.min(axis=1, initial=np.inf)
+    return [float(radius) for radius in np.clip(0.45 * nearest, *_FREE)]
 
 
 def links(counts: Counts) -> Iterable[tuple[int, int]]:

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from mnm_ros.dashboard.facts import Facts
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
+_AXIS = {'axisLabel': {'color': '#888888', 'hideOverlap': True},
+         'splitLine': {'lineStyle': {'color': '#88888833'}}}
 
 
 class _Point(NamedTuple):
@@ -76,31 +78,26 @@ class Timeline:
             {**_line('exploration', '#8a6fd1', explored), 'yAxisIndex': 1, 'step': False},
             _marks('change noticed', '#d2453d', 'solid', self.noticed),
             _marks('true change', '#888888', 'dashed', self.true)]
-        names = [entry['name'] for entry in series if entry['data'] or entry.get('marked')]
+        names = [entry['name'] for entry in series
+                 if entry['data'] or entry.get('markLine', {}).get('data')]
         first = self._points[0].steps if self._points else 0
         return {
             'animation': False,
             'textStyle': {'fontFamily': 'inherit'},
-            'legend': {'data': names, 'top': 0, 'left': 0, 'itemWidth': 18, 'itemGap': 14,
+            'legend': {'data': names, 'top': 0, 'left': 0, 'icon': 'roundRect', 'itemWidth': 16,
+                       'itemHeight': 4, 'itemGap': 14,
                        'textStyle': {'color': '#888888'}},
-            'grid': {'left': 38, 'right': 58, 'top': 56, 'bottom': 26},
+            'grid': {'left': 38, 'right': 58, 'top': 52, 'bottom': 26},
             'tooltip': {'trigger': 'axis', 'confine': True},
             'xAxis': {'type': 'value', 'min': first, 'max': 'dataMax', 'splitNumber': 4,
                       'axisLabel': {'color': '#888888', 'hideOverlap': True,
                                     'showMinLabel': False, 'showMaxLabel': False},
                       'splitLine': {'show': False}},
             'yAxis': [
-                {'type': 'value', 'name': 'states', 'minInterval': 1, **_axis('start')},
-                {'type': 'value', 'name': 'exploration', 'splitNumber': 3, **_axis('end'),
-                 'splitLine': {'show': False}, 'show': bool(explored)}],
+                {'type': 'value', 'minInterval': 1, **_AXIS},
+                {'type': 'value', 'splitNumber': 3, **_AXIS, 'splitLine': {'show': False},
+                 'show': bool(explored)}],
             'series': series}
-
-
-def _axis(align: str) -> dict[str, Any]:
-    return {'nameTextStyle': {'color': '#888888', 'align': align, 'padding': [0, 0, 0, 0]},
-            'nameGap': 8,
-            'axisLabel': {'color': '#888888', 'hideOverlap': True},
-            'splitLine': {'lineStyle': {'color': '#88888833'}}}
 
 
 def _line(name: str, colour: str, points: list[Any]) -> dict[str, Any]:
@@ -110,7 +107,7 @@ def _line(name: str, colour: str, points: list[Any]) -> dict[str, Any]:
 
 def _marks(name: str, colour: str, kind: str, steps: list[int]) -> dict[str, Any]:
     """Return vertical lines; the name stands in the legend if there are any."""
-    return {'name': name, 'type': 'line', 'data': [], 'color': colour, 'marked': bool(steps),
+    return {'name': name, 'type': 'line', 'data': [], 'color': colour,
             'lineStyle': {'type': kind, 'width': 2},
             'markLine': {
                 'silent': True, 'symbol': 'none', 'label': {'show': False},

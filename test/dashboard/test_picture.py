@@ -106,9 +106,8 @@ def test_a_picture_without_positions_does_not_jump_when_it_grows() -> None:
     after = chain(9)
     assert set(after) == {str(state) for state in range(10)}
     assert all(math.dist(before[state][1:3], after[state][1:3]) < 0.2 for state in before)
-    close = min(math.dist(after[one][1:3], after[other][1:3]) for one in after for other in after
-                if one != other)
-    assert close > 0.25
+    assert all(math.dist(after[one][1:3], after[other][1:3]) > after[one][3] + after[other][3]
+               for one in after for other in after if one != other)
 
 
 def test_a_state_waits_for_the_transitions_that_led_there() -> None:

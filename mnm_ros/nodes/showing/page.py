@@ -165,13 +165,14 @@ class Page:
                 self._button('go', 'Go', self._go).tooltip('sends the robot to the chosen state')
                 self._select = ui.select(
                     {}, label='to state', with_input=True,
-                    on_change=lambda event: self._choose(event.value)).props(
+                    on_change=self._on_select).props(
                         'dense options-dense outlined').classes('select')
                 self._button('cancel', 'Cancel', partial(hands.press, 'cancel'))
             self._text('go result', 'result')
 
     def _timeline_card(self) -> None:
-        with _card('timeline-card', 'Timeline, by steps'):
+        with _card('timeline-card',
+                   'Timeline, by steps: states on the left, exploration steps on the right'):
             self._chart = ui.echart(self._shared.chart).classes('chart')
 
     def _button(self, name: str, label: str, pressed: Callable[[], None]) -> ui.button:
@@ -277,6 +278,10 @@ class Page:
             self._choose(None if picked is None else int(picked))
         except (TypeError, ValueError):
             return
+
+    def _on_select(self, event: Any) -> None:
+        if event.value is not None:    # it is None as well when the state chosen is lost
+            self._choose(event.value)
 
     def _choose(self, state: int | None) -> None:
         if state == self._chosen:

@@ -19,12 +19,16 @@ const arrow = (kind) => ([path, weight, title]) =>
   `<path class="${kind}" d="${path}" stroke-width="${(0.012 + 0.03 * weight).toFixed(3)}"` +
   ` opacity="${(0.15 + 0.7 * weight).toFixed(2)}"><title>${escape(title)}</title></path>`;
 
-const state = ([id, x, y, r, kind, label, title]) => {
-  const size = Math.min(0.95 * r, (2.7 * r) / Math.max(1, label.length));
-  const text = kind === "unmet" ? "" :
-    `<text x="${x}" y="${(y + 0.35 * size).toFixed(3)}" font-size="${size.toFixed(3)}">${escape(label)}</text>`;
-  return `<g class="state ${kind}" data-id="${escape(id)}"><circle cx="${x}" cy="${y}" r="${kind === "unmet" ? r / 3 : r}"/>${text}` +
+const state = ([id, x, y, r, kind, , title]) => {
+  return `<g class="state ${kind}" data-id="${escape(id)}"><circle cx="${x}" cy="${y}" r="${kind === "unmet" ? r / 3 : r}"/>` +
     `<title>${escape(title)}, ${kind}</title></g>`;
+};
+
+// Written over everything else, the robot included.
+const label = ([, x, y, r, kind, text]) => {
+  const size = Math.min(0.95 * r, (2.7 * r) / Math.max(1, text.length));
+  return kind === "unmet" ? "" : `<text class="label ${kind}" x="${x}" y="${(y + 0.35 * size).toFixed(3)}"` +
+    ` font-size="${size.toFixed(3)}">${escape(text)}</text>`;
 };
 
 const house = ([x, y, r]) => {
@@ -47,9 +51,10 @@ const LAYERS = {
   states: (all) => all.map(state).join(""),
   policy: ({ arrows, resets }) => arrows.map(arrow("way")).join("") + resets.map(reset).join(""),
   home: house,
-  current: ([x, y, r]) => `<circle class="ring" cx="${x}" cy="${y}" r="${r}"/>`,
+  current: ([x, y, r]) => `<circle class="ring" cx="${x}" cy="${y}" r="${1.17 * r}"/>`,
   robot: ([x, y, turn]) => `<path class="robot" transform="translate(${x} ${y}) rotate(${turn})"` +
     ` d="M0.2 0L-0.13 0.13L-0.06 0L-0.13 -0.13z"/>`,
+  labels: (all) => all.map(label).join(""),
 };
 
 export default {
@@ -92,6 +97,7 @@ export default {
   },
   methods: {
     draw(layers) {
+      if ("states" in layers) layers.labels = layers.states;
       for (const [name, layer] of Object.entries(layers)) {
         if (name in LAYERS) this.groups[name].innerHTML = layer === null ? "" : LAYERS[name](layer);
       }
