@@ -12,9 +12,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 import math
+import time
 from typing import NamedTuple
 
 from mnm_ros.dashboard.facts import Counts, Facts
@@ -24,6 +25,8 @@ import numpy as np
 
 _ROUND = 0.36      # radius of a state, where neighbours are 1 from each other
 _FREE = (0.14, 0.25)    # least and largest radius in a layout, which has states 0.3 apart at least
+_RELAXED = 600     # states of a layout that are moved: more than the explorer has time for
+_REST = 20         # times as long as a layout has taken, before the next one
 _BESIDE = 1.2      # between states without a place below a picture of others
 
 
@@ -39,17 +42,20 @@ class Places:
     """
     Keeps the place of each state; those that have been shown do not jump.
 
+    :param clock: returns the time in s; a layout is made as often as takes little of it.
     :ivar unit: metres in a length of the picture.
     :ivar placed: whether the places are those of the world.
     :ivar latest: the place of each state that has one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next_layout = -math.inf
         self.unit = 1.0
         self.placed = False
         self._description: RobotDescription | None = None
         self.latest: dict[int, Place] = {}
-        self._layout = Layout()
+        self._layout = Layout(_RELAXED)
         self._without: dict[int, int] = {}
         self._corner = (0.0, 0.0)
 
@@ -87,6 +93,9 @@ class Places:
         self._corner = (min(x for x, _ in points) + 0.5, max(y for _, y in points))
 
     def _laid_out(self, facts: Facts, shown: Iterable[int]) -> Mapping[int, Place]:
+        began = self._clock()
+        if began < self._next_layout:
+            return self.latest
         # A state may be told of before the transitions that led there are. It waits for them: put
         # anywhere, it would have a long way to its place.
         pairs = list(links(facts.counts))
@@ -97,6 +106,8 @@ class Places:
         self.latest = {
             state: Place(x, -y, radius)
             for (state, (x, y)), radius in zip(places.items(), _radii([*places.values()]))}
+        now = self._clock()
+        self._next_layout = now + _REST * (now - began)
         return self.latest
 
 

@@ -96,7 +96,7 @@ def test_a_policy_is_arrows_and_its_resets_are_marks() -> None:
 
 
 def test_a_picture_without_positions_does_not_jump_when_it_grows() -> None:
-    places = Places()
+    places = Places(clock=lambda: 0.0)
 
     def chain(length: int) -> dict[str, list]:
         return by_id(draw(Facts(known=(0,), counts={
@@ -111,7 +111,7 @@ def test_a_picture_without_positions_does_not_jump_when_it_grows() -> None:
 
 
 def test_a_state_waits_for_the_transitions_that_led_there() -> None:
-    places = Places()
+    places = Places(clock=lambda: 0.0)
     chain = {state: {0: {state + 1: 1}} for state in range(5)}
     early = draw(Facts(known=(0,), counts=chain, activity=Activity(
         current=6, candidates=(6,), home=0)), places)
@@ -119,6 +119,14 @@ def test_a_state_waits_for_the_transitions_that_led_there() -> None:
     chain[5] = {0: {6: 1}}
     states = by_id(draw(Facts(known=(0,), counts=chain), places))
     assert math.dist(states['5'][1:3], states['6'][1:3]) < 1.5
+
+
+def test_a_layout_is_made_as_often_as_takes_little_time() -> None:
+    times = iter((0.0, 0.5, 9.0, 10.5, 10.6))
+    places = Places(clock=lambda: next(times))    # the first one takes half a second
+    sizes = [len(draw(Facts(counts={0: {0: dict.fromkeys(range(states), 1)}}), places)[
+        'states']) for states in (2, 3, 4)]
+    assert sizes == [2, 2, 4]
 
 
 def test_five_hundred_states_are_drawn_in_no_time() -> None:

@@ -55,7 +55,6 @@ class Ears:
         self._explorer: list[Subscription] = []    # what is heard from the explorer
         self._explorers: frozenset[Any] = frozenset()
         self._policies: Int64MultiArray | None = None
-        self._decoded: tuple[Int64MultiArray | None, dict[int, Policy]] = (None, {})
         self._answer: wire.PolicyAnswer | None = None
         self._asked: tuple[int, float] = (0, -math.inf)
         self._raw: dict[str, bytes] = {}    # of what may come often, and is looked at now and then
@@ -78,13 +77,10 @@ class Ears:
     def policy_to(self, state: int) -> Policy | None:
         """Return the policy to a known state; None until it is there. Any thread may ask."""
         message = self._policies
-        if self._decoded[0] is not message and message is not None:
-            try:
-                learnt = wire.PolicySet.from_msg(message)
-            except wire.WireError:
-                return None
-            self._decoded = message, {policy.target: policy for policy in learnt.policies}
-        found = self._decoded[1].get(state)
+        try:
+            found = wire.decode_policy_to(message, state) if message else None
+        except wire.WireError:
+            return None
         if found is not None or state not in self.facts.known:
             return found
         return self._requested(state)
