@@ -88,7 +88,7 @@ def photograph(name: str, output: Path, folder: Path) -> None:
     with log.open('w') as file, subprocess.Popen(
             command, stdout=file, stderr=subprocess.STDOUT) as process:
         try:
-            address = wait_for(lambda: served(process.pid), 'the page', 30.0)
+            address = wait_for(lambda: served(process.pid), 'the page', 90.0)
             with browser(folder / 'profile') as driver:
                 driver.get(address)
 

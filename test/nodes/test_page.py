@@ -45,7 +45,7 @@ def answer_to_websocket(address: str, origin: str) -> str:
             f'Origin: {origin}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
             'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n'
         ).encode())
-        return connection.recv(4096).decode().partition('\r\n')[0]
+        return connection.recv(4096).partition(b'\r\n')[0].decode()
 
 
 def test_looked_at_and_operated(
