@@ -25,10 +25,10 @@ from mnm_ros.core.problem import Problem
 from mnm_ros.core.watch_phase import WatchPhase
 
 CHECK_RANGE = (0.4, 1.6)
-"""Of a rediscovery, 5% took less than so many times the steps of the one before, 5% more."""
+"""About 5% of rediscoveries took less than so many times the steps of the last one, 5% more."""
 
 RELEARNING_RANGE = (0.3, 2.5)
-"""The same for what is left of relearning a change, over what was predicted for it."""
+"""Chosen wide for what is left of relearning a change, over what was predicted for it."""
 
 
 class Onlooker:

@@ -24,6 +24,7 @@ from std_msgs.msg import Int64MultiArray, String
 
 _MODEL_PERIOD = 1.0       # s, at least between two messages
 _ACTIVITY_PERIOD = 0.2    # s
+_SHARE = 0.01             # of the time that each of the two may take
 
 
 class LiveTopics:
@@ -38,7 +39,8 @@ class LiveTopics:
         self._model = node.create_publisher(Int64MultiArray, 'model', wire.LATCHED)
         self._activity = node.create_publisher(String, 'activity', wire.LATCHED)
         self._paces = {
-            self._model: Pace(_MODEL_PERIOD), self._activity: Pace(_ACTIVITY_PERIOD)}
+            self._model: Pace(_MODEL_PERIOD, _SHARE),
+            self._activity: Pace(_ACTIVITY_PERIOD, _SHARE)}
         self._listeners = {self._model: 0, self._activity: 0}
         self._counted: object = None    # what the last model was of
         self._told = ''

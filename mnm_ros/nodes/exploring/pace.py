@@ -17,8 +17,6 @@ import math
 import time
 from typing import TypeVar
 
-_SHARE = 0.02    # of the time, at most
-
 _T = TypeVar('_T')
 
 
@@ -27,10 +25,12 @@ class Pace:
     Keeps what it is asked about to a period and to a small share of the time.
 
     :param period: in seconds, at least between two times.
+    :param share: of the time, at most.
     """
 
-    def __init__(self, period: float) -> None:
+    def __init__(self, period: float, share: float = 0.02) -> None:
         self._period = period
+        self._share = share
         self._next = -math.inf
 
     def due(self, now: float) -> bool:
@@ -46,5 +46,5 @@ class Pace:
         begun = time.monotonic()
         result = work()
         taken = time.monotonic() - begun
-        self._next = now + max(self._period, taken / _SHARE)
+        self._next = now + max(self._period, taken / self._share)
         return result
