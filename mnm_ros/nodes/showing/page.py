@@ -22,16 +22,13 @@ from mnm_ros.dashboard import words
 from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
 from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.machine import machine
-from mnm_ros.dashboard.picture import draw, Layers, policy_arrows
-from mnm_ros.dashboard.places import Places
-from mnm_ros.dashboard.timeline import Timeline
-from mnm_ros.nodes.showing.ears import Ears
-from mnm_ros.nodes.showing.hands import Hands, Outcome
+from mnm_ros.dashboard.picture import Layers, policy_arrows
+from mnm_ros.nodes.showing.hands import Outcome
+from mnm_ros.nodes.showing.shared import Shared
 from nicegui import ui
 from nicegui.element import Element
 
 _PERIOD = 0.5       # s, between two looks at what is new
-_CHART = 2.0        # s, between two pictures of the timeline
 _STYLE = (Path(__file__).with_name('page.css')).read_text(encoding='utf-8')
 _LEGEND = (('known', 'known'), ('candidate', 'candidate'), ('lost', 'lost'),
            ('met', 'met, not known'), ('home', 'home'), ('current', 'robot is here'),
@@ -47,38 +44,6 @@ ICON = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M7
 
 class StateMap(Element, component='state_map.js'):    # type: ignore[call-arg]
     """The map of states; emits ``pick`` with the id of a state as text, or None."""
-
-
-class Shared:
-    """
-    What all pages show, made once for all of them.
-
-    :param hands: None for a page that commands nothing.
-    :param where: namespace and domain, for people.
-    """
-
-    def __init__(self, ears: Ears, hands: Hands | None, where: str) -> None:
-        self.ears, self.hands, self.where = ears, hands, where
-        self.places = Places()
-        self.timeline = Timeline()
-        self.layers: Layers = {}
-        self._drawn: tuple[Any, ...] = ()
-        self._charted = 0.0
-        self.chart: dict[str, Any] = self.timeline.options()
-
-    def update(self, now: float) -> Facts:
-        """Draw what is new and return the facts that it shows."""
-        facts = self.ears.facts
-        if self.timeline.update(facts) and now >= self._charted + _CHART:
-            self._charted, self.chart = now, self.timeline.options()
-        activity = facts.activity
-        drawn = (facts.known, facts.counts, facts.description, facts.ground, facts.robot,
-                 activity.current, activity.home, activity.candidates, activity.lost)
-        if len(drawn) != len(self._drawn) or any(
-                one is not other and one != other
-                for one, other in zip(drawn, self._drawn, strict=True)):
-            self._drawn, self.layers = drawn, draw(facts, self.places)
-        return facts
 
 
 class Page:

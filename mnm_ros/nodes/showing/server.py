@@ -19,7 +19,8 @@ from fastapi import FastAPI
 from mnm_ros.dashboard.origin import OwnPagesOnly
 from mnm_ros.nodes.showing.ears import Ears
 from mnm_ros.nodes.showing.hands import Hands
-from mnm_ros.nodes.showing.page import ICON, Page, Shared
+from mnm_ros.nodes.showing.page import ICON, Page
+from mnm_ros.nodes.showing.shared import Shared
 from mnm_ros.parameters import ParameterError
 from nicegui import ui
 import uvicorn
