@@ -84,7 +84,10 @@ class Steps:
 
 def processor_time(process: int) -> float:
     """Return the processor time that a process has taken so far, in s."""
-    fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
+    try:
+        fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
+    except OSError:    # it has ended
+        return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
@@ -96,14 +99,19 @@ def address(log: Path) -> str:
 
 
 def browsing(profile: Path) -> list[int]:
-    """Return the processes of the browser with a profile."""
+    """Return the processes of the browser with a profile, and those that they have started."""
+    children: dict[int, list[int]] = {}
     found = []
-    for path in Path('/proc').glob('[0-9]*/cmdline'):
+    for path in Path('/proc').glob('[0-9]*'):
         try:
-            if str(profile) in path.read_text():
-                found.append(int(path.parent.name))
+            parent = int((path / 'stat').read_text().rpartition(')')[2].split()[1])
+            if str(profile) in (path / 'cmdline').read_text():
+                found.append(int(path.name))
         except OSError:    # it has ended
             continue
+        children.setdefault(parent, []).append(int(path.name))
+    for process in found:
+        found += [child for child in children.get(process, ()) if child not in found]
     return found
 
 
