@@ -17,8 +17,8 @@ of the way is compared with what it took in the end: predicted steps over steps 
 these were in the range told. ``benchmarks/prediction`` does the same for the first hypothesis.
 
 The range of checks is about what held for the seeds 0 to 23 of the families in which nothing
-happens; that of relearning was chosen wide. From 100 on all is new to both. The exit status is 0 if
-at least 80% of the steps taken are in the range told for 90%.
+happens; that of relearning was chosen wide. From 100 on all is new to both. The exit status is 0
+if at least 80% of the steps taken are in the range told for 90%.
 """
 
 from __future__ import annotations
