@@ -33,7 +33,7 @@ ROS_WHEELS = [
 
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
-# For dashboard; seen to work with NAME. It brings its web server and all that a browser loads.
+# For dashboard; seen to work with 3.18.0. Brings its web server and all that a browser loads.
 DASHBOARD = ['nicegui>=3.4,<4']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
 BENCHMARKS = ['matplotlib>=3.5']
