@@ -35,8 +35,10 @@ ROS_WHEELS = [
 GYM = ['gymnasium>=0.29,<2']
 # For mnm_ros export --format graphml.
 GRAPHML = ['networkx>=2.4']
+# For dashboard; seen to work with 3.18.0. Brings its web server and all that a browser loads.
+DASHBOARD = ['nicegui>=3.4,<4']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
-# seen to work with rosbags 0.11.9, mcap-ros2-support 0.6.0
+# For mnm_ros record; seen to work with rosbags 0.11.9, mcap-ros2-support 0.6.0
 BAGS = ['rosbags>=0.11,<0.12', 'mcap-ros2-support>=0.5.3']
 REPORT = ['jinja2>=3', 'matplotlib>=3.5']
 BENCHMARKS = ['matplotlib>=3.5', 'rich>=12.3']
@@ -55,7 +57,8 @@ setup(
     maintainer='mnm_ros maintainers',
     maintainer_email='maintainers@mnm-ros.example',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['py.typed', 'trial/*.j2']},
+    package_data={NAME: [
+        'py.typed', 'nodes/showing/*.css', 'nodes/showing/*.js', 'trial/*.j2']},
     python_requires='>=3.10',
     install_requires=[
         'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'rich>=11.2', 'scipy>=1.8',
@@ -65,9 +68,11 @@ setup(
         'gym': GYM,
         'graphml': GRAPHML,
         'bags': BAGS,
+        'dashboard': DASHBOARD,
         'report': REPORT,
-        'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS,
-                 *BAGS, *BENCHMARKS, *GRAPHML, *GYM, *REPORT],
+        'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
+                 'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *DASHBOARD, *GRAPHML, *GYM,
+                 *REPORT],
         'benchmarks': BENCHMARKS,
         'mutants': ['cosmic-ray>=8.7,<9'],
     },

@@ -23,6 +23,7 @@ from mnm_ros.launching import (
     FLAG,
     NODE_ARGUMENTS,
     ONE_PROCESS,
+    page,
     processes,
     RVIZ,
     rviz,
@@ -41,6 +42,8 @@ AS_CONFIGURED = '(empty: as in params_file)'
 ARGUMENTS = {
     'sim': ('true', 'Start the simulated robot, too'),
     'navigator': ('false', 'Start the navigator, too'),
+    'dashboard': ('false', 'Serve the page in a browser, too'),
+    'dashboard_port': ('', f'Port of the page {AS_CONFIGURED}'),
     'rviz': RVIZ,
     'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
                      f'(empty: as in params_file, otherwise {SCENARIO})'),
@@ -56,7 +59,8 @@ ARGUMENTS = {
 
 def generate_launch_description() -> LaunchDescription:
     as_configured = ('', *FLAG)
-    choices = {'sim': FLAG, 'one_process': FLAG, 'navigator': FLAG, 'rviz': FLAG,
+    choices = {'sim': FLAG, 'one_process': FLAG, 'navigator': FLAG, 'dashboard': FLAG,
+               'rviz': FLAG,
                'use_respawn': FLAG,
                'autostart': as_configured, 'use_sim_time': as_configured}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_nodes)])
@@ -74,7 +78,7 @@ def _nodes(context: LaunchContext) -> list[Node]:
     if argument['sim'] == 'false':
         # Where states are in the world, it is most likely on a map.
         return [*processes([explorer, *navigator], argument, params_file),
-                *rviz(argument, CONFIG.parent, 'map')]
+                *page(argument, params_file), *rviz(argument, CONFIG.parent, 'map')]
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     if not named:
         explorer.values['actions'] = list(scenario.load(chosen).actions)
@@ -82,4 +86,4 @@ def _nodes(context: LaunchContext) -> list[Node]:
         describe(scenario.load(chosen), 0).frame or 'mnm_states')
     simulator = Wanted('cmp_sim', {**common, 'scenario': chosen})
     return [*processes([explorer, simulator, *navigator], argument, params_file),
-            *rviz(argument, CONFIG.parent, frame)]
+            *page(argument, params_file), *rviz(argument, CONFIG.parent, frame)]

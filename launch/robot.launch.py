@@ -23,6 +23,7 @@ from mnm_ros.launching import (
     FLAG,
     NODE_ARGUMENTS,
     ONE_PROCESS,
+    page,
     processes,
     RVIZ,
     rviz,
@@ -39,6 +40,8 @@ CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
 ARGUMENTS = {
     'sim': ('true', 'Start the simulated robot, too'),
     'navigator': ('false', 'Start the navigator, too'),
+    'dashboard': ('false', 'Serve the page in a browser, too'),
+    'dashboard_port': ('', 'Port of the page (empty: as in params_file)'),
     'rviz': RVIZ,
     'world': ('two_room_flat', 'What diff_drive_sim simulates: a file, or the name of one in '
                                'config/worlds; grid and home follow from it'),
@@ -57,7 +60,8 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'navigator': FLAG, 'rviz': FLAG, 'clock': FLAG, 'one_process': FLAG,
+    choices = {'sim': FLAG, 'navigator': FLAG, 'dashboard': FLAG, 'rviz': FLAG, 'clock': FLAG,
+               'one_process': FLAG,
                'use_respawn': FLAG, 'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_robot)])
 
@@ -71,16 +75,17 @@ def _robot(context: LaunchContext) -> list[Node]:
     sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
     timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
     configured = Configured(params_file, argument['namespace'])
-    explorer = wanted_explorer(context, {**argument, 'use_sim_time': sim_time}, configured)
+    timing = {**argument, 'use_sim_time': sim_time}
+    explorer = wanted_explorer(context, timing, configured)
     navigator = [Wanted('navigator', {'seed': argument['seed'], 'use_sim_time': sim_time})]
     wanted = [explorer, *(navigator if argument['navigator'] == 'true' else [])]
-    viewer = rviz(argument, CONFIG.parent, 'map')
+    viewers = [*page(timing, params_file), *rviz(argument, CONFIG.parent, 'map')]
     if not simulated:
         return [*processes([*wanted, Wanted('grid_driver', timed)], argument, params_file),
-                *viewer]
+                *viewers]
     world = load(argument['world'])
     grid = {**driver_parameters(world), **timed}
     simulation = {'world': str(world.path), 'publish_clock': clock,
                   'real_time_factor': float(argument['real_time_factor'])}
     robot = [Wanted('grid_driver', grid), Wanted('diff_drive_sim', simulation)]
-    return [*processes([*wanted, *robot], argument, params_file), *viewer]
+    return [*processes([*wanted, *robot], argument, params_file), *viewers]

@@ -33,6 +33,8 @@ ARGUMENTS = {
     'robots': ('robot_1 robot_2', 'The namespaces, separated by spaces'),
     'each': (EACH[0], f'What is launched for each robot: {" or ".join(EACH)}'),
     'sim': ('true', 'Start simulated robots, too'),
+    'dashboard': ('false', 'Serve a page for each robot, too'),
+    'dashboard_port': ('8080', 'Port of the page of the first robot; those of the others follow'),
     'rviz': (RVIZ[0], f'{RVIZ[1]}; one for each robot'),
     'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
                         'the launch file for each robot)'),
@@ -46,7 +48,8 @@ ARGUMENTS = {
 def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
         *declared(ARGUMENTS, {
-            'each': EACH, 'rviz': FLAG, 'use_sim_time': ('', *FLAG), 'one_process': FLAG}),
+            'each': EACH, 'dashboard': FLAG, 'rviz': FLAG, 'use_sim_time': ('', *FLAG),
+            'one_process': FLAG}),
         OpaqueFunction(function=_robots)])
 
 
@@ -57,12 +60,17 @@ def _robots(context: LaunchContext) -> list[Action]:
         raise RuntimeError(f"robots is '{argument['robots']}', expected distinct namespaces, for "
                            "example 'robot_1 robot_2'")
     passed_on = {name: argument[name] for name in (
-        'sim', 'rviz', 'use_sim_time', 'one_process', 'use_respawn', 'log_level')}
+        'sim', 'dashboard', 'rviz', 'use_sim_time', 'one_process', 'use_respawn', 'log_level')}
+    if not argument['dashboard_port'].isdecimal():
+        raise RuntimeError(f"dashboard_port is '{argument['dashboard_port']}', expected a number")
+    port = int(argument['dashboard_port'])
     if argument['params_file']:
         passed_on['params_file'] = argument['params_file']
     if argument['each'] == 'robot.launch.py':
         passed_on |= {'clock': 'false', 'real_time_factor': '1.0'}    # each has its own time
-    return [_robot(argument['each'], {**passed_on, 'namespace': name}) for name in names]
+    return [_robot(argument['each'], {
+        **passed_on, 'namespace': name, 'dashboard_port': str(port + index)})
+        for index, name in enumerate(names)]
 
 
 def _robot(launch_file: str, passed_on: dict[str, str]) -> Action:

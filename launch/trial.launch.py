@@ -41,6 +41,8 @@ ARGUMENTS = {
                            'rosbags and mcap for Python, are installed'),
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
+    'dashboard': ('false', 'Serve the page in a browser, too'),
+    'dashboard_port': ('', 'Port of the page (empty: as in params_file)'),
     'rviz': RVIZ,
     'namespace': ('', 'Namespace of the explorer and the robot side'),
     'use_sim_time': USE_SIM_TIME,
@@ -50,7 +52,8 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'rviz': FLAG, 'use_respawn': FLAG, 'record_bag': ('auto', *FLAG),
+    choices = {'sim': FLAG, 'dashboard': FLAG, 'rviz': FLAG, 'use_respawn': FLAG,
+               'record_bag': ('auto', *FLAG),
                'use_sim_time': ('', *FLAG)}
     return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_trial)])
 
@@ -66,7 +69,8 @@ def _trial(context: LaunchContext) -> list[Action]:
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
     passed_on = {name: argument[name] for name in (
-        'sim', 'scenario', 'rviz', 'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
+        'sim', 'scenario', 'dashboard', 'dashboard_port', 'rviz', 'namespace', 'use_sim_time',
+        'use_respawn', 'log_level')}
     return [
         LogInfo(msg=f'the trial is kept in {folder}'),
         IncludeLaunchDescription(

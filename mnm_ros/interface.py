@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 _EXPLORERS = 'explorer advisor'    # an advisor is an explorer with the parameter advisory
 _ROBOT_SIDES = 'cmp_sim grid_driver gym_side'
-_ALL = f'{_EXPLORERS} {_ROBOT_SIDES} diff_drive_sim navigator preflight'
+_ALL = f'{_EXPLORERS} {_ROBOT_SIDES} diff_drive_sim navigator preflight dashboard'
 
 
 def namespace(text: str) -> str:
@@ -82,7 +82,8 @@ TOPICS = {
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
-        Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES, f'{_EXPLORERS} preflight',
+        Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES,
+              f'{_EXPLORERS} preflight dashboard',
               'what the robot side is: its actions and, where it has them, home, names and '
               'positions; see [robot_sides.md](robot_sides.md#what-it-is)'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
@@ -97,7 +98,7 @@ TOPICS = {
         Topic('advice', 'std_msgs/Int64MultiArray', 'LATCHED', 'advisor', '',
               'instead of `action` with `advisory`: `[seq of the state message it follows, '
               'action]`'),
-        Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, _ROBOT_SIDES,
+        Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, f'{_ROBOT_SIDES} dashboard',
               "twice a second as long as the explorer's callbacks are served, in every lifecycle "
               "state; `frame_id` is the node's full name. Robot sides heed those that publish "
               '`action`'),
@@ -106,28 +107,30 @@ TOPICS = {
               "lifecycle manager; see [operating.md](operating.md#under-nav2s-lifecycle-manager)"),
     ),
     'What was learnt': (
-        Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'navigator',
+        Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
+              'navigator dashboard',
               'ids of the known states, home first, after the head `[round, revision]`; with '
               '`policies`, at most once a second'),
-        Topic('policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'cmp_sim navigator',
+        Topic('policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
+              'cmp_sim navigator dashboard',
               '`[target][step][state]` after the head `[round, revision, horizon, ids...]`; '
               'empty beyond `policies_up_to` states; see [policies.md](policies.md)'),
-        Topic('policy/request', 'std_msgs/Int64', 'STEP', 'navigator', _EXPLORERS,
+        Topic('policy/request', 'std_msgs/Int64', 'STEP', 'navigator dashboard', _EXPLORERS,
               'the known state to which one policy is asked for'),
-        Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator',
+        Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator dashboard',
               'the answer: `[step][state]` after the head `[round, revision, horizon, target, '
               'ids...]`; no steps if the state is not known; see '
               '[policies.md](policies.md#asking-for-one-policy)'),
-        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
+        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator dashboard',
               '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
-        Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
+        Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               'one sentence: what the explorer is doing, or why it has stopped'),
-        Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, '',
+        Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard',
               'how often what led where, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, and only while '
               'somebody listens'),
-        Topic('activity', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
+        Topic('activity', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               'what is being done now, as JSON: the state or policy that is sampled, tested or '
               'watched, the evidence of each test, and how many steps are left; at most five '
               'times a second, and only while somebody listens; see '
@@ -136,7 +139,7 @@ TOPICS = {
               'the map of states for RViz and Foxglove, each thing a marker of its own; what has '
               'changed, and the whole for whoever is new; see '
               '[operating.md](operating.md#what-one-sees)'),
-        Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, '',
+        Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, 'dashboard',
               'the figures [below](#diagnostics), once a second'),
     ),
     'Goals': (
@@ -145,12 +148,13 @@ TOPICS = {
         Topic('goal_result', 'std_msgs/String', 'LATCHED', 'navigator', '',
               '`reached 7 in 5 steps`, `refused 7: why`, `cancelled 7: why` or `failed 7: why`; '
               'of whichever goal was over last'),
-        Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', '', 'navigator',
+        Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', 'dashboard', 'navigator',
               'as `goal`, with an id of its own: `[goal id, state]`; with an id heard before it '
               'changes nothing, and `goal/status` is repeated'),
-        Topic('goal/cancel', 'std_msgs/Int64', 'STEP', '', 'navigator',
+        Topic('goal/cancel', 'std_msgs/Int64', 'STEP', 'dashboard', 'navigator',
               'the id of the goal to give up after the current step; no other goal is touched'),
-        Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator', '',
+        Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator',
+              'dashboard',
               'the goals that are not over and the last 20 that are, at every change, and at most '
               'ten times a second for the steps; see '
               '[policies.md](policies.md#goals-with-an-id)'),
@@ -159,8 +163,9 @@ TOPICS = {
         Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', 'grid_driver',
               'pose by the wheels; best effort will do'),
         Topic('amcl_pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', 'diff_drive_sim',
-              'grid_driver', 'pose by localisation; best effort will do'),
-        Topic('pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', '', 'grid_driver',
+              'grid_driver dashboard', 'pose by localisation; best effort will do'),
+        Topic('pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', '',
+              'grid_driver dashboard',
               'pose by slam_toolbox; best effort will do'),
         Topic('tf', 'tf2_msgs/TFMessage', 'TRANSFORMS', 'diff_drive_sim', 'grid_driver',
               'transforms, if `tf2_msgs` is installed; without a namespace it is `/tf`, as usual'),
@@ -172,21 +177,23 @@ TOPICS = {
               'goals for a planner, with `drive: goal_pose`'),
         Topic('bump', 'std_msgs/Bool', 'LATCHED', 'diff_drive_sim', 'grid_driver',
               'whether the robot is in contact with something; need not be latched'),
-        Topic('map', 'nav_msgs/OccupancyGrid', 'LATCHED', 'diff_drive_sim', 'grid_driver',
+        Topic('map', 'nav_msgs/OccupancyGrid', 'LATCHED', 'diff_drive_sim',
+              'grid_driver dashboard',
               'the walls; `grid_driver` reads it with `use_map`'),
         Topic('outcome', 'std_msgs/String', 'LATCHED', 'grid_driver', '',
               'how the last action has ended, and in which state'),
     ),
     'Simulation': (
-        Topic('true_setting', 'std_msgs/Int64', 'LATCHED', 'cmp_sim diff_drive_sim', '',
+        Topic('true_setting', 'std_msgs/Int64', 'LATCHED', 'cmp_sim diff_drive_sim', 'dashboard',
               'which setting of the scenario or the world is in force'),
-        Topic('exploration_steps', 'std_msgs/Int64', 'LATCHED', 'cmp_sim', '',
+        Topic('exploration_steps', 'std_msgs/Int64', 'LATCHED', 'cmp_sim', 'dashboard',
               'steps so far at which what was published was not good enough'),
         Topic('true_pose', 'geometry_msgs/PoseStamped', 'STEP', 'diff_drive_sim', '',
               'the true pose in `map`'),
         Topic('doors', 'std_msgs/String', 'LATCHED', 'diff_drive_sim', '',
               'which doors are open, `D open`, for example'),
-        Topic('world_markers', 'visualization_msgs/MarkerArray', 'LATCHED', 'diff_drive_sim', '',
+        Topic('world_markers', 'visualization_msgs/MarkerArray', 'LATCHED', 'diff_drive_sim',
+              'dashboard',
               'walls, doors and the robot, for RViz, at most ten times a second'),
         Topic('/clock', 'rosgraph_msgs/Clock', 'STEP', 'diff_drive_sim', _ALL,
               'simulated time, which begins at 0'),
@@ -194,13 +201,13 @@ TOPICS = {
 }
 
 SERVICES = (
-    Service('explore', 'std_srvs/SetBool', _EXPLORERS, 'navigator',
+    Service('explore', 'std_srvs/SetBool', _EXPLORERS, 'navigator dashboard',
             'false pauses after the current step, true goes on; nothing is lost'),
-    Service('recover', 'std_srvs/Trigger', _EXPLORERS, '',
+    Service('recover', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'leads out of the phase `fault` once the robot is well again; nothing learnt is lost'),
-    Service('save', 'std_srvs/Trigger', _EXPLORERS, '',
+    Service('save', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'returns once everything learnt is on the disk (it is written twice a second anyway)'),
-    Service('load', 'std_srvs/Trigger', _EXPLORERS, '',
+    Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'while paused or in `fault`: goes back to what is on the disk; what takes longer than '
             'a moment to replay goes on after the response, and `status` tells of its end'),
     Service('return_home', 'std_srvs/Trigger', _ROBOT_SIDES, 'explorer navigator',
@@ -208,9 +215,9 @@ SERVICES = (
     Service('stop', 'std_srvs/SetBool', _ROBOT_SIDES, '',
             'true brings the robot to rest until false frees it; the step under way does not '
             'count'),
-    Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', '',
+    Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', 'dashboard',
             'puts the next setting of the scenario or the world in force'),
-    Service('cancel', 'std_srvs/Trigger', 'navigator', '',
+    Service('cancel', 'std_srvs/Trigger', 'navigator', 'dashboard',
             'gives up all goals after the current step'),
     Service('dock', 'std_srvs/Trigger', '', 'grid_driver',
             'of the platform, with `reset: service`: answers once the robot is at home'),

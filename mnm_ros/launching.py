@@ -37,7 +37,8 @@ REFUSED = 1
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
 _MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
-_TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool}
+_TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool,
+          'port': int}
 
 RVIZ = ('false', 'Start RViz, too, with config/mnm.rviz; closing it ends nothing else')
 VIEWED = ('/exploration_markers', '/world_markers', '/map')
@@ -234,6 +235,16 @@ class Configured:
         wildcards = {'*': '/[^/]+', '**': '(/[^/]+)*'}
         return ''.join(wildcards.get(token, '/' + re.escape(token))
                        for token in whom.strip('/').split('/'))
+
+
+def page(argument: Mapping[str, str], params_file: str) -> list[Node]:
+    """Return the node that serves the page, if the argument ``dashboard`` asks for it."""
+    if argument['dashboard'] != 'true':
+        return []
+    wanted = Wanted('dashboard', {
+        'port': argument['dashboard_port'], 'use_sim_time': argument['use_sim_time']})
+    # In a process of its own in any case: it would hold the robot up.
+    return processes([wanted], {**argument, 'one_process': 'false'}, params_file)
 
 
 def rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:

@@ -46,9 +46,14 @@ _Floats = NDArray[np.float64]
 
 
 class Layout:
-    """Places in the plane for the states of a graph that grows."""
+    """
+    Places in the plane for the states of a graph that grows.
 
-    def __init__(self) -> None:
+    :param relaxed: states that are moved; the time of an update grows with its square.
+    """
+
+    def __init__(self, relaxed: int = RELAXED) -> None:
+        self._relaxed = relaxed
         self._index: dict[int, int] = {}    # of each state that has a place, from 0 on
         self._places = np.zeros(0, complex)    # of those that are moved
         self._parked: list[complex] = []       # of those that came later
@@ -118,7 +123,7 @@ class Layout:
     def _add(self, state: int) -> None:
         placed = [self._index[other] for other in self._neighbours.get(state, ())
                   if other in self._index]
-        if self._taken is None and len(self._index) >= RELAXED:
+        if self._taken is None and len(self._index) >= self._relaxed:
             self._freeze()
         if self._taken is None:
             self._join(placed)

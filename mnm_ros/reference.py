@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / 'docs' / 'reference.md'
 
 CONFIG = {
-    'explore.yaml': (('explorer', 'cmp_sim', 'navigator'), """\
+    'explore.yaml': (('explorer', 'cmp_sim', 'navigator', 'dashboard'), """\
 Parameters of the nodes of explore.launch.py with their defaults. Copy, edit, and start with
   ros2 launch mnm_ros explore.launch.py params_file:=my_robot.yaml
 /** stands for any namespace; /robot_1/explorer is the explorer of one robot."""),

@@ -17,8 +17,9 @@ Imports no ROS.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 import json
 import math
 from typing import Any
@@ -112,6 +113,19 @@ def difference(description: RobotDescription, actions: Sequence[str]) -> str:
     return (f'the robot side has the actions [{", ".join(description.actions)}], but the '
             f'parameter actions is [{", ".join(actions)}], expected the same names in the same '
             'order')
+
+
+def spacing(positions: Iterable[Point]) -> float:
+    """
+    Return how far apart neighbours are at least; 1 if there are no two places.
+
+    Only points that follow each other in the order of x or of y are compared: exact on a grid,
+    quick for any number.
+    """
+    distinct = sorted({*positions})
+    across = sorted(distinct, key=lambda point: point[::-1])
+    return min((math.dist(*pair) for points in (distinct, across) for pair in pairwise(points)),
+               default=1.0)
 
 
 def _parse(text: str) -> Any:

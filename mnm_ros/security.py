@@ -36,7 +36,7 @@ _LIFECYCLE_SERVICES = (
     '~/get_transition_graph')
 
 ENCLAVES = ('explorer', 'advisor', 'cmp_sim', 'diff_drive_sim', 'navigator', 'grid_driver',
-            'gym_side', 'preflight')
+            'gym_side', 'preflight', 'dashboard')
 """Each is a node of that name; ``advisor`` is an explorer with the parameter ``advisory``."""
 
 

@@ -204,6 +204,27 @@ class PolicySet(Hypothesis):
             chain.from_iterable(rows))
 
 
+def decode_policy_to(message: Int64MultiArray, target: int) -> Policy | None:
+    """
+    Return one policy of a ``policies`` message, without reading the others.
+
+    :param target: the state that it leads to; None is returned if the message has no such policy.
+    """
+    name = 'policies'
+    targets, steps, states = _sizes(name, message, ('target', 'step', 'state'))
+    head = 3 + states
+    _check_length(name, message, head, targets * steps * states)
+    known = tuple(message.data[3:head])
+    _check_distinct(name, known)
+    if target not in known[:targets]:
+        return None
+    start = head + known.index(target) * steps * states
+    actions = tuple(message.data[start:start + steps * states])
+    _check_policies(name, message.data[2], steps, actions)
+    return Policy(target, message.data[2], known, tuple(
+        actions[step * states:(step + 1) * states] for step in range(steps)))
+
+
 class PolicyAnswer(NamedTuple):
     """
     One policy of the published hypothesis, as it was asked for.

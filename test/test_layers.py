@@ -39,6 +39,7 @@ ROOMS = {
     'export': 'core checkpoint simulation robot_description',
     'robot_description': '',
     'layout': '',
+    'dashboard': 'core layout robot_description',
     'interface': '',
     'security': 'interface',
     # with ROS
@@ -57,9 +58,11 @@ ROOMS = {
     'nodes/exploring': '__init__ core protocol checkpoint robot_description layout wire parameters'
                        ' nodes/common',
     'nodes/navigating': 'core wire',
+    'nodes/showing': 'core dashboard robot_description navigator_client wire parameters'
+                     ' nodes/common',
     'nodes/mobile': 'geometry driving simulation robot_description wire parameters nodes/common',
     'nodes': 'geometry core protocol driving simulation trial robot_description wire parameters'
-             ' nodes/common nodes/exploring nodes/mobile nodes/navigating',
+             ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
 }
 """What the modules of a room may import of the package, beside modules of the same room.
 
@@ -68,8 +71,8 @@ A room is a folder of the package, without the rooms within it, or a module besi
 
 WITHOUT_ROS = (
     'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving',
-    'bags', 'export', 'robot_description', 'layout', 'simulation', 'trial', 'interface',
-    'security')
+    'bags', 'export', 'robot_description', 'layout', 'dashboard', 'simulation', 'trial',
+    'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""

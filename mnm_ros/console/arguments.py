@@ -74,6 +74,7 @@ class Options:
     :ivar namespace: of all nodes.
     :ivar params_file: of the explorer of one's own robot; '' for none.
     :ivar ros_arguments: of all nodes, ``--ros-args`` before them.
+    :ivar page: whether the page is served, too.
     """
 
     scenario: scenarios.Scenario | None
@@ -87,6 +88,7 @@ class Options:
     namespace: str = '/'
     params_file: str = ''
     ros_arguments: tuple[str, ...] = ()
+    page: bool = False
 
     @property
     def title(self) -> str:
@@ -98,9 +100,19 @@ class Options:
         """How many settings what is explored has; 0 if that is not known."""
         return len(self.scenario.settings) if self.scenario is not None else 0
 
+    @property
+    def address(self) -> str:
+        """Return where the page is, for people; empty if there is none."""
+        given = dict(assignment.split(':=', 1) for node, assignment in self.parameters
+                     if node == 'dashboard')
+        host, port = given.get('host', '127.0.0.1'), given.get('port', '8080')
+        return f'page at http://{host}:{port}; ' if self.page else ''
+
     def commands(self) -> dict[str, list[str]]:
         """Return the arguments of each node, ``-m module --ros-args ...``, by its name."""
         own = self._simulated(self.scenario) if self.scenario is not None else {'explorer': []}
+        if self.page:    # from which the robot can be sent to a state, which the navigator does
+            own |= {'navigator': [], 'dashboard': []}
         for node, assignment in self.parameters:
             own[node].append(assignment)
         place = [] if self.namespace == '/' else ['-r', f'__ns:={self.namespace}']
@@ -139,7 +151,7 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
     value = {**DEFAULTS, **said}
     try:
         scenario, world = _subject(given)
-        nodes = _nodes(scenario, world)
+        nodes = (*_nodes(scenario, world), *(('dashboard',) if given.page else ()))
         problem = Problem(len(scenario.actions) if scenario is not None else 1,
                           value['radius'], value['epsilon'], value['delta'])
         goal = _goal(given, scenario)
@@ -151,7 +163,7 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
         parameters = (*(('explorer', f'{name}:={value}') for name, value in said.items()),
                       *parameters)
     return Options(scenario, world, problem, value['preset'], value['seed'], goal, given.timeout,
-                   parameters, given.namespace, file, tuple(words[at:]))
+                   parameters, given.namespace, file, tuple(words[at:]), given.page)
 
 
 def _subject(
@@ -208,6 +220,10 @@ def _parser(program: str) -> argparse.ArgumentParser:
     parser.add_argument(
         '--namespace', type=interface.namespace, default='/', metavar='NS',
         help='of all nodes (default: %(default)s)')
+    parser.add_argument(
+        '--page', action='store_true',
+        help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
+             'another port); starts the navigator as well')
     until = parser.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
@@ -260,7 +276,8 @@ def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:
              and name in {row.name for row in parameters.NODES[candidate]}]
     if not assigned:
         raise ValueError(f'argument -p: {text!r}, expected name:=value')
-    if name in OWN_OPTIONS and not (name == 'actions' and len(started) == 1):
+    simulated = {'cmp_sim', 'grid_driver'} & {*started}
+    if name in OWN_OPTIONS and not (name == 'actions' and not simulated):
         raise ValueError(f'argument -p: {name} is set by an argument of its own')
     if not nodes:
         raise ValueError(f'argument -p: {where} is no parameter of {node or " or ".join(started)}')

@@ -69,7 +69,8 @@ class LiveRun:
             ended = 'the explorer' if self._options.scenario is None else 'all nodes'
             self._display = display.choose(self._out, Frame(
                 self._options.title, self._options.settings,
-                f'Ctrl-C ends {ended}; ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
+                f'{self._options.address}Ctrl-C ends {ended}; '
+                f'ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
                 os.environ)
             stack.callback(self._display.close)
             stack.callback(self._stop)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from mnm_ros.parameters.cmp_sim import CMP_SIM
 from mnm_ros.parameters.command_line import check_files
+from mnm_ros.parameters.dashboard import DASHBOARD
 from mnm_ros.parameters.declaration import ParameterError, Row
 from mnm_ros.parameters.diff_drive_sim import DIFF_DRIVE_SIM
 from mnm_ros.parameters.explorer import EXPLORER
@@ -35,6 +36,6 @@ def is_required(row: Row) -> bool:
     return row.name in REQUIRED and not row.optional
 
 
-__all__ = ['CMP_SIM', 'DIFF_DRIVE_SIM', 'EXPLORER', 'GRID_DRIVER', 'GYM_SIDE', 'NAVIGATOR',
-           'NODES', 'PREFLIGHT', 'REQUIRED', 'ParameterError', 'Parameters', 'Row', 'check_files',
-           'is_required']
+__all__ = ['CMP_SIM', 'DASHBOARD', 'DIFF_DRIVE_SIM', 'EXPLORER', 'GRID_DRIVER', 'GYM_SIDE',
+           'NAVIGATOR', 'NODES', 'PREFLIGHT', 'REQUIRED', 'ParameterError', 'Parameters', 'Row',
+           'check_files', 'is_required']

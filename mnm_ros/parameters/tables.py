@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mnm_ros.parameters.cmp_sim import CMP_SIM
+from mnm_ros.parameters.dashboard import DASHBOARD
 from mnm_ros.parameters.declaration import Row
 from mnm_ros.parameters.diff_drive_sim import DIFF_DRIVE_SIM
 from mnm_ros.parameters.explorer import EXPLORER
@@ -31,5 +32,6 @@ NODES: Mapping[str, tuple[Row, ...]] = {
     'diff_drive_sim': DIFF_DRIVE_SIM,
     'gym_side': GYM_SIDE,
     'preflight': PREFLIGHT,
+    'dashboard': DASHBOARD,
 }
 """The parameters of each node by its name."""

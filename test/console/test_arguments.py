@@ -97,6 +97,16 @@ def test_ones_own_robot_gets_an_explorer_with_what_was_given(tmp_path: Path) -> 
         '--ros-args', '-r', 'action:=order']}
 
 
+def test_a_page_comes_with_a_navigator() -> None:
+    options = parse(['corridor', '--page', '-p', 'port:=8081'])
+    assert [*options.commands()] == ['cmp_sim', 'explorer', 'navigator', 'dashboard']
+    assert after('dashboard', options.commands()) == ['port:=8081']
+    assert options.address == 'page at http://127.0.0.1:8081; ' and parse([]).address == ''
+    own = parse(['--robot', '--page', '-p', 'actions:=[up, down]'])
+    assert [*own.commands()] == ['explorer', 'navigator', 'dashboard']
+    assert own.commands()['explorer'][-1] == 'actions:=[up, down]'
+
+
 def test_a_namespace_is_that_of_all_nodes() -> None:
     commands = parse(['corridor', '--namespace', '/robot_1/']).commands()
     assert [*commands] == ['cmp_sim', 'explorer']

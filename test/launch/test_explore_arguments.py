@@ -21,7 +21,7 @@ pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 from ament_index_python.packages import PackageNotFoundError
 from launch import LaunchContext
 from launch.utilities import perform_substitutions
-from loading import assert_described, context, load
+from loading import assert_described, context, load, parameters
 from mnm_ros import launching
 from mnm_ros.launching import Configured
 
@@ -75,6 +75,15 @@ def test_without_simulation_the_robot_side_may_name_the_actions(tmp_path: Path) 
     path = params_file(tmp_path, '/b/explorer: {ros__parameters: {actions: [east]}}')
     explorer, = nodes(params_file=path, sim='false', namespace='a')
     assert explorer.node_executable == 'explorer'
+
+
+def test_the_page_is_served_on_request(tmp_path: Path) -> None:
+    named = params_file(tmp_path, '/**/explorer: {ros__parameters: {actions: [east]}}')
+    for sim in ('true', 'false'):
+        *_, page = nodes(params_file=named, sim=sim, dashboard='true', dashboard_port='8081')
+        assert page.node_executable == 'dashboard'
+        made = context(load('explore'), dashboard_port='8081')
+        assert parameters(page, made)['port'] == 8081
 
 
 @pytest.mark.parametrize(('arguments', 'frame'), [

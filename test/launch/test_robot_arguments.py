@@ -76,6 +76,18 @@ def test_each_robot_has_a_namespace() -> None:
     assert len(module._robots(context(module, robots='a, b c'))) == 3
 
 
+def test_each_robot_has_a_page_on_a_port_of_its_own() -> None:
+    module = load('robots')
+    groups = module._robots(context(module, dashboard='true', dashboard_port='9000'))
+    passed_on = [dict(action.launch_arguments) for group in groups
+                 for action in group.get_sub_entities()
+                 if isinstance(action, IncludeLaunchDescription)]
+    assert [(given['dashboard'], given['dashboard_port']) for given in passed_on] == [
+        ('true', '9000'), ('true', '9001')]
+    with pytest.raises(RuntimeError, match="dashboard_port is 'x', expected a number"):
+        module._robots(context(module, dashboard_port='x'))
+
+
 @pytest.mark.parametrize('robots', ['', 'a a'])
 def test_namespaces_must_be_distinct(robots: str) -> None:
     module = load('robots')

@@ -18,6 +18,7 @@ import os
 from pathlib import Path
 from xml.etree import ElementTree
 
+from geometry_msgs.msg import PoseWithCovarianceStamped
 from mnm_ros import security
 from node_processes import Peer
 import pytest
@@ -127,6 +128,32 @@ def test_every_way_to_drive_is_granted_and_nothing_superfluous(
         assert process.stop() == 0
         peer.wait_for(lambda: not peer.node.count_publishers(f'{NAMESPACE}/state'), 'the end')
     assert seen == rights
+
+
+@pytest.mark.skipif(find_spec('nicegui') is None, reason='nicegui is not installed')
+def test_what_a_page_may_do_and_one_that_is_read_only(start: Callable, peer: Peer) -> None:
+    """The poses of a real robot are only heard where there are some and no simulated world."""
+    namespace, node, rights = granted(security.policy(NAMESPACE), '/mnm_ros/dashboard')
+    if os.environ.get('ROS_DISTRO') == 'humble':
+        rights['reply'] = {name for name in rights['reply']
+                           if name.split('/')[-1] not in NOT_IN_HUMBLE}
+    poses = [peer.node.create_publisher(PoseWithCovarianceStamped, f'{NAMESPACE}/{topic}', 10)
+             for topic in ('amcl_pose', 'pose')]
+    start(node, namespace=NAMESPACE, use_sim_time=True, port=0)
+    start(node, namespace='/onlooker', port=0, read_only=True)
+    try:
+        peer.wait_for(lambda: (node, NAMESPACE) in peer.node.get_node_names_and_namespaces()
+                      and used(peer, node, NAMESPACE) == rights, 'what is granted')
+    except AssertionError:
+        assert used(peer, node, NAMESPACE) == rights
+    peer.wait_for(lambda: (node, '/onlooker') in peer.node.get_node_names_and_namespaces()
+                  and peer.node.count_subscribers('/onlooker/activity'), 'the one to look on')
+    peer.spin(1.0)
+    looking = used(peer, node, '/onlooker')
+    assert looking['request'] == set()
+    assert looking['publish'] == {
+        '/onlooker/policy/request', '/rosout', '/parameter_events'}
+    assert len(poses) == 2
 
 
 def test_the_advisor_cannot_command() -> None:

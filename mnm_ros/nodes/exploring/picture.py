@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
 import math
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.layout import Layout
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, spacing
 
 STATES_FRAME = 'mnm_states'
 """The frame of pictures that have no place in the world."""
@@ -268,16 +267,3 @@ def _likely(exploration: Exploration, state: int, action: int) -> int | None:
     following = {after: count for played, after, count in exploration.successors(state)
                  if played == action}
     return max(following, key=following.__getitem__, default=None)
-
-
-def spacing(positions: Iterable[Place]) -> float:
-    """
-    Return how far apart neighbours are at least; 1 if there are no two places.
-
-    Only points that follow each other in the order of x or of y are compared: exact on a grid,
-    quick for any number.
-    """
-    distinct = sorted({*positions})
-    across = sorted(distinct, key=lambda point: point[::-1])
-    return min((math.dist(*pair) for points in (distinct, across) for pair in pairwise(points)),
-               default=1.0)

@@ -1,0 +1,86 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What can be done from the page, and why something cannot be done at present."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mnm_ros.dashboard.facts import Facts
+
+
+class Control(NamedTuple):
+    """
+    A button.
+
+    :ivar label: what is written on it.
+    :ivar service: that it calls.
+    :ivar data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
+    :ivar offerer: who offers the service, for people.
+    :ivar effect: what it does.
+    """
+
+    label: str
+    service: str
+    data: bool | None
+    offerer: str
+    effect: str
+
+
+CONTROLS = {
+    'pause': Control('Pause', 'explore', False, 'an explorer',
+                     'pauses after the current step; nothing is lost'),
+    'resume': Control('Explore', 'explore', True, 'an explorer', 'goes on exploring'),
+    'recover': Control('Recover', 'recover', None, 'an explorer',
+                       'leads out of a fault once the robot is well again'),
+    'save': Control('Save', 'save', None, 'an explorer', 'has everything learnt on the disk'),
+    'load': Control('Load', 'load', None, 'an explorer', 'goes back to what is on the disk'),
+    'change': Control('Change', 'change', None, 'a simulator',
+                      'puts the next setting of the simulated world in force'),
+    'cancel': Control('Cancel', 'cancel', None, 'a navigator',
+                      'gives up the goal after the current step'),
+}
+
+
+def refusal(name: str, facts: Facts, now: float) -> str:
+    """Return why a control is of no use at present; empty if it is."""
+    control = CONTROLS[name]
+    if control.service not in facts.offered:
+        return f'needs {control.offerer}: nobody offers {control.service}'
+    if control.offerer == 'an explorer' and facts.silent(now) is not None:
+        return 'the explorer is silent'
+    return _refusal_in(facts.phase, name)
+
+
+def _refusal_in(phase: str, name: str) -> str:
+    """Return why a control is of no use in a phase; empty if it is."""
+    if name == 'recover':
+        return '' if phase == 'fault' else 'there is no fault'
+    if name == 'load':
+        return '' if phase in ('paused', 'fault', 'done') else 'pause first'
+    if name in ('pause', 'resume') and phase in ('fault', 'done'):
+        return f'the phase is {phase}'
+    if name == 'pause' and phase == 'paused':
+        return 'it is paused'
+    if name == 'resume' and phase.partition('/')[0] in ('building', 'checking'):
+        return 'it is exploring'
+    return ''
+
+
+def refusal_to_go(state: int | None, facts: Facts) -> str:
+    """Return why the robot cannot be sent to a state; empty if it can."""
+    if not facts.navigator:
+        return 'needs a navigator, which is not running'
+    if state is None:
+        return 'choose a known state first'
+    if state not in facts.known:
+        return f'state {facts.label(state)} is not known'
+    return ''

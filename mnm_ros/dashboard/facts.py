@@ -1,0 +1,128 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What is known of a running exploration, from the latest message of each topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mnm_ros.core.activity import Activity
+from mnm_ros.robot_description import Point, RobotDescription
+
+SILENCE = 3.0    # s without a heartbeat, of which there are two in a second
+
+Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
+"""State to action, RESET included, to next state to how often."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """
+    What a robot moves on, in the frame of the positions of states.
+
+    :ivar image: the map as a ``data:`` URL of a picture; '' for none.
+    :ivar corner, size: of the picture, in m.
+    :ivar doors: centres and whether they are open.
+    :ivar door_size: of a door, in m.
+    """
+
+    image: str = ''
+    corner: Point = (0.0, 0.0)
+    size: Point = (0.0, 0.0)
+    doors: tuple[tuple[float, float, bool], ...] = ()
+    door_size: float = 0.0
+
+
+@dataclass(frozen=True)
+class Facts:
+    """
+    The latest of everything; empty or None before the first message.
+
+    :ivar phase, status: as published.
+    :ivar known: ids of the known states, home first.
+    :ivar stamp: ``(round, revision)`` of the hypothesis.
+    :ivar counts: of transitions.
+    :ivar activity: what is being done now.
+    :ivar report: the diagnostics of the explorer, text by key.
+    :ivar reports: how many diagnostics have been heard.
+    :ivar true_setting, exploration_steps: what a simulator tells.
+    :ivar ground: what the robot moves on.
+    :ivar robot: x, y and yaw of the robot in the frame of the positions.
+    :ivar offered: services that are there.
+    :ivar navigator: whether there is a navigator.
+    :ivar heard: when the last heartbeat was heard, in s of a clock that never goes back.
+    """
+
+    phase: str = ''
+    status: str = ''
+    known: tuple[int, ...] = ()
+    stamp: tuple[int, int] | None = None
+    counts: Counts = field(default_factory=dict)
+    activity: Activity = Activity()
+    description: RobotDescription | None = None
+    report: Mapping[str, str] = field(default_factory=dict)
+    reports: int = 0
+    true_setting: int | None = None
+    exploration_steps: int | None = None
+    ground: Ground = Ground()
+    robot: tuple[float, float, float] | None = None
+    offered: frozenset[str] = frozenset()
+    navigator: bool = False
+    heard: float | None = None
+
+    def silent(self, now: float) -> float | None:
+        """Return for how many s the explorer has been silent; None while it is not."""
+        if self.heard is None or now - self.heard <= SILENCE:
+            return None
+        return now - self.heard
+
+    @property
+    def home(self) -> int | None:
+        """Return the home state; None before it is known."""
+        if self.activity.home is not None:
+            return self.activity.home
+        if self.known:
+            return self.known[0]
+        return self.description.home if self.description else None
+
+    @property
+    def steps(self) -> int:
+        """Return the steps so far."""
+        return max(self.activity.step, self.count('steps') or 0)
+
+    @property
+    def rate(self) -> float:
+        """Return the steps in a second, by the last report."""
+        return self.number('steps_per_second') or 0.0
+
+    def number(self, key: str) -> float | None:
+        """Return a number of the diagnostics; None if it is missing or no number."""
+        try:
+            return float(self.report[key])
+        except (KeyError, ValueError):
+            return None
+
+    def count(self, key: str) -> int | None:
+        """Return a number of the diagnostics as an integer; None as above."""
+        value = self.number(key)
+        return None if value is None else int(value)
+
+    def label(self, state: int) -> str:
+        """Return what people call a state: its name, if it has one, and its id."""
+        return self.description.label(state) if self.description else str(state)
+
+    def action(self, action: int) -> str:
+        """Return the name of an action."""
+        if action < 0:
+            return 'RESET'
+        names = self.description.actions if self.description else ()
+        return names[action] if action < len(names) else f'action {action}'

@@ -1,0 +1,220 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+The map of states as shapes: states, arrows, walls, in layers that change at different times.
+
+Lengths are those between neighbours, y grows downwards, and everything that is written fits into
+what it is written on, so that nothing overlaps however large the picture is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from typing import Any
+
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.dashboard.facts import Counts, Facts
+from mnm_ros.dashboard.places import Place, Places
+
+Layers = dict[str, Any]
+"""By the name of a layer, what is in it, ready for JSON."""
+
+_MARGIN = 0.3
+_LEAST = 0.02      # probability below which a transition is no arrow
+_HEAD = 0.13       # of an arrow
+_ASIDE = 0.09      # how far an arrow is beside the line between two states
+_MOST_UNMET = 2000    # places of states that have not been met, which are drawn
+
+
+def kinds(facts: Facts) -> dict[int, str]:
+    """Return what each state that is shown is: known, candidate, lost, met or unmet."""
+    found: dict[int, str] = {}
+    # A map shows by itself where the robot has not been yet, and where it cannot be.
+    if (facts.description and len(facts.description.positions) <= _MOST_UNMET
+            and not facts.ground.image):
+        found.update(dict.fromkeys(facts.description.positions, 'unmet'))
+    found.update(dict.fromkeys(_met(facts), 'met'))
+    found.update(dict.fromkeys(facts.activity.candidates, 'candidate'))
+    found.update(dict.fromkeys(facts.activity.lost, 'lost'))
+    found.update(dict.fromkeys(facts.known, 'known'))
+    return found
+
+
+def _met(facts: Facts) -> Iterator[int]:
+    for state, actions in facts.counts.items():
+        yield state
+        for following in actions.values():
+            yield from following
+    yield from (state for state in (facts.home, facts.activity.current) if state is not None)
+
+
+def draw(facts: Facts, places: Places) -> Layers:
+    """Return the layers of the map, without those of a policy."""
+    shown = kinds(facts)
+    where = places.update(facts, shown)
+    shown = {state: kind for state, kind in shown.items() if state in where}
+    return {
+        'box': _box(facts, places, [where[state] for state in shown]),
+        'placed': places.placed,
+        'ground': _ground(facts, places),
+        'walls': _walls(facts, places),
+        'links': list(_links(facts, where)),
+        'states': [[str(state), *_rounded(where[state]), kind, _short(facts, state),
+                    facts.label(state)] for state, kind in shown.items()],
+        'home': _spot(facts.home, where),
+        'current': _spot(facts.activity.current, where),
+        'robot': _robot(facts, places),
+    }
+
+
+def policy_arrows(
+        facts: Facts, policy: Policy, where: Mapping[int, Place]) -> dict[str, list[Any]]:
+    """
+    Return what a policy does first in each state.
+
+    There is an arrow to where its action most often leads; of a RESET, which would lead across the
+    whole map, only the place.
+    """
+    arrows: list[Any] = []
+    resets: list[Any] = []
+    for state in policy.states:
+        action = policy.action(0, state)
+        if state == policy.target or state not in where:
+            continue
+        likely = most_likely(facts.counts, state, action)
+        if action == RESET:
+            resets.append([*_rounded(where[state])])
+        elif likely is not None and likely in where and likely != state:
+            arrows.append([_arrow(where[state], where[likely], 0.0), 1.0, facts.action(action)])
+    return {'arrows': arrows, 'resets': resets}
+
+
+def most_likely(counts: Counts, state: int, action: int) -> int | None:
+    """Return where an action most often led; None if it was never tried."""
+    following = counts.get(state, {}).get(action, {})
+    return max(following, key=following.__getitem__, default=None)
+
+
+def _links(facts: Facts, where: Mapping[int, Place]) -> Iterator[list[Any]]:
+    """Yield an arrow for each two states that an action leads between: path, weight, words."""
+    strongest: dict[tuple[int, int], tuple[float, int]] = {}
+    for state, actions in facts.counts.items():
+        for action, following in actions.items():
+            tried = sum(following.values())
+            for after, count in following.items():
+                share = count / tried
+                if action != RESET and after != state and share >= _LEAST:
+                    pair = state, after
+                    strongest[pair] = max(strongest.get(pair, (0.0, 0)), (share, action))
+    for (state, after), (share, action) in sorted(strongest.items()):
+        if state in where and after in where:
+            aside = _ASIDE if (after, state) in strongest else 0.0
+            yield [_arrow(where[state], where[after], aside), round(share, 2),
+                   f'{facts.label(state)}: {facts.action(action)} leads to {facts.label(after)} '
+                   f'in {share:.0%}']
+
+
+def _arrow(begin: Place, end: Place, aside: float) -> str:
+    """Return the path of an arrow between the rims of two states, a little to its left."""
+    dx, dy = end.x - begin.x, end.y - begin.y
+    length = math.hypot(dx, dy) or 1e-9
+    dx, dy = dx / length, dy / length
+    aside = min(aside, 0.6 * begin.radius, 0.6 * end.radius)
+    x, y = begin.x + aside * dy, begin.y - aside * dx
+    start = math.sqrt(begin.radius ** 2 - aside ** 2)
+    stop = max(length - math.sqrt(end.radius ** 2 - aside ** 2) - 0.02, start)
+    head = min(_HEAD, 0.4 * (stop - start))
+    tip_x, tip_y = x + stop * dx, y + stop * dy
+    back_x, back_y = tip_x - head * dx, tip_y - head * dy
+    half = 0.6 * head
+    return (f'M{_n(x + start * dx)} {_n(y + start * dy)}L{_n(tip_x)} {_n(tip_y)}'
+            f'M{_n(back_x - half * dy)} {_n(back_y + half * dx)}L{_n(tip_x)} {_n(tip_y)}'
+            f'L{_n(back_x + half * dy)} {_n(back_y - half * dx)}')
+
+
+def _n(value: float) -> str:
+    return f'{value:.2f}'.rstrip('0').rstrip('.')
+
+
+def _rounded(place: Place) -> tuple[float, ...]:
+    return tuple(round(value, 2) for value in place)
+
+
+def _short(facts: Facts, state: int) -> str:
+    """Return what is written on a state: its name if that is short, else its id."""
+    name = facts.description.names.get(state, '') if facts.description else ''
+    if 0 < len(name) <= 5:
+        return name
+    text = str(state)
+    return text if len(text) <= 6 else f'\u2026{text[-4:]}'
+
+
+def _spot(state: int | None, where: Mapping[int, Place]) -> list[float] | None:
+    return None if state is None or state not in where else [*_rounded(where[state])]
+
+
+def _walls(facts: Facts, places: Places) -> str:
+    """Return all walls as one path."""
+    if not places.placed or facts.description is None:
+        return ''
+    return ''.join(
+        'M{} {}L{} {}'.format(*map(_n, (*places.point(x1, y1), *places.point(x2, y2))))
+        for x1, y1, x2, y2 in facts.description.walls)
+
+
+def _ground(facts: Facts, places: Places) -> dict[str, Any] | None:
+    """Return the map under the states, and the doors."""
+    ground = facts.ground
+    if not places.placed or not (ground.image or ground.doors):
+        return None
+    left, top = places.point(ground.corner[0], ground.corner[1] + ground.size[1])
+    side = ground.door_size / places.unit
+    return {
+        'image': ground.image, 'x': round(left, 3), 'y': round(top, 3),
+        'width': round(ground.size[0] / places.unit, 3),
+        'height': round(ground.size[1] / places.unit, 3),
+        'doors': [[round(x - side / 2, 3), round(y - side / 2, 3), round(side, 3), is_open]
+                  for door_x, door_y, is_open in ground.doors
+                  for x, y in [places.point(door_x, door_y)]]}
+
+
+def _robot(facts: Facts, places: Places) -> list[float] | None:
+    if not places.placed or facts.robot is None:
+        return None
+    x, y, yaw = facts.robot
+    return [round(value, 2) for value in (*places.point(x, y), -math.degrees(yaw))]
+
+
+def _box(facts: Facts, places: Places, shown: Sequence[Place]) -> list[float]:
+    """Return left, top, width and height of everything."""
+    corners: list[tuple[float, float]] = [
+        corner for x, y, radius in shown
+        for corner in ((x - radius, y - radius), (x + radius, y + radius))]
+    if places.placed and facts.description:
+        corners += [places.point(x, y) for wall in facts.description.walls
+                    for x, y in (wall[:2], wall[2:])]
+        ground = facts.ground
+        if ground.image:
+            corners += [places.point(*ground.corner), places.point(
+                ground.corner[0] + ground.size[0], ground.corner[1] + ground.size[1])]
+    return _around(corners or [(-1.0, -1.0), (1.0, 1.0)])
+
+
+def _around(corners: Iterable[tuple[float, float]]) -> list[float]:
+    across, down = zip(*corners)
+    left, top = min(across) - _MARGIN, min(down) - _MARGIN
+    width, height = max(across) + _MARGIN - left, max(down) + _MARGIN - top
+    # One state alone is not to fill the page.
+    more_x, more_y = max(0.0, 4.0 - width) / 2, max(0.0, 3.0 - height) / 2
+    return [round(value, 2) for value in (
+        left - more_x, top - more_y, width + 2 * more_x, height + 2 * more_y)]

@@ -1,0 +1,145 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Where the states of a picture are, and how large: by the robot side, or by a layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+import math
+import time
+from typing import NamedTuple
+
+from mnm_ros.dashboard.facts import Counts, Facts
+from mnm_ros.layout import Layout
+from mnm_ros.robot_description import Point, RobotDescription, spacing
+import numpy as np
+
+_ROUND = 0.36      # radius of a state, where neighbours are 1 from each other
+_FREE = (0.14, 0.25)    # least and largest radius in a layout, which has states 0.3 apart at least
+_RELAXED = 600     # states of a layout that are moved: more than the explorer has time for
+_REST = 20         # times as long as a layout has taken, before the next one
+_BESIDE = 1.2      # between states without a place below a picture of others
+
+
+class Place(NamedTuple):
+    """Where a state is drawn, in lengths of the picture, y downwards, and its radius."""
+
+    x: float
+    y: float
+    radius: float
+
+
+class Places:
+    """
+    Keeps the place of each state; those that have been shown do not jump.
+
+    :param clock: returns the time in s; a layout is made as often as takes little of it.
+    :ivar unit: metres in a length of the picture.
+    :ivar placed: whether the places are those of the world.
+    :ivar latest: the place of each state that has one.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next_layout = -math.inf
+        self.unit = 1.0
+        self.placed = False
+        self._description: RobotDescription | None = None
+        self.latest: dict[int, Place] = {}
+        self._layout = Layout(_RELAXED)
+        self._without: dict[int, int] = {}
+        self._corner = (0.0, 0.0)
+
+    def update(self, facts: Facts, shown: Iterable[int]) -> Mapping[int, Place]:
+        """Return the place of each state shown, and of each that has a place in the world."""
+        description = facts.description
+        if description is not self._description:
+            self._follow(description)
+        if not self.placed:
+            return self._laid_out(facts, shown)
+        for state in shown:
+            if state not in self.latest:
+                index = self._without.setdefault(state, len(self._without))
+                self.latest[state] = Place(
+                    self._corner[0] + _BESIDE * index, self._corner[1] + _BESIDE, _ROUND)
+        return self.latest
+
+    def point(self, x: float, y: float) -> Point:
+        """Return a point of the world, in m, in lengths of the picture."""
+        return x / self.unit, -y / self.unit
+
+    def _follow(self, description: RobotDescription | None) -> None:
+        self._description = description
+        positions = description.positions if description else {}
+        self.placed = bool(positions)
+        if not self.placed or description is None:
+            self.unit = 1.0
+            return
+        self.unit = spacing(positions.values())
+        self.latest = dict(_spread(positions, self.unit))
+        self._without = {}
+        points = [self.point(x, y) for wall in description.walls
+                  for x, y in (wall[:2], wall[2:])]
+        points += [place[:2] for place in self.latest.values()]
+        self._corner = (min(x for x, _ in points) + 0.5, max(y for _, y in points))
+
+    def _laid_out(self, facts: Facts, shown: Iterable[int]) -> Mapping[int, Place]:
+        began = self._clock()
+        if began < self._next_layout:
+            return self.latest
+        # A state may be told of before the transitions that led there are. It waits for them: put
+        # anywhere, it would have a long way to its place.
+        pairs = list(links(facts.counts))
+        linked = {facts.home, *chain.from_iterable(pairs)}
+        shown = [state for state in shown if state in linked or state in self.latest]
+        self._layout.update(shown, pairs)
+        places = {state: place for state in shown if (place := self._layout.place(state))}
+        self.latest = {
+            state: Place(x, -y, radius)
+            for (state, (x, y)), radius in zip(places.items(), _radii([*places.values()]))}
+        now = self._clock()
+        self._next_layout = now + _REST * (now - began)
+        return self.latest
+
+
+def _radii(points: Sequence[Point]) -> list[float]:
+    """Return how large each state is drawn, so that it does not reach its nearest neighbour."""
+    places = np.array([complex(*point) for point in points])
+    distances = np.abs(places[:, None] - places[None])
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.min(axis=1, initial=np.inf)
+    return [float(radius) for radius in np.clip(0.45 * nearest, *_FREE)]
+
+
+def links(counts: Counts) -> Iterable[tuple[int, int]]:
+    """Yield the pairs of states that an action other than RESET led between."""
+    for state, actions in counts.items():
+        for action, following in actions.items():
+            if action >= 0:
+                for after in following:
+                    yield state, after
+
+
+def _spread(positions: Mapping[int, Point], unit: float) -> Iterable[tuple[int, Place]]:
+    """Yield a place for each state; those at one and the same point stand around it."""
+    together: dict[Point, list[int]] = {}
+    for state, point in positions.items():
+        together.setdefault(point, []).append(state)
+    for (x, y), states in together.items():
+        count = len(states)
+        radius = _ROUND if count == 1 else min(0.17, 0.8 / count)
+        for index, state in enumerate(states):
+            # Counter-clockwise from the right, as headings are counted.
+            turn = math.tau * index / count
+            away = 0.0 if count == 1 else 0.3
+            yield state, Place(x / unit + away * math.cos(turn), -y / unit - away * math.sin(turn),
+                               radius)

@@ -1,0 +1,181 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What the page says: sentences and figures from the facts."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import NamedTuple
+
+from mnm_ros.core.activity import Evidence
+from mnm_ros.core.problem import RESET
+from mnm_ros.dashboard.facts import Facts
+from mnm_ros.dashboard.picture import kinds
+
+_AIMS = {'first hypothesis': 'to the first hypothesis', 'check': 'to the end of the sweep',
+         'relearning': 'until the change is relearnt'}
+_KINDS = {'policy': 'policy to', 'certificate': 'reach of', 'detector': 'watch on the policy to',
+          'proof': 'proof of the policy to', 'transition': 'transitions of',
+          'rediscovery': 'rediscovery of'}
+_MEANING = {
+    'known': 'known: its policy keeps within the limit',
+    'candidate': 'candidate: met, and being examined',
+    'lost': 'lost: its policy was deleted after a change',
+    'met': 'met, but not known: it lies beyond the radius, or has not been examined yet',
+    'unmet': 'not met yet'}
+
+
+class Bar(NamedTuple):
+    """
+    A progress bar.
+
+    :ivar share: between 0 and 1.
+    :ivar text: what is left.
+    :ivar detail: the prediction that it follows from.
+    """
+
+    share: float
+    text: str
+    detail: str
+
+
+class Row(NamedTuple):
+    """A test: what it is about, how much of its threshold is there, and the two figures."""
+
+    name: str
+    share: float
+    figures: str
+
+
+def tiles(facts: Facts) -> list[tuple[str, str, str]]:
+    """Return the figures to be seen first, each as name, value and a remark."""
+    noticed = facts.count('changes_noticed')
+    true = facts.true_setting
+    exploration = facts.exploration_steps
+    found = [
+        ('known', str(len(facts.known)), 'states with a policy'),
+        ('candidates', str(len(facts.activity.candidates) or facts.count('candidates') or 0),
+         'under examination'),
+        ('steps', whole(facts.steps), f'{facts.rate:,.0f} per second'),
+        ('changes', '\u2013' if noticed is None else str(noticed),
+         'noticed' if true is None else f'noticed; true setting {true}')]
+    if exploration is not None:
+        found.append(('exploration', whole(exploration), 'steps without good policies'))
+    return found
+
+
+def presence(facts: Facts, now: float, where: str) -> str:
+    """
+    Return a sentence if there is no explorer to be heard; empty while there is one.
+
+    :param where: namespace and domain, for people.
+    """
+    if facts.heard is None:
+        return f'No explorer has been heard yet in {where}. The page goes on by itself.'
+    silence = facts.silent(now)
+    if silence is None:
+        return ''
+    return (f'The explorer has been silent for {duration(silence)}: what is shown is the last '
+            'that was heard. The page goes on by itself.')
+
+
+def doing(facts: Facts) -> str:
+    """Return what is being done now, as a sentence."""
+    sentence = facts.activity.sentence or facts.status
+    return sentence[:1].upper() + sentence[1:] if sentence else 'Nothing has been heard yet.'
+
+
+def status(facts: Facts) -> str:
+    """Return the sentence of ``status``, if it says more than what is being done."""
+    return '' if facts.activity.sentence in ('', facts.status) else facts.status
+
+
+def bar(facts: Facts) -> Bar | None:
+    """Return how far it is; None if nobody can tell."""
+    progress = facts.activity.progress
+    if progress is None or progress.expected <= 0:
+        return None
+    aim = _AIMS.get(progress.aim, f'to: {progress.aim}')
+    left = progress.expected - progress.done
+    share = min(1.0, max(0.0, progress.done / progress.expected))
+    detail = (f'step {whole(progress.done)} of about {whole(progress.expected)}, '
+              f'usually {whole(progress.low)} to {whole(progress.high)}')
+    if left <= 0:
+        return Bar(share, f'longer than predicted {aim}', detail)
+    if facts.rate <= 0:
+        return Bar(share, f'about {whole(left)} steps {aim}', detail)
+    return Bar(share, f'about {duration(left / facts.rate)} {aim}', detail)
+
+
+def evidence(facts: Facts, most: int = 5) -> list[Row]:
+    """Return the tests that are closest to a decision."""
+    return [Row(_test(facts, test), min(1.0, max(0.0, test.share)),
+                f'{_figure(test.evidence)} of {_figure(test.threshold)}')
+            for test in facts.activity.tests[:most]]
+
+
+def evidence_table(facts: Facts) -> str:
+    """Return the tests that are closest to a decision as HTML."""
+    return ''.join(
+        f'<div class="test"><div class="line"><span>{escape(row.name)}</span>'
+        f'<span>{row.figures}</span></div><div class="track"><div class="bar" '
+        f'style="width:{row.share:.0%}"></div></div></div>' for row in evidence(facts))
+
+
+def _test(facts: Facts, test: Evidence) -> str:
+    what = _KINDS.get(test.kind, test.kind)
+    state = '' if test.state is None else f' {facts.label(test.state)}'
+    action = '' if test.action is None else f', {facts.action(test.action)}'
+    return f'{what}{state}{action}' if state else what.removesuffix(' of').removesuffix(' to')
+
+
+def about(facts: Facts, state: int) -> list[str]:
+    """Return what is known of a state, a sentence for each thing."""
+    kind = kinds(facts).get(state, 'unmet')
+    lines = [_MEANING[kind]]
+    if state == facts.home:
+        lines[0] = f'home; {lines[0]}'
+    if kind == 'known':
+        steps = facts.activity.expected_steps.get(state)
+        limit = facts.activity.limit
+        lines.append('expected steps of its policy from home: '
+                     f'{"not known yet" if steps is None else f"{steps:.2f}"}'
+                     + (f', limit {limit:g}' if limit else ''))
+    actions = facts.counts.get(state, {})
+    for action in sorted(action for action in actions if action != RESET):
+        following = actions[action]
+        tried = sum(following.values())
+        often = sorted(following.items(), key=lambda item: -item[1])[:3]
+        lines.append(f'{facts.action(action)}, {whole(tried)} times: ' + ', '.join(
+            f'to {facts.label(after)} in {count / tried:.0%}' for after, count in often))
+    return lines
+
+
+def whole(value: int) -> str:
+    """Return a count with separated thousands."""
+    return f'{value:,}'
+
+
+def duration(seconds: float) -> str:
+    """Return a time span in words, of two units at most."""
+    if seconds < 90:
+        return f'{seconds:.0f} s'
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f'{minutes} min'
+    hours, rest = divmod(minutes, 60)
+    if hours < 48:
+        return f'{hours} h {rest} min' if rest else f'{hours} h'
+    return f'{round(hours / 24)} days'
+
+
+def _figure(value: float) -> str:
+    return f'{value:,.0f}' if abs(value) >= 100 else f'{value:.3g}'

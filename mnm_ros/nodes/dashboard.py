@@ -1,0 +1,80 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Serves a web page that shows a running exploration live, and from which it can be operated.
+
+Only this node needs NiceGUI, which the extra ``dashboard`` installs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.showing.ears import Ears
+from mnm_ros.nodes.showing.hands import Hands
+from mnm_ros.parameters import DASHBOARD, ParameterError, Parameters
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+_TICK = 0.1    # s
+
+
+class Dashboard(Node):
+    """
+    Listens to an explorer in its own namespace, and serves the page in a thread.
+
+    :param node_arguments: of ``rclpy.node.Node``, such as ``namespace`` and ``context``.
+    :raises ParameterError: if a parameter is not allowed, the address cannot be bound, or NiceGUI
+        is not installed.
+    """
+
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__('dashboard', **node_arguments)
+        given = Parameters(self, DASHBOARD)
+        try:
+            from mnm_ros.nodes.showing.server import Server
+        except ModuleNotFoundError as error:
+            if (error.name or '').partition('.')[0] == 'mnm_ros':
+                raise
+            raise ParameterError(
+                f"{error}, expected NiceGUI: pip install 'nicegui>=3.4,<4' (the extra dashboard)"
+                ) from None
+        self._ears = Ears(self)
+        self._hands = None if given['read_only'] else Hands(self)
+        self._server = Server(
+            self._ears, self._hands, given['host'], given['port'],
+            f'namespace {self.get_namespace()}, ROS domain {os.environ.get("ROS_DOMAIN_ID") or 0}')
+        self.create_timer(_TICK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._server.start()
+        self.get_logger().info(f'the page is at {self._server.address}')
+
+    def close(self) -> None:
+        """End the server."""
+        self._server.stop()
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if self._hands:
+            self._hands.look(now)
+        self._ears.look(now, self._hands.offered if self._hands else frozenset())
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node ``dashboard``."""
+    return run('dashboard', Dashboard, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

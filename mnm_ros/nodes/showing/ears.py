@@ -1,0 +1,230 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What the node ``dashboard`` hears, as facts: nothing that comes with each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+import math
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
+from mnm_ros import wire
+from mnm_ros.core.activity import Activity
+from mnm_ros.core.policy import Policy
+from mnm_ros.dashboard.facts import Facts, Ground
+from mnm_ros.dashboard.map_image import picture
+from mnm_ros.nodes.common.graph_watch import identities
+from mnm_ros.robot_description import RobotDescription
+from nav_msgs.msg import OccupancyGrid
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
+from std_msgs.msg import Header, Int64, Int64MultiArray, String
+from visualization_msgs.msg import MarkerArray
+
+_POSES = ('amcl_pose', 'pose')
+_GRAPH = 1.0     # s, between two looks at who is there
+_WORLD = 0.5     # s, between two looks at where robot and doors are
+_BEST_EFFORT = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE)
+
+
+class Ears:
+    """
+    Keeps the latest of each topic in ``facts``, which any thread may read.
+
+    :param node: whose subscriptions and timer these are.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.facts = Facts()
+        self._node = node
+        self._explorer: list[Subscription] = []    # what is heard from the explorer
+        self._explorers: frozenset[Any] = frozenset()
+        self._policies: Int64MultiArray | None = None
+        self._answer: wire.PolicyAnswer | None = None
+        self._asked: tuple[int, float] = (0, -math.inf)
+        self._raw: dict[str, bytes] = {}    # of what may come often, and is looked at now and then
+        self._poses: dict[str, Subscription] = {}
+        self._next_graph = self._next_world = -math.inf
+        self._listen()
+        self._hear(String, 'robot_side', lambda text: {
+            'description': RobotDescription.from_text(text.data)})
+        self._hear(Int64, 'true_setting', lambda message: {'true_setting': message.data})
+        self._hear(Int64, 'exploration_steps',
+                   lambda message: {'exploration_steps': message.data})
+        self._hear(OccupancyGrid, 'map', lambda message: {
+            'ground': _with_map(self.facts.ground, message)})
+        self._often(MarkerArray, 'world_markers', wire.LATCHED)
+        node.create_subscription(Header, 'heartbeat', self._on_heartbeat, wire.HEARTBEATS)
+        node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, wire.STEP)
+        node.create_subscription(Int64MultiArray, 'policy', self._on_policy, wire.STEP)
+        self._requests = node.create_publisher(Int64, 'policy/request', wire.STEP)
+
+    def policy_to(self, state: int) -> Policy | None:
+        """Return the policy to a known state; None until it is there. Any thread may ask."""
+        message = self._policies
+        try:
+            found = wire.decode_policy_to(message, state) if message else None
+        except wire.WireError:
+            return None
+        if found is not None or state not in self.facts.known:
+            return found
+        return self._requested(state)
+
+    def look(self, now: float, offered: frozenset[str]) -> None:
+        """
+        Take in who is there, and what comes too often to be looked at each time.
+
+        :param offered: services that are there.
+        """
+        if now >= self._next_graph:
+            self._next_graph = now + _GRAPH
+            self._look_around()
+            navigator = bool(self._node.count_publishers('goal/status'))
+            self.facts = replace(self.facts, offered=offered, navigator=navigator)
+        if now >= self._next_world:
+            self._next_world = now + _WORLD
+            self._look_at_the_world()
+
+    def _requested(self, state: int) -> Policy | None:
+        """Return the answer to a request, which is made again as long as there is none."""
+        answer, now = self._answer, time.monotonic()
+        if answer is not None and answer.target == state and answer.stamp == self.facts.stamp:
+            return answer.policy
+        asked, when = self._asked
+        if asked != state or now > when + 1.0:
+            self._asked = state, now
+            self._requests.publish(Int64(data=state))
+        return None
+
+    def _listen(self) -> None:
+        self._explorer = [
+            self._hear(String, 'phase', lambda message: {'phase': message.data}),
+            self._hear(String, 'status', lambda message: {'status': message.data}),
+            self._hear(Int64MultiArray, 'known_states', _known),
+            self._hear(Int64MultiArray, 'policies', self._keep_policies),
+            self._hear(Int64MultiArray, 'model', lambda message: {
+                'counts': wire.decode_model(message).counts}),
+            self._hear(String, 'activity', lambda message: {
+                'activity': Activity.from_json(message.data)})]
+
+    def _hear(self, kind: type, topic: str,
+              fields: Callable[[Any], dict[str, Any]]) -> Subscription:
+        def update(message: Any) -> None:
+            try:
+                self.facts = replace(self.facts, **fields(message))
+            except ValueError as error:    # WireError among them
+                self._node.get_logger().warning(
+                    f'ignored on {topic}: {error}', throttle_duration_sec=5.0)
+        return self._node.create_subscription(kind, topic, update, wire.LATCHED)
+
+    def _often(self, kind: type, topic: str, qos: QoSProfile) -> Subscription:
+        def keep(message: bytes) -> None:
+            self._raw[topic] = message
+        return self._node.create_subscription(kind, topic, keep, qos, raw=True)
+
+    def _keep_policies(self, message: Int64MultiArray) -> dict[str, Any]:
+        """Keep what is only decoded if somebody wants to see it."""
+        self._policies = message
+        return {}
+
+    def _on_policy(self, message: Int64MultiArray) -> None:
+        try:
+            self._answer = wire.decode_policy(message)
+        except wire.WireError as error:
+            self._node.get_logger().warning(
+                f'ignored on policy: {error}', throttle_duration_sec=5.0)
+
+    def _on_heartbeat(self, _: Header) -> None:
+        self.facts = replace(self.facts, heard=time.monotonic())
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            node, _, kind = status.name.rpartition(': ')
+            mine = (node.rpartition('/')[0] or '/') == self._node.get_namespace()
+            if kind == 'exploration' and mine:
+                self.facts = replace(
+                    self.facts, report={value.key: value.value for value in status.values},
+                    reports=self.facts.reports + 1)
+
+    def _look_around(self) -> None:
+        """Forget what an explorer has said that is gone, once there is another one."""
+        present = frozenset(identities(
+            self._node.get_publishers_info_by_topic(self._explorer[0].topic_name)))
+        if self._explorers and present - self._explorers:
+            for subscription in self._explorer:
+                self._node.destroy_subscription(subscription)
+            before = self.facts
+            self._policies = self._answer = None
+            self.facts = Facts(
+                description=before.description, true_setting=before.true_setting,
+                exploration_steps=before.exploration_steps, ground=before.ground,
+                robot=before.robot, reports=before.reports, offered=before.offered,
+                navigator=before.navigator, heard=before.heard)
+            self._listen()
+        self._explorers = present or self._explorers
+        self._look_for_poses()
+
+    def _look_for_poses(self) -> None:
+        """Hear the pose of a real robot; the simulated one is in its world's markers."""
+        if self._node.count_publishers('world_markers'):
+            return
+        for topic in _POSES:
+            if topic not in self._poses and self._node.count_publishers(topic):
+                self._poses[topic] = self._often(PoseWithCovarianceStamped, topic, _BEST_EFFORT)
+
+    def _look_at_the_world(self) -> None:
+        frame = self.facts.description.frame if self.facts.description else ''
+        if not frame:
+            return
+        for topic in _POSES:
+            if topic in self._raw:
+                message = deserialize_message(self._raw.pop(topic), PoseWithCovarianceStamped)
+                if message.header.frame_id == frame:
+                    self.facts = replace(self.facts, robot=_planar(message.pose.pose))
+        if 'world_markers' in self._raw:
+            markers = deserialize_message(self._raw.pop('world_markers'), MarkerArray).markers
+            drawn = {marker.ns: marker for marker in markers if marker.header.frame_id == frame}
+            doors = tuple(
+                (point.x, point.y, name == 'open doors')
+                for name in ('open doors', 'closed doors') if name in drawn
+                for point in drawn[name].points)
+            size = next((drawn[name].scale.x for name in ('open doors', 'closed doors', 'walls')
+                         if name in drawn), 0.0)
+            robot = _planar(drawn['robot'].pose) if 'robot' in drawn else self.facts.robot
+            self.facts = replace(self.facts, robot=robot, ground=replace(
+                self.facts.ground, doors=doors, door_size=size))
+
+
+def _known(message: Int64MultiArray) -> dict[str, Any]:
+    stamp, known = wire.decode_known_states(message)
+    return {'stamp': stamp, 'known': known}
+
+
+def _with_map(ground: Ground, message: OccupancyGrid) -> Ground:
+    info = message.info
+    return replace(
+        ground, image=picture(message.data, info.width, info.height),
+        corner=(info.origin.position.x, info.origin.position.y),
+        size=(info.width * info.resolution, info.height * info.resolution))
+
+
+def _planar(pose: Pose) -> tuple[float, float, float]:
+    turn = pose.orientation
+    yaw = math.atan2(2 * (turn.w * turn.z + turn.x * turn.y),
+                     1 - 2 * (turn.y * turn.y + turn.z * turn.z))
+    return pose.position.x, pose.position.y, yaw

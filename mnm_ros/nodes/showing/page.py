@@ -1,0 +1,286 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The page as one browser has it: built once, and changed where something new is to be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+import time
+from typing import Any
+
+from mnm_ros.dashboard import words
+from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
+from mnm_ros.dashboard.facts import Facts
+from mnm_ros.dashboard.machine import machine
+from mnm_ros.dashboard.picture import Layers, policy_arrows
+from mnm_ros.nodes.showing.hands import Outcome
+from mnm_ros.nodes.showing.shared import Shared
+from nicegui import ui
+from nicegui.element import Element
+
+_PERIOD = 0.5       # s, between two looks at what is new
+_STYLE = (Path(__file__).with_name('page.css')).read_text(encoding='utf-8')
+_LEGEND = (('known', 'known'), ('candidate', 'candidate'), ('lost', 'lost'),
+           ('met', 'met, not known'), ('home', 'home'), ('current', 'robot is here'),
+           ('reset', 'policy plays RESET'))
+_THEMES = {None: ('brightness_auto', True), True: ('dark_mode', False),
+           False: ('light_mode', None)}
+"""By what is chosen, the icon and what comes next; None is what the system wants."""
+
+ICON = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M7 24V9l9 9 9-9v15" '
+        'fill="none" stroke="#2a9d6f" stroke-width="3"/><circle cx="7" cy="24" r="4" '
+        'fill="#2a9d6f"/><circle cx="25" cy="24" r="4" fill="#e0a100"/></svg>')
+
+
+class StateMap(Element, component='state_map.js'):    # type: ignore[call-arg]
+    """The map of states; emits ``pick`` with the id of a state as text, or None."""
+
+
+class Page:
+    """What one browser shows."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._chosen: int | None = None
+        self._sent: Layers = {}
+        self._said: dict[str, str] = {}
+        self._labels: dict[str, ui.label] = {}
+        self._shown_chart: dict[str, Any] = {}
+        self._buttons: dict[str, ui.button] = {}
+        self._tiles: dict[str, ui.element] = {}
+        ui.add_css(_STYLE)
+        self._dark = ui.dark_mode(None)
+        self._build()
+        ui.timer(_PERIOD, self._refresh)
+
+    def _build(self) -> None:
+        self._head()
+        with _box('page'):
+            self._presence = self._text('presence', 'presence')
+            with _box('tiles'):
+                for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
+                    with _box(f'tile tile-{name}') as self._tiles[name]:
+                        self._text(f'{name} value', 'value')
+                        ui.label(name).classes('name')
+                        self._text(f'{name} remark', 'remark')
+            with _box('columns'):
+                self._map_card()
+                with _box('side'):
+                    self._doing_card()
+                    self._controls_card()
+            self._timeline_card()
+
+    def _head(self) -> None:
+        with ui.element('header').classes('head'):
+            ui.html(ICON.replace('<svg ', '<svg class="icon" '), sanitize=False)
+            ui.label('mnm_ros').classes('title')
+            ui.label(self._shared.where).classes('where')
+            self._text('phase', 'chip')
+            self._theme = ui.button(icon='brightness_auto', on_click=self._next_theme).props(
+                'flat round dense color=grey aria-label="light or dark"')
+
+    def _map_card(self) -> None:
+        with _card('map-card', 'Map of states'):
+            self._map = StateMap().classes('map').on('pick', self._on_pick)
+            with _box('legend'):
+                for kind, text in _LEGEND:
+                    with _box('entry'):
+                        _box(f'dot {kind}')
+                        ui.label(text)
+            self._text('chosen', 'choice')
+            self._about = self._text('about', 'about')
+
+    def _doing_card(self) -> None:
+        with _card('doing-card', 'What it is doing'):
+            self._machine = ui.html('', sanitize=False)
+            self._text('doing', 'doing')
+            self._text('status', 'status')
+            with _box('progress') as self._progress:
+                with _box('track'):
+                    self._bar = _box('bar')
+                self._text('left', 'left')
+                self._text('detail', 'detail')
+            self._evidence = ui.html('', sanitize=False).classes('evidence')
+
+    def _controls_card(self) -> None:
+        hands = self._shared.hands
+        with _card('controls-card', 'Controls'):
+            if hands is None:
+                ui.label('This page is for looking on: it was started with read_only.').classes(
+                    'result')
+                return
+            for name, control in CONTROLS.items():
+                if name == 'cancel':
+                    continue
+                with _box('control'):
+                    self._button(name, control.label, partial(hands.press, name)
+                                 ).tooltip(control.effect)
+                    self._text(f'{name} result', 'result')
+            with _box('control'):
+                self._button('go', 'Go', self._go).tooltip('sends the robot to the chosen state')
+                self._select = ui.select(
+                    {}, label='to state', with_input=True,
+                    on_change=self._on_select).props(
+                        'dense options-dense outlined').classes('select')
+                self._button('cancel', 'Cancel', partial(hands.press, 'cancel'))
+            self._text('go result', 'result')
+
+    def _timeline_card(self) -> None:
+        with _card('timeline-card',
+                   'Timeline, by steps: states on the left, exploration steps on the right'):
+            self._chart = ui.echart(self._shared.chart).classes('chart')
+
+    def _button(self, name: str, label: str, pressed: Callable[[], None]) -> ui.button:
+        def press() -> None:
+            if not self._refusal(name):    # whatever a browser claims
+                pressed()
+                self._refresh()
+        self._buttons[name] = ui.button(label, on_click=press).props(
+            'dense unelevated no-caps').classes(f'press press-{name}')
+        return self._buttons[name]
+
+    def _refusal(self, name: str) -> str:
+        facts = self._shared.ears.facts
+        if name == 'go':
+            return refusal_to_go(self._chosen, facts)
+        return refusal(name, facts, time.monotonic())
+
+    def _text(self, name: str, classes: str) -> ui.label:
+        self._labels[name] = ui.label().classes(classes)
+        return self._labels[name]
+
+    def _say(self, name: str, text: str) -> None:
+        if self._said.get(name) != text:
+            self._said[name] = text
+            self._labels[name].set_text(text)
+
+    def _refresh(self) -> None:
+        now = time.monotonic()
+        facts = self._shared.update(now)
+        absence = words.presence(facts, now, self._shared.where)
+        self._say('presence', absence)
+        self._once('absent', bool(absence), self._presence.set_visibility)
+        self._say('phase', facts.phase or 'no explorer')
+        tiles = {name: told for name, *told in words.tiles(facts)}
+        for name, tile in self._tiles.items():
+            self._once(f'{name} there', name in tiles, tile.set_visibility)
+            for label, text in zip(('value', 'remark'), tiles.get(name, ())):
+                self._say(f'{name} {label}', text)
+        self._show_doing(facts)
+        self._show_map(facts)
+        self._show_controls(facts)
+        if self._shared.chart is not self._shown_chart:
+            self._shown_chart = self._shared.chart
+            self._chart.run_chart_method('setOption', self._shown_chart)
+
+    def _once(self, name: str, value: Any, show: Callable[[Any], Any]) -> None:
+        """Show a value unless it is shown already."""
+        key = f'{value!r}'
+        if self._said.get(f'once {name}') != key:
+            self._said[f'once {name}'] = key
+            show(value)
+
+    def _show_doing(self, facts: Facts) -> None:
+        self._once('machine', machine(facts.phase), self._machine.set_content)
+        self._say('doing', words.doing(facts))
+        self._say('status', words.status(facts))
+        bar = words.bar(facts)
+        self._once('progress', bar is not None, self._progress.set_visibility)
+        if bar is not None:
+            self._once('bar', f'{bar.share:.1%}',
+                       lambda width: self._bar.style(f'width: {width}'))
+            self._say('left', bar.text)
+            self._say('detail', bar.detail)
+        self._once('evidence', words.evidence_table(facts), self._evidence.set_content)
+
+    def _show_map(self, facts: Facts) -> None:
+        layers = {**self._shared.layers, 'policy': self._policy(facts),
+                  'chosen': None if self._chosen is None else str(self._chosen)}
+        news = {name: layer for name, layer in layers.items()
+                if name not in self._sent or self._sent[name] != layer}
+        if news:
+            self._sent = layers
+            self._map.run_method('draw', news)
+        state = self._chosen
+        self._say('chosen', 'Click on a state to see what is known of it, and the policy that '
+                  'leads there.' if state is None else f'State {facts.label(state)}')
+        self._say('about', '' if state is None else '\n'.join(words.about(facts, state)))
+
+    def _policy(self, facts: Facts) -> dict[str, list[Any]] | None:
+        if self._chosen is None:
+            return None
+        policy = self._shared.ears.policy_to(self._chosen)
+        return policy_arrows(facts, policy, self._shared.places.latest) if policy else None
+
+    def _show_controls(self, facts: Facts) -> None:
+        hands = self._shared.hands
+        if hands is None:
+            return
+        for name, button in self._buttons.items():
+            refused = self._refusal(name)
+            self._once(f'{name} enabled', not refused, button.set_enabled)
+            if name not in ('go', 'cancel'):
+                self._say(f'{name} result', _told(hands.outcomes.get(name), refused))
+        self._say('go result', _told(
+            hands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')))
+        choices = {state: facts.label(state) for state in facts.known}
+        self._once('choices', choices, lambda choices: self._select.set_options(
+            choices, value=self._chosen if self._chosen in choices else None))
+
+    def _on_pick(self, event: Any) -> None:
+        picked = event.args
+        try:
+            self._choose(None if picked is None else int(picked))
+        except (TypeError, ValueError):
+            return
+
+    def _on_select(self, event: Any) -> None:
+        if event.value is not None:    # it is None as well when the state chosen is lost
+            self._choose(event.value)
+
+    def _choose(self, state: int | None) -> None:
+        if state == self._chosen:
+            return
+        self._chosen = state
+        if self._shared.hands is not None:
+            known = state in self._shared.ears.facts.known
+            self._select.set_value(state if known else None)
+            self._chosen = state    # setting the value may have chosen another one
+        self._refresh()
+
+    def _go(self) -> None:
+        if self._shared.hands and self._chosen is not None:
+            self._shared.hands.go(self._chosen)
+
+    def _next_theme(self) -> None:
+        self._dark.value = _THEMES[self._dark.value][1]
+        self._theme.props(f'icon={_THEMES[self._dark.value][0]}')
+
+
+def _told(outcome: Outcome | None, refused: str) -> str:
+    """Return what came of a control, and why it is greyed out."""
+    mark = '' if outcome is None else {True: '\u2713 ', False: '\u2717 ', None: '\u2026 '}[
+        outcome.good]
+    told = '' if outcome is None else f'{mark}{outcome.text}'
+    return ' \u00b7 '.join(filter(None, (told, refused)))
+
+
+def _box(classes: str) -> ui.element:
+    return ui.element('div').classes(classes)
+
+
+def _card(classes: str, title: str) -> ui.element:
+    card = ui.element('section').classes(f'card {classes}')
+    with card:
+        ui.label(title).classes('heading')
+    return card

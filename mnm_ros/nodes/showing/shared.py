@@ -1,0 +1,56 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What all pages of a dashboard show, made once for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mnm_ros.dashboard.facts import Facts
+from mnm_ros.dashboard.picture import draw, Layers
+from mnm_ros.dashboard.places import Places
+from mnm_ros.dashboard.timeline import Timeline
+from mnm_ros.nodes.showing.ears import Ears
+from mnm_ros.nodes.showing.hands import Hands
+
+_CHART = 2.0        # s, between two pictures of the timeline
+
+
+class Shared:
+    """
+    The facts as layers and as a chart, drawn when they have changed.
+
+    :param hands: None for a page that commands nothing.
+    :param where: namespace and domain, for people.
+    """
+
+    def __init__(self, ears: Ears, hands: Hands | None, where: str) -> None:
+        self.ears, self.hands, self.where = ears, hands, where
+        self.places = Places()
+        self.timeline = Timeline()
+        self.layers: Layers = {}
+        self._drawn: tuple[Any, ...] = ()
+        self._charted = 0.0
+        self.chart: dict[str, Any] = self.timeline.options()
+
+    def update(self, now: float) -> Facts:
+        """Draw what is new and return the facts that it shows."""
+        facts = self.ears.facts
+        if self.timeline.update(facts) and now >= self._charted + _CHART:
+            self._charted, self.chart = now, self.timeline.options()
+        activity = facts.activity
+        drawn = (facts.known, facts.counts, facts.description, facts.ground, facts.robot,
+                 activity.current, activity.home, activity.candidates, activity.lost)
+        if len(drawn) != len(self._drawn) or any(
+                one is not other and one != other
+                for one, other in zip(drawn, self._drawn, strict=True)):
+            self._drawn, self.layers = drawn, draw(facts, self.places)
+        return facts

@@ -1,0 +1,157 @@
+// Copyright 2026 mnm_ros maintainers
+//
+// Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+// in compliance with the License. You may obtain a copy of the License at
+// http://www.apache.org/licenses/LICENSE-2.0
+// Unless required by applicable law or agreed to in writing, software distributed under the License
+// is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+// or implied. See the License for the specific language governing permissions and limitations under
+// the License.
+
+// The map of states as SVG. The server computes every shape, in lengths between neighbours; this
+// only writes them into the document, layer by layer, and lets people move about in it.
+
+const NS = "http://www.w3.org/2000/svg";
+const escape = (text) =>
+  String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+
+const arrow = (kind) => ([path, weight, title]) =>
+  `<path class="${kind}" d="${path}" stroke-width="${(0.012 + 0.03 * weight).toFixed(3)}"` +
+  ` opacity="${(0.15 + 0.7 * weight).toFixed(2)}"><title>${escape(title)}</title></path>`;
+
+const state = ([id, x, y, r, kind, , title]) => {
+  return `<g class="state ${kind}" data-id="${escape(id)}"><circle cx="${x}" cy="${y}" r="${kind === "unmet" ? r / 3 : r}"/>` +
+    `<title>${escape(title)}, ${kind}</title></g>`;
+};
+
+// Written over everything else, the robot included.
+const label = ([, x, y, r, kind, text]) => {
+  const size = Math.min(0.95 * r, (2.7 * r) / Math.max(1, text.length));
+  return kind === "unmet" ? "" : `<text class="label ${kind}" x="${x}" y="${(y + 0.35 * size).toFixed(3)}"` +
+    ` font-size="${size.toFixed(3)}">${escape(text)}</text>`;
+};
+
+const house = ([x, y, r]) => {
+  const s = 0.55 * r;
+  return `<path class="house" d="M${x - s} ${y - r}h${2 * s}v${-0.7 * s}l${-s} ${-0.8 * s}l${-s} ${0.8 * s}z"/>`;
+};
+
+const reset = ([x, y, r]) => {
+  const s = 0.42 * r;
+  return `<g transform="translate(${x + 0.75 * r} ${y - 0.75 * r}) scale(${s})"><title>RESET</title>` +
+    `<circle class="badge" r="1"/><path class="again" d="M0.5 -0.3A0.58 0.58 0 1 0 0.55 0.2M0.6 -0.75L0.5 -0.28L0.05 -0.36"/></g>`;
+};
+
+const LAYERS = {
+  ground: (g) => (g.image ? `<image href="${escape(g.image)}" x="${g.x}" y="${g.y}" width="${g.width}"` +
+    ` height="${g.height}" preserveAspectRatio="none"/>` : "") + g.doors.map(([x, y, side, open]) =>
+    `<rect class="door ${open ? "open" : "closed"}" x="${x}" y="${y}" width="${side}" height="${side}"/>`).join(""),
+  walls: (path) => `<path class="wall" d="${path}"/>`,
+  links: (all) => all.map(arrow("link")).join(""),
+  states: (all) => all.map(state).join(""),
+  policy: ({ arrows, resets }) => arrows.map(arrow("way")).join("") + resets.map(reset).join(""),
+  home: house,
+  current: ([x, y, r]) => `<circle class="ring" cx="${x}" cy="${y}" r="${1.17 * r}"/>`,
+  robot: ([x, y, turn]) => `<path class="robot" transform="translate(${x} ${y}) rotate(${turn})"` +
+    ` d="M0.2 0L-0.13 0.13L-0.06 0L-0.13 -0.13z"/>`,
+  labels: (all) => all.map(label).join(""),
+};
+
+export default {
+  template: `<div class="map-frame">
+    <svg ref="svg" role="img" aria-label="map of states"></svg>
+    <div class="zoom">
+      <button @click="zoom(0.7)" aria-label="nearer">+</button>
+      <button @click="zoom(1.43)" aria-label="farther">&minus;</button>
+      <button @click="fit" aria-label="show everything">&#x2922;</button>
+    </div></div>`,
+  mounted() {
+    // A server that was gone is found again within a second or two, not five.
+    setTimeout(() => window.socket?.io.reconnectionDelayMax(1000), 0);
+    this.box = this.view = [-2, -1.5, 4, 3];
+    this.moved = false;
+    this.pointers = new Map();
+    const svg = this.$refs.svg;
+    this.groups = {};
+    for (const name of Object.keys(LAYERS)) {
+      this.groups[name] = svg.appendChild(document.createElementNS(NS, "g"));
+      this.groups[name].setAttribute("class", `layer-${name}`);
+    }
+    this.look();
+    svg.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.zoom(Math.exp(event.deltaY * 0.0015), event);
+    }, { passive: false });
+    svg.addEventListener("pointerdown", (event) => {
+      this.pointers.set(event.pointerId, event);
+      this.travelled = 0;
+    });
+    svg.addEventListener("pointermove", (event) => this.drag(event));
+    for (const end of ["pointerup", "pointercancel", "pointerleave"])
+      svg.addEventListener(end, (event) => this.pointers.delete(event.pointerId));
+    svg.addEventListener("click", (event) => {
+      if (this.travelled > 6) return;
+      const found = event.target.closest("[data-id]");
+      this.$emit("pick", found ? found.dataset.id : null);
+    });
+  },
+  methods: {
+    draw(layers) {
+      if ("states" in layers) layers.labels = layers.states;
+      for (const [name, layer] of Object.entries(layers)) {
+        if (name in LAYERS) this.groups[name].innerHTML = layer === null ? "" : LAYERS[name](layer);
+      }
+      if ("placed" in layers) this.$el.classList.toggle("placed", layers.placed);
+      if ("box" in layers || "placed" in layers) {
+        this.box = layers.box || this.box;
+        if (!this.moved) this.fit();
+      }
+      if ("policy" in layers) this.$el.classList.toggle("with-policy", layers.policy !== null);
+      if ("chosen" in layers) this.chosen = layers.chosen;
+      if ("chosen" in layers || "states" in layers)
+        for (const group of this.groups.states.children)
+          group.classList.toggle("chosen", group.dataset.id === this.chosen);
+    },
+    look() {
+      this.$refs.svg.setAttribute("viewBox", this.view.join(" "));
+      this.$refs.svg.style.touchAction = this.moved ? "none" : "pan-x pan-y";
+    },
+    fit() {
+      this.view = [...this.box];
+      this.moved = false;
+      // A map in its own geometry needs no more room than it has; others grow, and keep theirs.
+      this.$refs.svg.style.aspectRatio = this.$el.classList.contains("placed") ? this.box[2] / this.box[3] : "";
+      this.look();
+    },
+    point(event) {
+      return new DOMPoint(event.clientX, event.clientY).matrixTransform(this.$refs.svg.getScreenCTM().inverse());
+    },
+    zoom(factor, event) {
+      const [x, y, width, height] = this.view;
+      const size = Math.min(Math.max(width * factor, 1), 4 * this.box[2] + 4);
+      factor = size / width;
+      const at = event ? this.point(event) : { x: x + width / 2, y: y + height / 2 };
+      this.view = [at.x - (at.x - x) * factor, at.y - (at.y - y) * factor, size, height * factor];
+      this.moved = true;
+      this.look();
+    },
+    drag(event) {
+      const before = this.pointers.get(event.pointerId);
+      if (!before) return;
+      const from = this.point(before), to = this.point(event);
+      const others = [...this.pointers.values()].filter((other) => other.pointerId !== event.pointerId);
+      this.travelled += Math.hypot(event.clientX - before.clientX, event.clientY - before.clientY);
+      this.pointers.set(event.pointerId, event);
+      if (others.length) {
+        const spread = (one) => Math.hypot(one.clientX - others[0].clientX, one.clientY - others[0].clientY);
+        this.zoom(Math.max(spread(before), 1) / Math.max(spread(event), 1), others[0]);
+      } else if (event.pointerType !== "touch" || this.moved) {
+        if (this.travelled <= 6) return;
+        this.view[0] -= to.x - from.x;
+        this.view[1] -= to.y - from.y;
+        this.moved = true;
+        this.look();
+      }
+    },
+  },
+};

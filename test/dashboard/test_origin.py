@@ -1,0 +1,60 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The server answers its own pages, and no other site."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from mnm_ros.dashboard.origin import OwnPagesOnly
+import pytest
+
+
+def answer(kind: str, bound: str = '127.0.0.1', **headers: str) -> list[dict[str, Any]]:
+    """Return what is sent in answer to a request with these headers."""
+    sent: list[dict[str, Any]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({'type': 'passed on'})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {'type': kind, 'headers': [
+        (name.encode(), value.encode()) for name, value in headers.items()]}
+    asyncio.run(OwnPagesOnly(app, bound)(scope, None, send))
+    return sent
+
+
+@pytest.mark.parametrize('kind', ['http', 'websocket'])
+@pytest.mark.parametrize('headers', [
+    {'host': 'localhost:8080'}, {'host': '127.0.0.1:8080', 'origin': 'http://127.0.0.1:8080'},
+    {'host': '[::1]:8080'}, {'host': '192.168.1.7:8080', 'origin': 'http://192.168.1.7:8080'},
+    {'host': 'LOCALHOST:8080', 'origin': 'http://localhost:8080'}])
+def test_own_pages_are_answered(kind: str, headers: dict[str, str]) -> None:
+    assert answer(kind, **headers) == [{'type': 'passed on'}]
+
+
+@pytest.mark.parametrize('headers', [
+    {'host': 'localhost:8080', 'origin': 'http://evil.example'},
+    {'host': 'localhost:8080', 'origin': 'http://localhost:9090'},
+    {'host': 'localhost:8080', 'origin': 'null'},
+    {'host': 'evil.example:8080', 'origin': 'http://evil.example:8080'},    # rebound to here
+    {'host': 'evil.example'}, {'host': '['}, {}])
+def test_other_sites_are_refused(headers: dict[str, str]) -> None:
+    start, body = answer('http', **headers)
+    assert start['status'] == 403 and b'expected' in body['body']
+    assert answer('websocket', **headers) == [{'type': 'websocket.close', 'code': 1008}]
+
+
+def test_the_name_that_it_is_bound_to_is_its_own() -> None:
+    assert answer('http', bound='robot', host='robot:8080') == [{'type': 'passed on'}]

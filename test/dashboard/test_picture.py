@@ -1,0 +1,155 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The map: what each state is, where it is drawn, and which arrows there are."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+
+from mnm_ros.core.activity import Activity
+from mnm_ros.core.policy import Policy
+from mnm_ros.dashboard.facts import Facts, Ground
+from mnm_ros.dashboard.picture import draw, kinds, policy_arrows
+from mnm_ros.dashboard.places import Places
+from mnm_ros.robot_description import RobotDescription
+
+GRID = RobotDescription(
+    ('east', 'west'), 0, 'map', {0: 'r0c0', 1: 'r0c1', 2: 'r0c2'},
+    {0: (0.5, 0.5), 1: (1.0, 0.5), 2: (1.5, 0.5)}, ((0.25, 0.25, 1.75, 0.25),))
+COUNTS = {0: {0: {1: 9, 0: 1}}, 1: {0: {2: 4}, 1: {0: 3}, -1: {0: 7}}}
+
+
+def by_id(layers: dict) -> dict[str, list]:
+    return {entry[0]: entry for entry in layers['states']}
+
+
+def test_the_last_word_about_a_state_is_the_strongest() -> None:
+    facts = Facts(known=(0, 1), counts={5: {0: {6: 1}}}, description=GRID, activity=Activity(
+        candidates=(2, 5), lost=(5,), current=7))
+    assert kinds(facts) == {
+        0: 'known', 1: 'known', 2: 'candidate', 5: 'lost', 6: 'met', 7: 'met'}
+
+
+def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
+    facts = Facts(known=(0, 1), counts={**COUNTS, 2: {0: {99: 1}}}, description=GRID,
+                  activity=Activity(current=1, home=0), robot=(1.0, 0.5, math.pi / 2))
+    layers = draw(facts, Places())
+    states = by_id(layers)
+    # Neighbours are half a metre from each other, which is 1 in the picture; y is downwards.
+    assert [states[name][1:3] for name in '012'] == [[1, -1], [2, -1], [3, -1]]
+    assert states['99'][2] > states['0'][2] + 2 * states['0'][3]
+    assert states['0'][4:] == ['known', 'r0c0', 'r0c0 (0)'] and states['99'][5] == '99'
+    assert layers['walls'] == 'M0.5 -0.5L3.5 -0.5'
+    assert layers['home'][:2] == [1, -1] and layers['current'][:2] == [2, -1]
+    assert layers['robot'] == [2, -1, -90]
+    left, top, width, height = layers['box']
+    assert left < 0.5 and left + width > 3.5 and top < -1 and top + height > states['99'][2]
+    json.dumps(layers, allow_nan=False)
+
+
+def test_arrows_have_the_weight_of_their_probability_and_keep_clear_of_states() -> None:
+    layers = draw(Facts(known=(0, 1, 2), counts=COUNTS, description=GRID), Places())
+    links = {title.split(' in ')[0]: (weight, path) for path, weight, title in layers['links']}
+    assert {words: weight for words, (weight, _) in links.items()} == {
+        'r0c0 (0): east leads to r0c1 (1)': 0.9, 'r0c1 (1): east leads to r0c2 (2)': 1.0,
+        'r0c1 (1): west leads to r0c0 (0)': 1.0}
+    # There and back lie beside each other; neither is within a state.
+    there, back = (links[words][1] for words in (
+        'r0c0 (0): east leads to r0c1 (1)', 'r0c1 (1): west leads to r0c0 (0)'))
+    begin, end = (point.split() for point in there[1:].split('M')[0].split('L'))
+    assert 1.3 < float(begin[0]) < float(end[0]) < 1.7 and begin[1] == end[1] == '-1.09'
+    assert '-0.91' in back
+
+
+def test_headings_at_one_place_stand_around_it() -> None:
+    cell = dict.fromkeys(range(4), (2.0, 2.0)) | {4: (3.0, 2.0)}
+    layers = draw(Facts(description=RobotDescription(
+        ('a',), positions=cell), counts={0: {0: {1: 1}}}), Places())
+    states = by_id(layers)
+    places = [states[str(state)][1:4] for state in range(4)]
+    assert places[0][0] > 2 and places[1][1] < -2 and places[2][0] < 2 and places[3][1] > -2
+    for one in range(4):
+        for other in range(one):
+            assert math.dist(places[one][:2], places[other][:2]) > 2 * places[one][2]
+
+
+def test_a_policy_is_arrows_and_its_resets_are_marks() -> None:
+    facts = Facts(known=(0, 1, 2), counts=COUNTS, description=GRID)
+    places = Places()
+    draw(facts, places)
+    drawn = policy_arrows(facts, Policy(2, 9, (0, 1, 2), ((0, -1, 0),)), places.latest)
+    assert [words for _, _, words in drawn['arrows']] == ['east'] and len(drawn['resets']) == 1
+    assert drawn['resets'][0][:2] == [2, -1]
+    # What was never tried leads nowhere that could be drawn.
+    assert policy_arrows(facts, Policy(2, 9, (0, 1, 2), ((5, 5, 0),)), places.latest) == {
+        'arrows': [], 'resets': []}
+
+
+def test_a_picture_without_positions_does_not_jump_when_it_grows() -> None:
+    places = Places(clock=lambda: 0.0)
+
+    def chain(length: int) -> dict[str, list]:
+        return by_id(draw(Facts(known=(0,), counts={
+            state: {0: {state + 1: 1}} for state in range(length)}), places))
+
+    before = chain(8)
+    after = chain(9)
+    assert set(after) == {str(state) for state in range(10)}
+    assert all(math.dist(before[state][1:3], after[state][1:3]) < 0.2 for state in before)
+    assert all(math.dist(after[one][1:3], after[other][1:3]) > after[one][3] + after[other][3]
+               for one in after for other in after if one != other)
+
+
+def test_a_state_waits_for_the_transitions_that_led_there() -> None:
+    places = Places(clock=lambda: 0.0)
+    chain = {state: {0: {state + 1: 1}} for state in range(5)}
+    early = draw(Facts(known=(0,), counts=chain, activity=Activity(
+        current=6, candidates=(6,), home=0)), places)
+    assert '6' not in by_id(early) and early['current'] is None
+    chain[5] = {0: {6: 1}}
+    states = by_id(draw(Facts(known=(0,), counts=chain), places))
+    assert math.dist(states['5'][1:3], states['6'][1:3]) < 1.5
+
+
+def test_a_layout_is_made_as_often_as_takes_little_time() -> None:
+    times = iter((0.0, 0.5, 9.0, 10.5, 10.6))
+    places = Places(clock=lambda: next(times))    # the first one takes half a second
+    sizes = [len(draw(Facts(counts={0: {0: dict.fromkeys(range(states), 1)}}), places)[
+        'states']) for states in (2, 3, 4)]
+    assert sizes == [2, 2, 4]
+
+
+def test_five_hundred_states_are_drawn_in_no_time() -> None:
+    counts = {state: {action: {(state + step) % 500: 10, state: 1}
+                      for action, step in enumerate((1, 499, 25, 475))} for state in range(500)}
+    facts, places = Facts(known=tuple(range(500)), counts=counts), Places()
+    draw(facts, places)    # with the layout
+    began = time.process_time()
+    layers = draw(facts, places)
+    assert time.process_time() - began < 1.0
+    assert len(layers['states']) == 500 and len(layers['links']) == 2000
+    assert len(json.dumps(layers)) < 500_000
+
+
+def test_a_long_id_is_shortened() -> None:
+    entry, = draw(Facts(known=(-2**63,)), Places())['states']
+    assert entry[0] == str(-2**63) and entry[5] == '\u20265808' and entry[6] == str(-2**63)
+
+
+def test_the_map_lies_under_the_states() -> None:
+    ground = Ground('data:image/png;base64,', (0.0, 0.0), (2.0, 1.0), ((1.0, 0.5, True),), 0.5)
+    layers = draw(Facts(description=GRID, ground=ground), Places())
+    assert layers['ground'] == {
+        'image': 'data:image/png;base64,', 'x': 0, 'y': -2, 'width': 4, 'height': 2,
+        'doors': [[1.5, -1.5, 1, True]]}
+    assert draw(Facts(ground=ground), Places())['ground'] is None    # whose frame nobody knows

@@ -1,0 +1,114 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The state machine, the timeline, the controls, and the picture of a map."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+import struct
+from xml.etree import ElementTree
+import zlib
+
+from mnm_ros.core.exploration import Phase
+from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
+from mnm_ros.dashboard.facts import Facts
+from mnm_ros.dashboard.machine import machine
+from mnm_ros.dashboard.map_image import picture
+from mnm_ros.dashboard.timeline import MOST, Timeline
+from mnm_ros.interface import SERVICES
+import pytest
+
+
+@pytest.mark.parametrize('phase', Phase)
+def test_each_phase_has_its_place_in_the_machine_and_is_lit(phase: Phase) -> None:
+    drawn = ElementTree.fromstring(machine(phase.value))
+    lit = [group for group in drawn if group.get('class', '').endswith('lit')]
+    boxes = [group for group in lit if group.get('class').startswith('phase')]
+    assert len(boxes) == 1 and phase.value.partition('/')[0] in boxes[0].get('class')
+    assert len(lit) == 1 + ('/' in phase.value)
+
+
+def test_a_phase_of_a_later_version_does_no_harm() -> None:
+    drawn = ElementTree.fromstring(machine('<dreaming>&'))
+    assert not [group for group in drawn if group.get('class', '').endswith('lit')]
+
+
+def reported(number: int, steps: int, known: int = 0, **more: object) -> Facts:
+    report = {'steps': str(steps), 'candidates': '2', 'changes_noticed': str(
+        more.pop('noticed', 0))}
+    return Facts(report=report, reports=number, known=tuple(range(known)), **more)
+
+
+def test_the_timeline_has_a_point_for_each_report_and_lines_for_changes() -> None:
+    timeline = Timeline()
+    assert not timeline.update(Facts())
+    assert timeline.update(reported(1, 100, 3, true_setting=0, exploration_steps=90))
+    assert not timeline.update(reported(1, 150, 3))    # the same report
+    assert timeline.update(reported(2, 200, 4, true_setting=1, exploration_steps=95))
+    assert timeline.update(reported(3, 300, 2, true_setting=1, noticed=1, exploration_steps=99))
+    series = {entry['name']: entry for entry in timeline.options()['series']}
+    assert series['known']['data'] == [[100, 3], [200, 4], [300, 2]]
+    assert series['candidates']['data'][0] == [100, 2]
+    assert series['exploration']['data'][-1] == [300, 99]
+    assert series['true change']['markLine']['data'] == [{'xAxis': 200}]
+    assert series['change noticed']['markLine']['data'] == [{'xAxis': 300}]
+
+
+def test_the_timeline_stays_small_and_begins_anew_with_the_explorer() -> None:
+    timeline = Timeline()
+    for number in range(5 * MOST):
+        timeline.update(reported(number + 1, 10 * number, 1))
+    points = timeline.options()['series'][0]['data']
+    assert len(points) <= MOST and points[0][0] == 0 and points[-1][0] == 10 * (5 * MOST - 1)
+    timeline.update(reported(10**6, 5, 0))
+    assert timeline.options()['series'][0]['data'] == [[5, 0]]
+    assert timeline.options()['legend']['data'] == ['known', 'candidates']
+
+
+EVERYTHING = frozenset(control.service for control in CONTROLS.values())
+
+
+@pytest.mark.parametrize(('name', 'phase', 'why'), [
+    ('pause', 'checking/evaluation', ''), ('pause', 'paused', 'it is paused'),
+    ('pause', 'fault', 'the phase is fault'), ('resume', 'paused', ''),
+    ('resume', 'building/discovery', 'it is exploring'), ('recover', 'fault', ''),
+    ('recover', 'paused', 'there is no fault'), ('load', 'checking/evaluation', 'pause first'),
+    ('load', 'paused', ''), ('save', 'paused', ''), ('change', 'paused', '')])
+def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> None:
+    assert refusal(name, Facts(phase=phase, offered=EVERYTHING, heard=10.0), 11.0) == why
+
+
+def test_a_control_needs_whoever_offers_its_service() -> None:
+    assert refusal('change', Facts(), 0.0) == 'needs a simulator: nobody offers change'
+    silent = Facts(phase='paused', offered=EVERYTHING, heard=10.0)
+    assert refusal('resume', silent, 20.0) == 'the explorer is silent'
+    assert refusal('change', silent, 20.0) == ''
+    assert {control.service for control in CONTROLS.values()} == {
+        service.name for service in SERVICES if 'dashboard' in service.clients.split()}
+
+
+def test_the_robot_is_sent_to_known_states_only() -> None:
+    facts = Facts(known=(0, 7), navigator=True)
+    assert refusal_to_go(7, facts) == ''
+    assert refusal_to_go(8, facts) == 'state 8 is not known'
+    assert refusal_to_go(None, facts) == 'choose a known state first'
+    assert refusal_to_go(7, Facts(known=(7,))) == 'needs a navigator, which is not running'
+
+
+def test_a_map_becomes_a_picture_with_its_first_row_at_the_bottom() -> None:
+    url = picture([100, 0, -1, 0, 49, 50], 3, 2)
+    png = b64decode(url.removeprefix('data:image/png;base64,'))
+    assert png[:8] == b'\x89PNG\r\n\x1a\n' and struct.unpack('>II', png[16:24]) == (3, 2)
+    length, = struct.unpack('>I', png[33:37])
+    rows = zlib.decompress(png[41:41 + length])
+    assert [rows[7 * row + 2:7 * row + 7:2] for row in range(2)] == [
+        bytes([0, 0, 200]), bytes([200, 0, 0])]
+    assert picture([], 0, 0) == picture([1], 2, 2) == ''

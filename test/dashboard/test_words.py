@@ -1,0 +1,100 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What the page says."""
+
+from __future__ import annotations
+
+from mnm_ros.core.activity import Activity, Evidence, Progress
+from mnm_ros.dashboard import words
+from mnm_ros.dashboard.facts import Facts
+from mnm_ros.robot_description import RobotDescription
+import pytest
+
+DESCRIPTION = RobotDescription(('east', 'west'), 0, names={7: 'door'})
+
+
+def progressing(done: int, rate: str, aim: str = 'first hypothesis') -> Facts:
+    return Facts(report={'steps_per_second': rate}, activity=Activity(
+        progress=Progress(aim, done, 2838, 1800, 5000)))
+
+
+def test_what_is_left() -> None:
+    found = words.bar(progressing(812, '10.0'))
+    assert found.share == pytest.approx(812 / 2838)
+    assert found.text == 'about 3 min to the first hypothesis'
+    assert found.detail == 'step 812 of about 2,838, usually 1,800 to 5,000'
+    assert words.bar(progressing(812, '0.0')).text == 'about 2,026 steps to the first hypothesis'
+    assert words.bar(progressing(3000, '10.0', 'check')).text == (
+        'longer than predicted to the end of the sweep')
+    assert words.bar(progressing(3000, '10.0')).share == 1
+    assert words.bar(progressing(0, '1', 'relearning')).text == (
+        'about 47 min until the change is relearnt')
+    assert words.bar(Facts()) is None
+    assert words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
+
+
+@pytest.mark.parametrize(('seconds', 'text'), [
+    (0.4, '0 s'), (89, '89 s'), (90, '2 min'), (3600, '60 min'), (7260, '2 h 1 min'),
+    (7200, '2 h'), (3 * 86400, '3 days')])
+def test_durations(seconds: float, text: str) -> None:
+    assert words.duration(seconds) == text
+
+
+def test_who_is_not_there_is_told() -> None:
+    where = 'namespace /, ROS domain 0'
+    assert where in words.presence(Facts(), 100.0, where)
+    assert words.presence(Facts(heard=99.0), 100.0, where) == ''
+    assert 'silent for 12 s' in words.presence(Facts(heard=88.0), 100.0, where)
+
+
+def test_figures_to_be_seen_first() -> None:
+    facts = Facts(known=(0, 1), true_setting=1, exploration_steps=2841, report={
+        'steps': '12345', 'steps_per_second': '812.4', 'changes_noticed': '1', 'candidates': '3'})
+    assert words.tiles(facts) == [
+        ('known', '2', 'states with a policy'), ('candidates', '3', 'under examination'),
+        ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
+        ('exploration', '2,841', 'steps without good policies')]
+    assert [name for name, *_ in words.tiles(Facts())] == [
+        'known', 'candidates', 'steps', 'changes']
+
+
+def test_what_it_is_doing_and_why() -> None:
+    facts = Facts(status='round 1: 2 states known, now checking', activity=Activity(
+        sentence='testing the policy to 7'))
+    assert words.doing(facts) == 'Testing the policy to 7'
+    assert words.status(facts) == facts.status
+    assert words.doing(Facts(status='paused')) == 'Paused'
+    assert words.status(Facts(status='paused')) == ''
+
+
+def test_evidence_against_thresholds() -> None:
+    facts = Facts(description=DESCRIPTION, activity=Activity(tests=(
+        Evidence('policy', 7, None, 3.14159, 5.3), Evidence('transition', 7, 1, 40, 20),
+        Evidence('<b>', None, None, 1, 1234.5))))
+    assert words.evidence(facts) == [
+        ('policy to door (7)', pytest.approx(0.5928, abs=1e-4), '3.14 of 5.3'),
+        ('transitions of door (7), west', 1.0, '40 of 20'),
+        ('<b>', pytest.approx(1 / 1234.5), '1 of 1,234')]
+    table = words.evidence_table(facts)
+    assert '&lt;b&gt;' in table and '<b>' not in table and 'width:59%' in table
+
+
+def test_what_is_known_of_a_state() -> None:
+    facts = Facts(known=(0, 7), counts={7: {0: {8: 3, 7: 1}, -1: {0: 9}}}, description=DESCRIPTION,
+                  activity=Activity(home=0, limit=8.0, expected_steps={7: 3.456}))
+    assert words.about(facts, 7) == [
+        'known: its policy keeps within the limit',
+        'expected steps of its policy from home: 3.46, limit 8',
+        'east, 4 times: to 8 in 75%, to door (7) in 25%']
+    assert words.about(facts, 0)[0].startswith('home; known')
+    assert 'not known yet' in words.about(facts, 0)[1]
+    assert words.about(facts, 8)[0].startswith('met, but not known')
+    assert words.about(facts, 9) == ['not met yet']

@@ -1,0 +1,55 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The page in a browser, as a test sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+from typing import Any
+
+DEADLINE = 20.0    # s
+
+
+class Tab:
+    """The page in a browser, as somebody sees it who waits for what should come."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def text(self, selector: str) -> str:
+        """Return what is written in the first element that fits, hidden ones being empty."""
+        return self.driver.execute_script(
+            'return document.querySelector(arguments[0])?.innerText ?? ""', selector)
+
+    def count(self, selector: str) -> int:
+        return self.driver.execute_script(
+            'return document.querySelectorAll(arguments[0]).length', selector)
+
+    def click(self, selector: str) -> None:
+        """Click where a pointer would."""
+        self.driver.find_element('css selector', selector).click()
+
+    def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
+        end = time.monotonic() + DEADLINE
+        while True:
+            try:
+                value = condition()
+            except Exception as error:    # the page may be loading anew
+                value, what = None, f'{what} ({error})'[:500]
+            if value:
+                return value
+            assert time.monotonic() < end, f'waited {DEADLINE} s in vain: {what}; the page: ' + (
+                self.text('body'))
+            time.sleep(0.05)
+
+    def wait_for_text(self, selector: str, text: str) -> None:
+        self.wait_for(lambda: text in self.text(selector), f'{text!r} in {selector}')

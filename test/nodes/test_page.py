@@ -1,0 +1,118 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The page of the dashboard in a real browser, with real nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import re
+import signal
+import socket
+import sys
+from urllib.parse import urlsplit
+
+from node_processes import NodeProcess, Peer
+import pytest
+from tab import Tab
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
+
+from browsing import browser, missing  # noqa: E402, I100
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
+
+
+def address_of(dashboard: NodeProcess, peer: Peer) -> str:
+    return peer.wait_for(
+        lambda: re.search(r'the page is at (\S+)', dashboard.output), 'the address')[1]
+
+
+def answer_to_websocket(address: str, origin: str) -> str:
+    """Return the first line of the answer to a page of another origin that opens a websocket."""
+    host = urlsplit(address).netloc
+    with socket.create_connection(host.split(':'), timeout=5) as connection:
+        connection.sendall((
+            f'GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: {host}\r\n'
+            f'Origin: {origin}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+            'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n'
+        ).encode())
+        return connection.recv(4096).partition(b'\r\n')[0].decode()
+
+
+def test_looked_at_and_operated(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    dashboard = start('dashboard', port=0)
+    start('cmp_sim', scenario=scenario)
+    start('navigator')
+    exploring = explorer()
+    address = address_of(dashboard, peer)
+    with browser(tmp_path / 'profile') as driver:
+        driver.get(address)
+        tab = Tab(driver)
+        shown(tab, peer)
+        operated(tab, peer)
+        nothing_from_elsewhere(tab, address)
+
+        # An explorer that is killed is told of, and the one that comes after it is found.
+        exploring.kill()
+        tab.wait_for_text('.presence', 'has been silent for')
+        assert tab.count('.press-pause[disabled]') == 1
+        explorer(max_steps=1)
+        tab.wait_for_text('.chip', 'done')
+        tab.wait_for(lambda: tab.text('.presence') == '', 'no more silence')
+        tab.wait_for_text('.tile-known .value', '0')    # what the other one knew is forgotten
+
+        # So is the dashboard itself.
+        assert dashboard.stop(signal.SIGTERM, deadline=5) == 0
+        tab.wait_for_text('#popup', 'Connection lost')
+        start('dashboard', port=urlsplit(address).port)
+        tab.wait_for_text('.chip', 'done')
+        tab.wait_for(lambda: tab.text('#popup') == '', 'the connection')
+
+
+def shown(tab: Tab, peer: Peer) -> None:
+    tab.wait_for_text('.tile-known .value', '3')
+    tab.wait_for(lambda: tab.count('.state.known') == 3, 'the states of the corridor')
+    tab.wait_for(lambda: tab.count('.layer-links path') == 4, 'an arrow for each transition')
+    tab.wait_for(lambda: tab.count('.machine .phase.lit') == 1, 'the phase lit')
+    tab.wait_for(lambda: tab.text('.doing').strip(), 'what it is doing')
+    tab.click('[data-id="2"] circle')
+    tab.wait_for_text('.choice', 'State 2')
+    tab.wait_for(lambda: tab.count('path.way') == 2, 'the policy from 0 over 1 to 2')
+    tab.wait_for(lambda: re.search(r'from home: \d+\.\d+, limit 8', tab.text('.about')),
+                 'expected steps of the policy')
+    assert re.search(r'west, [\d,]+ times: to 1 in 100%', tab.text('.about'))
+    assert tab.count('.chart canvas') == 1
+
+
+def operated(tab: Tab, peer: Peer) -> None:
+    tab.click('.press-pause')
+    tab.wait_for_text('.chip', 'paused')
+    assert 'paus' in tab.text('.control:has(.press-pause) .result')
+    tab.click('.press-load')
+    tab.wait_for_text('.control:has(.press-load) .result', 'checkpoint_dir')    # a refusal
+    tab.click('.press-resume')
+    tab.wait_for_text('.chip', 'checking')
+    tab.click('.press-go')
+    tab.wait_for_text('.controls-card', 'reached 2 in')
+    tab.click('.press-change')
+    tab.wait_for(lambda: '\u2713' in tab.text('.control:has(.press-change) .result')
+                 or '\u2717' in tab.text('.control:has(.press-change) .result'), 'an answer')
+
+
+def nothing_from_elsewhere(tab: Tab, address: str) -> None:
+    loaded = tab.driver.execute_script(
+        'return performance.getEntriesByType("resource").map(entry => entry.name)')
+    assert len(loaded) > 5
+    assert [name for name in loaded if not name.startswith((address, 'data:'))] == []
+    assert '101' in answer_to_websocket(address, address.rstrip('/'))
+    assert '403' in answer_to_websocket(address, 'http://evil.example')
