@@ -34,7 +34,8 @@ ROS_WHEELS = [
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
-BENCHMARKS = ['matplotlib>=3.5']
+BENCHMARKS = ['matplotlib>=3.5', 'pillow>=9']
+DOCS = ['furo>=2024.1.29', 'matplotlib>=3.5', 'myst-parser>=3', 'sphinx>=7.1']
 
 
 def shared(folder: str, pattern: str) -> list:
@@ -57,9 +58,10 @@ setup(
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
-        'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS,
+        'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3', *CHECKERS, *DOCS,
                  *BENCHMARKS, *GYM],
         'benchmarks': BENCHMARKS,
+        'docs': DOCS,
         'mutants': ['cosmic-ray>=8.7,<9'],
     },
     data_files=[
