@@ -65,7 +65,7 @@ class Frame:
 
 
 def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
-    """Explore, and yield what is seen every ``stride`` steps until all has been relearnt."""
+    """Explore until all has been relearnt, and yield what is seen every ``stride`` steps."""
     scenario = load('two_rooms')
     robot = Simulator(scenario, seed)
     problem = Problem(actions=len(scenario.actions), radius=4.0, epsilon=1.0, delta=0.1)
@@ -83,6 +83,7 @@ def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
                 robot.change()
                 waiting = 0
             elif set(exploration.candidates) <= set(exploration.hypothesis.targets):
+                yield _frame(exploration, robot)
                 return
 
 
@@ -192,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add('--seed', type=int, default=1, metavar='N', help='of the robot and the explorer')
     add('--steps', type=int, default=20_000, metavar='N', help='stop after so many at the latest')
     given = parser.parse_args(arguments)
-    if not 10 <= given.stride <= given.steps or given.seed < 0:
+    if given.stride < 10 or given.steps < given.stride or given.seed < 0:
         parser.error('expected 10 <= --stride <= --steps and 0 <= --seed')
     first, *others = draw(list(record(given.stride, given.seed, given.steps)))
     first.save(given.output, save_all=True, append_images=others, loop=0, optimize=True,

@@ -88,8 +88,9 @@ def draw(text: str) -> str:
 
 
 def _box(axes: Axes, place: Place, state: str) -> Text:
-    return axes.text(*place, state, ha='center', va='center', fontsize=10, weight='bold', color=INK,
-                     bbox={'boxstyle': 'round,pad=0.5', 'facecolor': PAPER, 'edgecolor': INK})
+    return axes.text(
+        *place, state, ha='center', va='center', fontsize=10, weight='bold', color=INK,
+        bbox={'boxstyle': 'round,pad=0.5', 'facecolor': PAPER, 'edgecolor': INK})
 
 
 def _arrow(axes: Axes, start: Place, end: Place, source: Text | None, target: Text,
@@ -102,8 +103,9 @@ def _arrow(axes: Axes, start: Place, end: Place, source: Text | None, target: Te
 
 def _label(axes: Axes, start: Place, end: Place, labels: list[str], taken: list[Bbox]) -> Bbox:
     """Write the labels of an arrow where they cover no other ones, and return where that is."""
-    text = axes.text(0, 0, '\n'.join(labels), ha='center', va='center', fontsize=9, color=INK, bbox={
-        'boxstyle': 'square,pad=0.1', 'facecolor': PAPER, 'edgecolor': 'none'})
+    text = axes.text(
+        0, 0, '\n'.join(labels), ha='center', va='center', fontsize=9, color=INK,
+        bbox={'boxstyle': 'square,pad=0.1', 'facecolor': PAPER, 'edgecolor': 'none'})
     for along in (*ALONG, ALONG[0]):
         text.set_position(_on(start, end, along))
         extent = text.get_window_extent().padded(CLEAR)
