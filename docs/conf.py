@@ -33,7 +33,8 @@ highlight_language = 'text'
 
 # The reference of the Python API is made without ROS, with or without one at hand.
 autodoc_mock_imports = [
-    'diagnostic_msgs', 'geometry_msgs', 'lifecycle_msgs', 'nav_msgs', 'rcl_interfaces', 'rclpy',
+    'action_msgs', 'ament_index_python', 'bondpy', 'builtin_interfaces', 'diagnostic_msgs',
+    'geometry_msgs', 'lifecycle_msgs', 'nav2_msgs', 'nav_msgs', 'rcl_interfaces', 'rclpy',
     'rosgraph_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs', 'visualization_msgs']
 autodoc_member_order = 'bysource'
 autodoc_typehints = 'signature'

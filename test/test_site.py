@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 from pathlib import Path
@@ -51,6 +52,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert done.stdout == f'The first page is {folder}/index.html\n'
     return folder
+
+
+def test_what_is_of_ros_is_not_needed() -> None:
+    """The API is made from stand-ins, which the settings name."""
+    from test_layers import _ROS
+    tree = ast.parse((ROOT / 'docs' / 'conf.py').read_text(encoding='utf-8'))
+    stand_ins, = (ast.literal_eval(node.value) for node in tree.body
+                  if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+                  and node.targets[0].id == 'autodoc_mock_imports')
+    imported = {name for path in (ROOT / 'mnm_ros').rglob('*.py') for name in re.findall(
+        r'^ *(?:from|import) (\w+)', path.read_text(encoding='utf-8'), re.MULTILINE)}
+    of_ros = {name for name in imported if _ROS.match(name)} - {'launch', 'launch_ros'}
+    assert {'rclpy', 'std_msgs'} < of_ros <= set(stand_ins)
 
 
 def page(site: Path, name: str) -> str:
