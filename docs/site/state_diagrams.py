@@ -104,7 +104,7 @@ def _arrow(axes: Axes, start: Place, end: Place, source: Text | None, target: Te
 def _label(axes: Axes, start: Place, end: Place, labels: list[str], taken: list[Bbox]) -> Bbox:
     """Write the labels of an arrow where they cover no other ones, and return where that is."""
     text = axes.text(
-        0, 0, '\n'.join(labels), ha='center', va='center', fontsize=9, color=INK,
+        0, 0, '\n'.join(labels), ha='center', va='center', fontsize=9, color=INK, zorder=4,
         bbox={'boxstyle': 'square,pad=0.1', 'facecolor': PAPER, 'edgecolor': 'none'})
     for along in (*ALONG, ALONG[0]):
         text.set_position(_on(start, end, along))
