@@ -118,7 +118,9 @@ def draw(frames: Sequence[Frame]) -> list[Image.Image]:
     rooms = describe(load('two_rooms'), 0)
     pictures = [_picture(frames[:number + 1], frames[-1].steps, rooms)
                 for number in range(len(frames))]
-    palette = pictures[-1].quantize(COLORS_IN_FILE, dither=Image.Dither.NONE)
+    # Taken from pictures from beginning to end, as no single one shows much of every colour.
+    some = [np.asarray(picture) for picture in pictures[::max(1, len(pictures) // 10)]]
+    palette = Image.fromarray(np.vstack(some)).quantize(COLORS_IN_FILE, dither=Image.Dither.NONE)
     return [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
 
 

@@ -31,6 +31,16 @@ def test_a_picture_of_every_so_many_steps(
         assert picture.is_animated and picture.info['loop'] == 0
 
 
+def test_no_colour_is_lost() -> None:
+    frames = list(animation.record(800, seed=1))
+    last = animation.draw([frames[0], frames[-1]])[-1].convert('RGB')
+    shown = [color for _, color in last.getcolors()]
+    for name, wanted in animation.COLORS.items():
+        channels = [int(wanted[i:i + 2], 16) for i in (1, 3, 5)]
+        assert any(sum(abs(one - other) for one, other in zip(channels, color)) < 20
+                   for color in shown), name
+
+
 def test_both_changes_are_in_it_and_are_relearnt() -> None:
     frames = list(animation.record(500, seed=1))
     assert len(frames[-1].changes) == 2
