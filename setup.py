@@ -41,7 +41,8 @@ CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
 # For mnm_ros record; seen to work with rosbags 0.11.9, mcap-ros2-support 0.6.0
 BAGS = ['rosbags>=0.11,<0.12', 'mcap-ros2-support>=0.5.3']
 REPORT = ['jinja2>=3', 'matplotlib>=3.5']
-BENCHMARKS = ['matplotlib>=3.5', 'rich>=12.3']
+BENCHMARKS = ['matplotlib>=3.5', 'pillow>=9', 'rich>=12.3']
+DOCS = ['furo>=2024.1.29', 'matplotlib>=3.5', 'myst-parser>=3', 'sphinx>=7.1']
 
 
 def shared(folder: str, pattern: str) -> list:
@@ -71,9 +72,10 @@ setup(
         'dashboard': DASHBOARD,
         'report': REPORT,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
-                 'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *DASHBOARD, *GRAPHML, *GYM,
-                 *REPORT],
+                 'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *DASHBOARD, *DOCS,
+                 *GRAPHML, *GYM, *REPORT],
         'benchmarks': BENCHMARKS,
+        'docs': DOCS,
         'mutants': ['cosmic-ray>=8.7,<9'],
     },
     data_files=[

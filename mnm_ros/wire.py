@@ -68,10 +68,13 @@ STATIC_TRANSFORMS = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """For ``tf_static``, to hear all that is latched there."""
 
+LEASE = 2.0
+"""Seconds without a heartbeat after which a node counts as hung or dead."""
+
 HEARTBEAT = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE,
-    deadline=Duration(seconds=2), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
-    liveliness_lease_duration=Duration(seconds=2))
+    deadline=Duration(seconds=LEASE), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
+    liveliness_lease_duration=Duration(seconds=LEASE))
 """For ``heartbeat``: a subscriber with the same profile is notified if the node hangs or dies."""
 
 HEARTBEATS = QoSProfile(

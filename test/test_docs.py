@@ -12,17 +12,29 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 import re
 
+from mnm_ros.command.main import COMMANDS
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / 'docs').glob('*.md'))
-PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *DOCS]
+NOTEBOOKS = sorted((ROOT / 'docs').glob('*.ipynb'))
+PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *DOCS, *NOTEBOOKS]
 TESTS = {path.stem: path.read_text(encoding='utf-8') for path in (ROOT / 'test').rglob('*.py')}
 # `test_module::test_function`, where ... stands for the rest of a name, [case] for a case of it
 TEST_NAME = r'`(test_\w+)?(?:::(test_\w+?)(\.\.\.)?)?(?:\[(\w+)\])?`'
+
+
+def text_of(page: Path) -> str:
+    """Return a page, or the text between the code of a notebook."""
+    text = page.read_text(encoding='utf-8')
+    if page.suffix != '.ipynb':
+        return text
+    return '\n\n'.join(''.join(cell['source']) for cell in json.loads(text)['cells']
+                       if cell['cell_type'] == 'markdown')
 
 
 def without_code(text: str) -> str:
@@ -31,13 +43,12 @@ def without_code(text: str) -> str:
 
 def anchors(page: Path) -> set[str]:
     """Return the anchors that GitHub gives the headings of a page."""
-    headings = re.findall(r'^#+ (.*)$', without_code(page.read_text(encoding='utf-8')),
-                          re.MULTILINE)
+    headings = re.findall(r'^#+ (.*)$', without_code(text_of(page)), re.MULTILINE)
     return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
 
 
 def links(page: Path) -> list[str]:
-    return re.findall(r'\]\(([^)\s]+)\)', without_code(page.read_text(encoding='utf-8')))
+    return re.findall(r'\]\(([^)\s]+)\)', without_code(text_of(page)))
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
@@ -53,7 +64,20 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 
 def test_the_index_leads_to_every_page() -> None:
     linked = {link.split('#')[0] for link in links(ROOT / 'docs' / 'index.md')}
-    assert {page.name for page in DOCS} - {'index.md'} <= linked
+    pages = {page.name for page in (*DOCS, *NOTEBOOKS, *(ROOT / 'docs').glob('*.rst'))}
+    assert pages - {'index.md'} <= linked
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+def test_commands_that_are_mentioned_exist(page: Path) -> None:
+    text = text_of(page)
+    scripts = re.findall(r'(?<![\w/])(?:scripts|benchmarks|examples)/[a-z]\w+(?:\.py)?\b', text)
+    assert [name for name in scripts if not (ROOT / name).is_file()] == []
+    code = ''.join(re.findall(r'^ *```\n(.*?)^ *```', text, re.DOTALL | re.MULTILINE))
+    words = re.findall(r'^ *(?:\$ )?(?:python3 -m |\.venv/bin/)?mnm_ros ([a-z]\w+)', code,
+                       re.MULTILINE)
+    words += re.findall(r'`(?:python3 -m )?mnm_ros ([a-z]\w+)[^`]*`', text)
+    assert [word for word in words if word not in COMMANDS] == []
 
 
 @pytest.mark.parametrize('page', DOCS, ids=lambda page: page.name)
@@ -83,3 +107,9 @@ def test_the_picture_of_the_terminal_needs_no_other_file() -> None:
         encoding='utf-8').replace('&#160;', ' ')
     assert 'The hypothesis is right.' in picture
     assert re.findall(r'https?://[^"]*', picture) == ['http://www.w3.org/2000/svg']
+
+
+def test_the_moving_picture_moves_and_is_small() -> None:
+    picture = ROOT / 'docs' / 'figures' / 'exploration.gif'
+    assert picture.read_bytes().count(b'\x21\xf9\x04') > 50    # of each frame
+    assert picture.stat().st_size < 400_000

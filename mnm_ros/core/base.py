@@ -56,7 +56,7 @@ class BaseAlgorithm(ABC):
 
     @abstractmethod
     def step_bound(self, known: int) -> int:
-        """Return the steps a whole run stays below with high probability, ``known`` = |K|."""
+        """Return the steps a whole run stays below with high probability, ``known`` = ``|K|``."""
 
     @abstractmethod
     def next_action(self) -> int:

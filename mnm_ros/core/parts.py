@@ -146,6 +146,7 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
 
 
 BASES: Mapping[str, BaseFactory] = {'ucb_explore': _ucb_explore, 'disco': _disco}
+"""From what ``BaseFactory`` names."""
 
 PARTS: Mapping[str, Mapping[str, Any]] = {
     'base': BASES, 'evaluation': EVALUATIONS, 'optimism': OPTIMISMS, 'discovery': DISCOVERIES,

@@ -19,7 +19,6 @@ from mnm_ros.nodes.common.graph_watch import full_name
 from rclpy.node import Node
 from std_msgs.msg import Header
 
-_LEASE: float = wire.HEARTBEAT.liveliness_lease_duration.nanoseconds / 1e9
 _KNOWN = 1.0      # s, from an order until its sender is surely known
 _HELD_UP = 1.0    # s without a look, after which heartbeats may be waiting to be heard
 
@@ -52,7 +51,7 @@ class CommanderWatch:
         """
         held_up, self._looked = now > self._looked + _HELD_UP, now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
-                       if held_up or now < beat + _LEASE}
+                       if held_up or now < beat + wire.LEASE}
         publishers = frozenset(
             map(full_name, self._node.get_publishers_info_by_topic(self._topic)))
         well = publishers & self._beats.keys()

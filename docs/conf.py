@@ -1,0 +1,46 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The settings with which Sphinx makes a site of this folder: ``scripts/docs``."""
+
+from importlib.util import find_spec
+from pathlib import Path
+import sys
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path[:0] = [str(ROOT), str(HERE / 'site')]    # the package, and the extensions below
+
+from mnm_ros import __version__  # noqa: E402
+
+project = 'mnm_ros'
+author = 'mnm_ros maintainers'
+copyright = f'2026, {author}'    # noqa: A001
+release = version = __version__
+
+extensions = ['myst_parser', 'sphinx.ext.autodoc', 'arrangement', 'notebook', 'state_diagrams']
+exclude_patterns = ['site']
+myst_heading_anchors = 4
+myst_fence_as_directive = ['mermaid']
+highlight_language = 'text'
+
+# The reference of the Python API is made without ROS, with or without one at hand.
+autodoc_mock_imports = [
+    'action_msgs', 'ament_index_python', 'bondpy', 'builtin_interfaces', 'diagnostic_msgs',
+    'geometry_msgs', 'lifecycle_msgs', 'nav2_msgs', 'nav_msgs', 'rcl_interfaces', 'rclpy',
+    'rosgraph_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs', 'visualization_msgs']
+autodoc_member_order = 'bysource'
+autodoc_typehints = 'signature'
+autodoc_default_options = {'members': True}
+python_use_unqualified_type_names = True
+
+html_theme = 'furo' if find_spec('furo') else 'alabaster'
+html_title = f'mnm_ros {release}'
+html_copy_source = False

@@ -1,0 +1,93 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The tutorial leads where it says: its files are saved, and its commands typed, as printed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import re
+import signal
+import subprocess
+import sys
+
+from mnm_ros.console.arguments import parse
+from mnm_ros.core import Exploration, play, Problem, settings
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / 'docs' / 'tutorial.md').read_text(encoding='utf-8')
+BLOCKS = re.findall(r'^```(\w*)\n(.*?)^```', PAGE, re.DOTALL | re.MULTILINE)
+LONG = 120.0    # s
+
+
+def block(beginning: str) -> str:
+    found, = (text for _, text in BLOCKS if text.startswith(beginning))
+    return found
+
+
+def saved(language: str, path: Path) -> None:
+    text, = (text for kind, text in BLOCKS if kind == language)
+    path.write_text(text, encoding='utf-8')
+
+
+def test_a_scenario_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without nodes, which takes a second; test_live_run.py has the command with them."""
+    monkeypatch.chdir(tmp_path)
+    saved('yaml', tmp_path / 'warehouse.yaml')
+    options = parse(block('scripts/explore warehouse.yaml').split()[1:])
+    assert options.goal is not None and options.goal.changes == 1
+    problem = Problem(len(options.scenario.actions), radius=4.0, epsilon=1.0, delta=0.1)
+    exploration, robot = Exploration(settings(problem)), Simulator(options.scenario)
+    play(exploration, robot.step, 3_990)
+    assert robot.setting == 0 and 3 in exploration.hypothesis.targets
+    while exploration.changes_relearnt < 1:
+        play(exploration, robot.step, 10)
+    assert judge(robot.cmp, exploration.hypothesis, 4.0, 1.0).ok and robot.setting == 1
+    known = exploration.hypothesis.targets
+    shown = block('known  ')
+    assert f'known           {len(known)} states\n' in shown and not {3, 11} & set(known)
+    assert 'too far         11 ' in shown and 'limit 8 ' in shown and problem.limit == 8
+
+
+def test_a_robot_side_of_ones_own(tmp_path: Path) -> None:
+    saved('python', tmp_path / 'camera.py')
+    (tmp_path / 'scripts').symlink_to(ROOT / 'scripts')
+    (tmp_path / 'python3').write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tmp_path / 'python3').chmod(0o755)
+    given = {**os.environ, 'MNM_PYTHON': sys.executable,
+             'PATH': f'{tmp_path}{os.pathsep}{os.environ["PATH"]}'}
+
+    def typed(command: str) -> str:
+        done = subprocess.run(['bash', '-c', command], cwd=tmp_path, env=given, text=True,
+                              capture_output=True, timeout=LONG)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        return done.stdout
+
+    background = block('python3 camera.py').strip().rstrip('&')
+    robot = subprocess.Popen(['bash', '-c', f'exec {background}'], cwd=tmp_path, env=given,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        # A few clauses stand for all, which take ten seconds.
+        lines = typed(block('python3 -m mnm_ros contract').strip() + ' -k "reset or it_is"')
+        assert re.findall(r'^(ok|FAILED|skipped) ', lines, re.MULTILINE) == ['ok'] * 3, lines
+        said, shown = typed(block('scripts/explore --robot')), block('hypothesis ')
+        assert 'hypothesis      1.0\n' in said and 'hypothesis      1.0\n' in shown
+        found, wanted = (sorted(re.search(r'^known +9: (.*)$', text, re.MULTILINE)[1].split())
+                         for text in (said, shown))
+        assert found == wanted
+        robot.send_signal(signal.SIGINT)
+        assert robot.wait(LONG) == 0
+    finally:
+        robot.kill()
+        robot.wait()
