@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 import sys
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from mnm_ros.command.arguments import parser, split, within
 
@@ -68,6 +68,10 @@ def _recorder(writer: BagWriter, path: Path, count: list[int]) -> Node:
     from mnm_ros.interface import TOPICS
     from rclpy.node import Node
     from rclpy.qos import QoSProfile, ReliabilityPolicy
+    try:
+        from rclpy.event_handler import SubscriptionEventCallbacks
+    except ImportError:    # Humble
+        from rclpy.qos_event import SubscriptionEventCallbacks
     node = Node('recorder')
 
     def heard(channel: int) -> Callable[[bytes], None]:
@@ -75,6 +79,12 @@ def _recorder(writer: BagWriter, path: Path, count: list[int]) -> Node:
             writer.write(channel, data, time.time_ns())
             count[0] += 1
         return write
+
+    def missed(name: str) -> Callable[[Any], None]:
+        return lambda lost: node.get_logger().error(
+            f'{lost.total_count} messages of {name} were lost so far: steps come faster than they '
+            'can be recorded, and this file may not be one that can be replayed',
+            throttle_duration_sec=5.0)
 
     for topic in (topic for group in TOPICS.values() for topic in group):
         if topic.name in RECORDED:
@@ -85,7 +95,8 @@ def _recorder(writer: BagWriter, path: Path, count: list[int]) -> Node:
             node.create_subscription(
                 getattr(import_module(f'{package}.msg'), kind), topic.name, heard(channel),
                 QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.RELIABLE,
-                           durability=durability), raw=True)
+                           durability=durability),
+                event_callbacks=SubscriptionEventCallbacks(message_lost=missed(name)), raw=True)
     node.create_timer(_FLUSH, writer.flush)
     node.get_logger().info(f'recording into {path} until Ctrl-C')
     return node

@@ -69,7 +69,7 @@ def test_asking_changes_nothing(options: dict) -> None:
 def test_the_story_of_a_change() -> None:
     exploration, heard, known = explorer(), [], {}
     for step in steps(exploration, 13_000, 7000):
-        if step % 50 == 0 or 7000 < step < 7030:
+        if step % 50 == 0 or 7000 < step < 7200:
             heard.append(exploration.activity())
         if step == 6999:
             before = {tuple(row[:3]) for row in exploration.transitions()}

@@ -42,12 +42,16 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     for number, source in enumerate((null, output, output)):
         os.dup2(source, number)
     os.closerange(3, 256)
+    path = os.environ.get('PYTHONPATH')
     os.environ.clear()
     os.environ.update(order['environment'])
     os.chdir(order['directory'])
-    program = order['program']
+    program, script = order['program'], order['program'].endswith('.py')
     sys.argv = [program, *order['arguments']]
-    if program.endswith('.py'):
+    if os.environ.get('PYTHONPATH') != path:    # what has been imported may not be what is wanted
+        words = [program] if script else ['-m', f'mnm_ros.nodes.{program}']
+        os.execv(sys.executable, [sys.executable, *words, *order['arguments']])
+    if script:
         sys.path.insert(0, os.path.dirname(program))
         return lambda: runpy.run_path(program, run_name='__main__')
     main = import_module(f'mnm_ros.nodes.{program}').main

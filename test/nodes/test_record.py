@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+import time
 
 from mnm_ros.bags.inputs import Recorded
 from mnm_ros.bags.reading import read_bag
@@ -35,6 +36,8 @@ def test_a_recorded_run_is_that_of_the_transition_log(
         start: Callable, explorer: Callable, peer: Peer, robot: ScriptedRobot,
         tmp_path: Path) -> None:
     """With a pause, a robot that is moved, a fault, a load, and an explorer that is killed."""
+    # The step topics keep ten messages: nobody can record a robot that is too fast for that.
+    robot.around = lambda seq, state: time.sleep(0.003)
     path = tmp_path / 'run.mcap'
     recorder = start(str(ROOT / 'mnm_ros' / '__main__.py'), given=['record', '--out', str(path)])
     peer.wait_for(lambda: 'recording into' in recorder.output, 'the recorder')

@@ -46,7 +46,7 @@ class CommandLink(RobotLink):
     """
 
     loop: StepLoop
-    _explored: Exploration
+    _explored: Exploration | None = None    # nothing yet while what is on the disk is replayed
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
@@ -86,7 +86,8 @@ class CommandLink(RobotLink):
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
         super().tick(limits, now)
-        self._interruptions.look(self._explored)
+        if self._explored:
+            self._interruptions.look(self._explored)
         if self._last_reset:
             self._last_reset.tick(now)
 

@@ -212,7 +212,8 @@ class ExplorationSession:
             exploration.robot_lost(f'going on from step {exploration.steps}')
         exploration.on_event = self._guard.outside(self._publishers.event)
         exploration.on_hypothesis = self._guard.outside(self._publish)
-        self._link.follow(exploration)
+        if not self.checkpointing.waiting:    # else it is one that nobody goes on with
+            self._link.follow(exploration)
         self._call(self._publish, exploration.hypothesis)
 
     def _publish(self, hypothesis: Hypothesis | None) -> None:
