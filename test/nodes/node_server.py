@@ -22,7 +22,6 @@ from collections.abc import Callable
 from importlib import import_module
 import json
 import os
-import runpy
 import select
 import signal
 import sys
@@ -47,13 +46,10 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     os.environ.update(order['environment'])
     os.chdir(order['directory'])
     program, script = order['program'], order['program'].endswith('.py')
-    sys.argv = [program, *order['arguments']]
-    if os.environ.get('PYTHONPATH') != path:    # what has been imported may not be what is wanted
+    if script or os.environ.get('PYTHONPATH') != path:    # nothing imported so far may be wanted
         words = [program] if script else ['-m', f'mnm_ros.nodes.{program}']
         os.execv(sys.executable, [sys.executable, *words, *order['arguments']])
-    if script:
-        sys.path.insert(0, os.path.dirname(program))
-        return lambda: runpy.run_path(program, run_name='__main__')
+    sys.argv = [program, *order['arguments']]
     main = import_module(f'mnm_ros.nodes.{program}').main
     return lambda: sys.exit(main())
 
