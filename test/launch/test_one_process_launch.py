@@ -18,8 +18,11 @@ from pathlib import Path
 import re
 import signal
 
-from launched import Launch
 import pytest
+
+pytest.importorskip('launch_ros', reason='launch_ros is not installed')
+
+from launched import Launch  # noqa: E402, I100
 
 
 @pytest.mark.parametrize('name', ['explore', 'robot'])

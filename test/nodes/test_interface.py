@@ -61,7 +61,11 @@ def test_types_and_qualities_of_service(start: Callable, peer: Peer) -> None:
     for name, kind in viewed():    # in the files for RViz and Foxglove
         shown = {each.replace('/', '/msg/') for each in SHOWN[kind]}
         assert shown >= set(there.get(f'/robot_1{name}') or there[name]), name
-    types = dict(peer.node.get_service_names_and_types())
+
+    def types() -> dict[str, list[str]]:
+        return dict(peer.node.get_service_names_and_types())
+
     for service in SERVICES:
         if service.name not in NOT_STARTED:
-            assert types[full(service.name)] == [service.type.replace('/', '/srv/')]
+            kind = peer.wait_for(lambda: types().get(full(service.name)), service.name)  # noqa: B023
+            assert kind == [service.type.replace('/', '/srv/')]
