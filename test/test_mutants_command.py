@@ -35,6 +35,12 @@ def test_the_nearest_tests_are_taken(module: str, tests: str | None) -> None:
     assert mutants.tests_of(module) == tests
 
 
+def test_the_test_of_the_same_name_comes_first() -> None:
+    assert mutants.own_first('mnm_ros/core/mnm.py', 'test/core') == (
+        'test/core/test_mnm.py test/core')
+    assert mutants.own_first('mnm_ros/core/arrays.py', 'test/core') == 'test/core'
+
+
 @pytest.mark.parametrize('wanted', ['mnm_ros/nodes', 'mnm_ros/core/absent.py', 'absent'])
 def test_what_has_no_tests_is_refused(wanted: str) -> None:
     with pytest.raises(SystemExit, match=wanted):
