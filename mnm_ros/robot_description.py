@@ -76,6 +76,20 @@ class RobotDescription:
         """Return what people call a state: its name, if it has one, and its id."""
         return f'{self.names[state]} ({state})' if state in self.names else str(state)
 
+    def state(self, text: str) -> int:
+        """
+        Return the state that people mean by its id or its name.
+
+        :raises ValueError: if there is none, or if several have the name.
+        """
+        if text.removeprefix('-').isdecimal():
+            return int(text)
+        found = [state for state, name in self.names.items() if name == text]
+        if len(found) != 1:
+            raise ValueError(f'{text!r} is the name of {len(found)} states, expected the id or '
+                             'the name of one')
+        return found[0]
+
     def to_text(self) -> str:
         """Return it as JSON."""
         states: dict[str, dict[str, object]] = {

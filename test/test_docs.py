@@ -74,9 +74,9 @@ def test_commands_that_are_mentioned_exist(page: Path) -> None:
     scripts = re.findall(r'(?<![\w/])(?:scripts|benchmarks|examples)/[a-z]\w+(?:\.py)?\b', text)
     assert [name for name in scripts if not (ROOT / name).is_file()] == []
     code = ''.join(re.findall(r'^ *```\n(.*?)^ *```', text, re.DOTALL | re.MULTILINE))
-    words = re.findall(r'^ *(?:\$ )?(?:python3 -m |\.venv/bin/)?mnm_ros ([a-z]\w+)', code,
+    words = re.findall(r'^ *(?:\$ )?(?:python3 -m |\.venv/bin/)?mnm_ros ([a-z]\w+)\b(?!\.)', code,
                        re.MULTILINE)
-    words += re.findall(r'`(?:python3 -m )?mnm_ros ([a-z]\w+)[^`]*`', text)
+    words += re.findall(r'`(?:python3 -m )?mnm_ros ([a-z]\w+)\b(?!\.)[^`]*`', text)
     assert [word for word in words if word not in COMMANDS] == []
 
 

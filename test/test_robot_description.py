@@ -97,3 +97,11 @@ def test_the_difference_shows_both_lists(actions: list, differs: bool) -> None:
     found = difference(WHOLE, actions)
     assert bool(found) is differs
     assert not differs or '[east, west]' in found and f'[{", ".join(actions)}]' in found
+
+
+def test_a_state_is_found_by_its_id_or_its_name() -> None:
+    described = RobotDescription(('go',), names={4: 'kitchen', 5: 'door', 6: 'door'})
+    assert [described.state(text) for text in ('4', '-7', 'kitchen')] == [4, -7, 4]
+    for text, found in (('cellar', 0), ('door', 2)):
+        with pytest.raises(ValueError, match=f'{text!r} is the name of {found} states'):
+            described.state(text)

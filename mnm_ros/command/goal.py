@@ -29,20 +29,41 @@ def main(arguments: Sequence[str], program: str) -> int:
     made = parser(program, 'Send the robot to a known state and wait until it is there. Ctrl-C '
                   'gives the goal up. Needs the node navigator (mnm_ros run navigator).')
     add_timeout(made)
-    made.add_argument('state', type=int, metavar='STATE', help='the id of a known state')
+    made.add_argument('state', metavar='STATE',
+                      help='a known state, by its id or the name that the robot side gives it')
     given = made.parse_args(words)
-    if not -2**63 <= given.state < 2**63:
-        made.error(f'STATE is {given.state}, expected an int64')
 
     from mnm_ros.command.talk import Talk, Unheard
     try:
         with Talk(given.namespace, ros_arguments, given.timeout) as talk:
-            result, status = _go(talk, given.state)
-    except Unheard as error:
+            result, status = _go(talk, _state(talk, given.state))
+    except (Unheard, ValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     print(result, file=sys.stderr if status else sys.stdout)
     return status
+
+
+def _state(talk: Talk, text: str) -> int:
+    """
+    Return the state that is meant.
+
+    :raises ValueError: if there is no such state.
+    """
+    from mnm_ros import wire
+    from mnm_ros.robot_description import RobotDescription
+    from std_msgs.msg import String
+    description = RobotDescription(('unknown',))
+    if not text.removeprefix('-').isdecimal():
+        heard: list[str] = []
+        named = talk.node.create_subscription(
+            String, 'robot_side', lambda message: heard.append(message.data), wire.LATCHED)
+        talk.find(lambda: heard, f'nobody publishes {named.topic_name}, which names states')
+        description = RobotDescription.from_text(heard[-1])
+    state = description.state(text)
+    if not -2**63 <= state < 2**63:
+        raise ValueError(f'STATE is {state}, expected an int64')
+    return state
 
 
 def _go(talk: Talk, state: int) -> tuple[str, int]:

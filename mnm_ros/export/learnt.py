@@ -155,14 +155,7 @@ class Learnt:
 
         :raises ValueError: if there is none, or if several have the name.
         """
-        if text.removeprefix('-').isdecimal():
-            return int(text)
-        names = self.description.names if self.description is not None else {}
-        found = [state for state, name in names.items() if name == text]
-        if len(found) != 1:
-            raise ValueError(f'{text!r} is the name of {len(found)} states, expected the id or '
-                             'the name of one')
-        return found[0]
+        return (self.description or RobotDescription(('unknown',))).state(text)
 
     def _pairs(self) -> Iterator[tuple[tuple[int, int], Mapping[int, int]]]:
         for state, actions in sorted(self.counts.items()):

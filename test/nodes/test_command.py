@@ -139,6 +139,8 @@ def test_goals(start: Callable, peer: Peer) -> None:
     assert again.returncode == 0 and again.stdout.startswith('reached 3'), again
     unknown = command('goal', '-7')
     assert (unknown.returncode, unknown.stderr) == (1, 'refused -7: unknown state\n')
+    nowhere = command('goal', 'kitchen')
+    assert nowhere.returncode == 1 and "'kitchen' is the name of 0 states" in nowhere.stderr
 
 
 def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:
