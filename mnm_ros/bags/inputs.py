@@ -160,8 +160,9 @@ class Recorded(Inputs):
         if seq not in self.bag.answers:
             raise Refused(
                 f'{self.path} lacks the answer to the order {seq} after {self._steps} steps, '
-                'expected every message of state, from a recorder that was there before the '
-                'explorer (RESET by the service return_home is no message)')
+                'expected every message of state: was the recorder there before the explorer, '
+                'and the robot slow enough for it (a simulator has the parameter latency; mnm_ros '
+                'trial needs no recorder)? RESET by the service return_home is no message')
 
     def _check_end(self, seq: int) -> None:
         """Refuse a bag that goes on after something that is missing."""

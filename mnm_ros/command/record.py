@@ -83,7 +83,8 @@ def _recorder(writer: BagWriter, path: Path, count: list[int]) -> Node:
     def missed(name: str) -> Callable[[Any], None]:
         return lambda lost: node.get_logger().error(
             f'{lost.total_count} messages of {name} were lost so far: steps come faster than they '
-            'can be recorded, and this file may not be one that can be replayed',
+            'can be recorded, and this file may not be one that can be replayed; slow a simulator '
+            'down (latency), or keep the run by mnm_ros trial',
             throttle_duration_sec=5.0)
 
     for topic in (topic for group in TOPICS.values() for topic in group):

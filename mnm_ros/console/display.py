@@ -106,7 +106,8 @@ class Lines:
         # What is known and what was seen arrive one after the other: whatever lasts is told.
         if snapshot.beyond and self._before.beyond == snapshot.beyond != self._beyond:
             self._beyond = snapshot.beyond
-            self.write(f'beyond the radius {wording.numbered(snapshot.beyond, wording.LINE)}')
+            seen = wording.numbered(snapshot.beyond, wording.LINE)
+            self.write(f'seen beyond the radius: {seen}')
         self._before = snapshot
         if seconds >= self._next_progress:
             self._next_progress = seconds + self._every

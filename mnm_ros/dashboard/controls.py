@@ -38,7 +38,7 @@ class Control(NamedTuple):
 CONTROLS = {
     'pause': Control('Pause', 'explore', False, 'an explorer',
                      'pauses after the current step; nothing is lost'),
-    'resume': Control('Explore', 'explore', True, 'an explorer', 'goes on exploring'),
+    'resume': Control('Go on', 'explore', True, 'an explorer', 'goes on exploring'),
     'recover': Control('Recover', 'recover', None, 'an explorer',
                        'leads out of a fault once the robot is well again'),
     'save': Control('Save', 'save', None, 'an explorer', 'has everything learnt on the disk'),

@@ -69,6 +69,7 @@ class Dashboard(Node):
         if self._hands:
             self._hands.look(now)
         self._ears.look(now, self._hands.offered if self._hands else frozenset())
+        self._server.remember(now)
 
 
 def main(args: list[str] | None = None) -> int:

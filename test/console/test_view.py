@@ -196,4 +196,4 @@ def test_lines_tell_what_is_beyond_the_radius_once_it_lasts() -> None:
     for snapshot in (FULL, passing, FULL, FULL, FULL, replace(FULL, met=frozenset())):
         lines.show(snapshot, 0.0, ())
     assert [line[9:] for line in out.getvalue().splitlines() if 'beyond' in line] == [
-        'beyond the radius 1: 4']
+        'seen beyond the radius: 1: 4']

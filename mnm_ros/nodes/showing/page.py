@@ -166,7 +166,7 @@ class Page:
 
     def _refresh(self) -> None:
         now = time.monotonic()
-        facts = self._shared.update(now)
+        facts = self._shared.update()
         absence = words.presence(facts, now, self._shared.where)
         self._say('presence', absence)
         self._once('absent', bool(absence), self._presence.set_visibility)

@@ -43,7 +43,7 @@ class Server:
         self._socket = _bound(host, port)
         shown = f'[{host}]' if ':' in host else host
         self.address = f'http://{shown}:{self._socket.getsockname()[1]}/'
-        shared = Shared(ears, hands, where)
+        shared = self._shared = Shared(ears, hands, where)
 
         ui.page('/', title='mnm_ros')(lambda: Page(shared))
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -54,6 +54,10 @@ class Server:
             OwnPagesOnly(application, host), log_level='warning', access_log=False,
             timeout_graceful_shutdown=_GRACE))
         self._thread = Thread(target=self._run, name='page', daemon=True)
+
+    def remember(self, now: float) -> None:
+        """Keep the course of things; to be called by the node, several times a second."""
+        self._shared.remember(now)
 
     def start(self) -> None:
         """Serve from now on."""

@@ -38,14 +38,18 @@ class Shared:
         self.timeline = Timeline()
         self.layers: Layers = {}
         self._drawn: tuple[Any, ...] = ()
-        self._charted = 0.0
+        self._charted, self._new = 0.0, False
         self.chart: dict[str, Any] = self.timeline.options()
 
-    def update(self, now: float) -> Facts:
+    def remember(self, now: float) -> None:
+        """Keep the course of things, whether anybody has a page open or not."""
+        self._new |= self.timeline.update(self.ears.facts)
+        if self._new and now >= self._charted + _CHART:
+            self._new, self._charted, self.chart = False, now, self.timeline.options()
+
+    def update(self) -> Facts:
         """Draw what is new and return the facts that it shows."""
         facts = self.ears.facts
-        if self.timeline.update(facts) and now >= self._charted + _CHART:
-            self._charted, self.chart = now, self.timeline.options()
         activity = facts.activity
         drawn = (facts.known, facts.counts, facts.description, facts.ground, facts.robot,
                  activity.current, activity.home, activity.candidates, activity.lost)
