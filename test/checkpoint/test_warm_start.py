@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from binomial import binomial_tail
@@ -130,6 +131,27 @@ def test_what_cannot_be_proven_is_refused(
     path = written(tmp_path / 'a.log.sqlite', explored(2.0, 1)[1])
     with pytest.raises(Refused, match=complaint):
         warm_start(path, identity(4.0, 1, **options))
+
+
+def test_it_goes_on_from_any_point_as_if_nothing_had_happened() -> None:
+    """In the middle of building, too, where the first stream is made again."""
+    found = recollect(explored(1.0, 1)[1])
+    asked = settings_by_name(identity(3.0))
+    exploration, robot = Exploration(asked, 1, recollection=found), Simulator(WHEEL, 1)
+    followers: list[Exploration] = []
+    for step in range(400):
+        action = exploration.next_action()
+        assert all(each.next_action() == action for each in followers), step
+        state = robot.step(action)
+        for each in (exploration, *followers):
+            each.observe(action, state)
+        if step in (0, 1, 40, 300):
+            point = json.loads(json.dumps(exploration.to_state()))
+            followers.append(Exploration(asked, 1, resume=point, recollection=found))
+            assert followers[-1].status != '' and not followers[-1].events
+    for each in followers:
+        assert each.diagnostics() == exploration.diagnostics()
+        assert each.hypothesis == exploration.hypothesis
 
 
 def test_with_another_home_it_begins_from_nothing() -> None:
