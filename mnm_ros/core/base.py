@@ -127,6 +127,15 @@ class BaseAlgorithm(ABC):
         It never finishes the run.
         """
 
+    def miss(self, state: int, action: int) -> None:
+        """
+        Take note of a step, no RESET, that somebody else made in the same CMP, and that was
+        broken off: nobody will say where it led; optional.
+
+        A base that learns by ``witness``, and whose certificates rest on it, has to count such
+        steps as it counts its own. It never finishes the run.
+        """
+
     def recall(self, steps: Sequence[Step]) -> bool:
         """
         Learn from steps that were made in the same CMP before this run; return whether it can.
