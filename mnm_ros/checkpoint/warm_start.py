@@ -106,8 +106,13 @@ def recalled(identity: Mapping[str, Any]) -> Recollection | None:
 
 
 def _epoch(exploration: Exploration) -> tuple[int, int]:
-    """Return what is another once a change was noticed."""
-    return exploration.changes_noticed, exploration.round
+    """
+    Return what is another once a change was noticed.
+
+    The world may have changed again before the first change was relearnt, so that whatever is
+    noticed counts.
+    """
+    return exploration.notices, exploration.round
 
 
 def _digest(found: Recollection) -> str:

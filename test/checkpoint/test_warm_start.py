@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
 from pathlib import Path
 
@@ -120,6 +121,33 @@ def test_what_is_taken() -> None:
     assert recollect(log).steps[-1] == (here, action, None)
     assert recollect(log).home == 0 and len(recollect(log).steps) < 10
     assert log.inputs[-1][0] is Input.INTERRUPTED
+
+
+def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first() -> None:
+    """It is not counted, as the first is not relearnt yet, but it was noticed."""
+    asked = identity(3.0)
+    exploration = Exploration(settings_by_name(asked), 1)
+    log, robot = Inputs(Path('log'), asked, None), Simulator(WHEEL, 1)
+    exploration.on_input = lambda *entry: log.inputs.append(entry)
+    alarms: list[int] = []
+    exploration.on_event = lambda event: (
+        alarms.append(event.step) if 'elsewhere' in event.text else None)
+
+    def go_on(until: Callable[[], object]) -> None:
+        while not until():
+            action = exploration.next_action()
+            exploration.observe(action, robot.step(action))
+
+    go_on(lambda: exploration.steps == 3000)
+    robot.change()
+    go_on(lambda: exploration.steps == 3417)
+    assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
+    robot.setting = 0
+    alarms.clear()
+    go_on(lambda: alarms)
+    go_on(lambda: exploration.steps == alarms[0] + 50)
+    assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
+    assert 0 < len(recollect(log).steps) <= 50
 
 
 @pytest.mark.parametrize('options, complaint', [
