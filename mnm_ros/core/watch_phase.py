@@ -19,13 +19,13 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
   ``1/(i (i + 1))`` of the part.
 - *Addition.* Rediscovery number ``j`` is a base run with delta ``1/(j (j + 1))`` of half of the
   part: what it certifies is added at once. What its ``lower_bound`` says is over the limit is
-  deleted, by the same delta. The other half is for *renewals*: when a change is noticed while
-  none is open, and when a rediscovery is begun while one is, the run under way begins to certify
-  by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal
-  number ``k``. Transitions and attempts after a moment that the past decides are as independent
-  as all others, so that renewal ``k`` is wrong with no more than its delta, given the past, and
-  the sum over all is the part, whatever is noticed and how often. A late rediscovery has a tiny
-  delta; this is why it does not make what has just changed dear.
+  deleted, by the same delta. The other half is for *renewals*: when a pair raises the alarm while
+  no change is open, and when a rediscovery is begun while one is, the run under way begins to
+  certify by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for
+  renewal number ``k``. Transitions and attempts after a moment that the past decides are as
+  independent as all others, so that renewal ``k`` is wrong with no more than its delta, given the
+  past, and the sum over all is the part, whatever is noticed and how often. A late rediscovery has
+  a tiny delta; this is why it does not make what has just changed dear.
 - *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,
   whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
   that refutes grows with the number of rediscoveries, so that the sum over all is the part.
