@@ -16,7 +16,8 @@ as the world does not change, whatever has chosen when to make them. So the sets
 the base ``disco`` (``docs/disco.md``) are as valid if they begin with the transitions of a log, in
 their order, as if the run had made them itself. Tests of attempts are left out, as the attempts
 were made with other policies. Only what came after the last change that was noticed, and after the
-last refuted hypothesis, is taken: whether to begin there depends on the past alone.
+last refuted hypothesis, is taken. Each notice depends on the past alone; that it is the last does
+not, nor does the last resume point of a checkpoint: ``docs/disco.md`` says what that costs.
 """
 
 from __future__ import annotations
@@ -106,8 +107,13 @@ def recalled(identity: Mapping[str, Any]) -> Recollection | None:
 
 
 def _epoch(exploration: Exploration) -> tuple[int, int]:
-    """Return what is another once a change was noticed."""
-    return exploration.changes_noticed, exploration.round
+    """
+    Return what is another once a change was noticed.
+
+    The world may have changed again before the first change was relearnt, so that whatever is
+    noticed counts.
+    """
+    return exploration.notices, exploration.round
 
 
 def _digest(found: Recollection) -> str:

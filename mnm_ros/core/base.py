@@ -127,6 +127,15 @@ class BaseAlgorithm(ABC):
         It never finishes the run.
         """
 
+    def miss(self, state: int, action: int) -> None:
+        """
+        Take note of somebody else's step in the same CMP that was broken off; optional.
+
+        It is no RESET, and nobody will say where it led. A base that learns by ``witness``, and
+        whose certificates rest on it, has to count such steps as its own. It never finishes the
+        run.
+        """
+
     def recall(self, steps: Sequence[Step]) -> bool:
         """
         Learn from steps that were made in the same CMP before this run; return whether it can.
@@ -166,10 +175,11 @@ class BaseAlgorithm(ABC):
 
     def lower_bound(self, policy: Policy) -> float:
         """
-        Return steps that ``policy`` takes at least on average, by what this run has learnt.
+        Return steps above the limit only if ``policy`` takes more than the limit on average.
 
-        The bounds belong to the promise of the run: with its delta, all that it ever returns
-        are right at once, as well as its policies. Optional.
+        By what this run has learnt; below the limit, the result may be anything. This belongs to
+        the promise of the run, and of what was renewed: with their deltas, all that it ever
+        returns is right at once, as well as its policies. Optional.
         """
         return -math.inf
 

@@ -57,6 +57,7 @@ class BuildingPhase:
         self.steps_taken = 0
         self._started: list[int] = []
         self._here: int | None = None
+        self._asked: int | None = None
         self._activate()
 
     @property
@@ -100,7 +101,8 @@ class BuildingPhase:
 
     def next_action(self) -> int:
         """Return the action of the active stream; the same until ``observe`` is called."""
-        return self.active.next_action()
+        self._asked = self.active.next_action()
+        return self._asked
 
     def observe(self, action: int, state: int) -> None:
         """Pass a step on to the streams and end the quantum where it is due."""
@@ -109,7 +111,7 @@ class BuildingPhase:
             for stream in self.streams:
                 if stream is not self.active:
                     stream.witness(self._here, action, state)
-        self._here = state
+        self._here, self._asked = state, None
         self._steps += 1
         self.steps_taken += 1
         # Who finished is the result: no other stream may have the robot any more.
@@ -124,9 +126,15 @@ class BuildingPhase:
         """
         Let the active stream start from home, as the robot may be anywhere.
 
-        The other streams are between two attempts.
+        The other streams are between two attempts. But a step that was broken off is none that
+        they may leave out: what they witness would be a choice of the steps that were made.
         """
-        self._here = None
+        if self._shared and self._here is not None and self._asked not in (None, RESET):
+            assert self._asked is not None
+            for stream in self.streams:
+                if stream is not self.active:
+                    stream.miss(self._here, self._asked)
+        self._here = self._asked = None
         self.active.interrupt()
 
     def _quantum_over(self) -> bool:

@@ -32,6 +32,8 @@ class ChangeLog:
     :ivar on_outdated: called with what leads elsewhere than before, see ``outdate``.
     :ivar noticed: changes so far; while one is open, what else is noticed belongs to it.
     :ivar relearnt: those after which nothing was left to revise.
+    :ivar notices: how often anything was noticed since this log was made, whichever change it
+        belongs to.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -40,6 +42,7 @@ class ChangeLog:
         self.on_outdated: Callable[[int | None, int | None], None] = lambda state, action: None
         self.noticed = 0
         self.relearnt = 0
+        self.notices = 0
 
     @property
     def open(self) -> bool:    # noqa: A003
@@ -48,6 +51,7 @@ class ChangeLog:
 
     def notice(self) -> None:
         """Take note of a decision that hardly comes about in a CMP that does not change."""
+        self.notices += 1
         if not self.open:
             self.noticed += 1
             self.on_notice()

@@ -221,8 +221,7 @@ class Disco(Phased, BaseAlgorithm):
         """Start again from home; what is under way is counted as broken off."""
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            for evidence in self._evidence:
-                evidence.sets.lose(self._here, self._asked)
+            self.miss(self._here, self._asked)
         self._here = self._asked = None
         broken = self._attempts.interrupt() if self._attempts else None
         if broken is not None and broken.policy.target in self._tests:
@@ -234,12 +233,16 @@ class Disco(Phased, BaseAlgorithm):
         self._learn(state, action, next_state)
         self._sampling.reopen(state)
 
+    def miss(self, state: int, action: int) -> None:
+        """Count a step that was broken off, whoever made it: it may have led anywhere."""
+        for evidence in self._evidence:
+            evidence.sets.lose(state, action)
+
     def recall(self, steps: Sequence[Step]) -> bool:
         """Learn from steps made before: all that is learnt from pairs holds for them, too."""
         for state, action, next_state in steps:
             if next_state is None:
-                for evidence in self._evidence:
-                    evidence.sets.lose(state, action)
+                self.miss(state, action)
             else:
                 self._learn(state, action, next_state)
         for state in tuple(self._sampling.sampled):

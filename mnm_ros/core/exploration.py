@@ -243,6 +243,15 @@ class Exploration(Phased, StepTask):
         """Noticed changes after which the checks found nothing to revise any more."""
         return self._mnm.log.relearnt
 
+    @property
+    def notices(self) -> int:
+        """
+        How often anything was noticed, also what belongs to a change that is not relearnt yet.
+
+        It says something only compared with what it was before, in the same object.
+        """
+        return self._mnm.log.notices
+
     def next_action(self) -> int:
         """Return the action to play; the same until ``observe`` is called."""
         if self._open is None:

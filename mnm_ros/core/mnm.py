@@ -157,6 +157,8 @@ class Mnm(Phased):
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
         self._steps_taken = state['steps_taken']
         if state['checking'] is None:
+            if 'building' in state:
+                self._recollection = None    # what the first stream remembers is part of it
             self._build()
             if 'building' in state and self.building is not None:
                 self.building.resume(state['building'])
@@ -203,6 +205,7 @@ class Mnm(Phased):
             self.log.tell(f'home is state {state}, building the first hypothesis')
             self.trigger('home_found')
             self._begin_round()
+            self._tell_recollection()
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
@@ -231,13 +234,17 @@ class Mnm(Phased):
         run = self._base(self._problem_of_stream(number))
         remembered = self._recollection
         # Later streams are there for a change that nobody has noticed, perhaps before the first.
-        if remembered is not None and self.round == number == 1:
-            if remembered.home == self.home:
-                run.recall(remembered.steps)
-                self.log.tell(f'warm start with {len(remembered.steps):,} steps of a log')
-            else:
-                self.log.tell(f'no warm start: home was state {remembered.home} in the log')
+        if (remembered is not None and remembered.home == self.home
+                and self.round == number == 1):
+            run.recall(remembered.steps)
         return run
+
+    def _tell_recollection(self) -> None:
+        remembered = self._recollection
+        if remembered is not None:
+            self.log.tell(f'warm start with {len(remembered.steps):,} steps of a log'
+                          if remembered.home == self.home else
+                          f'no warm start: home was state {remembered.home} in the log')
 
     def _problem_of_round(self) -> Problem:
         """Return the problem of the checking phase."""

@@ -19,13 +19,13 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
   ``1/(i (i + 1))`` of the part.
 - *Addition.* Rediscovery number ``j`` is a base run with delta ``1/(j (j + 1))`` of half of the
   part: what it certifies is added at once. What its ``lower_bound`` says is over the limit is
-  deleted, by the same delta. The other half is for *renewals*: when a change is noticed while
-  none is open, and when a rediscovery is begun while one is, the run under way begins to certify
-  by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal
-  number ``k``. Transitions and attempts after a moment that the past decides are as independent
-  as all others, so that renewal ``k`` is wrong with no more than its delta, given the past, and
-  the sum over all is the part, whatever is noticed and how often. A late rediscovery has a tiny
-  delta; this is why it does not make what has just changed dear.
+  deleted, by the same delta. The other half is for *renewals*: when a pair raises the alarm while
+  no change is open, and when a rediscovery is begun while one is, the run under way begins to
+  certify by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for
+  renewal number ``k``. Transitions and attempts after a moment that the past decides are as
+  independent as all others, so that renewal ``k`` is wrong with no more than its delta, given the
+  past, and the sum over all is the part, whatever is noticed and how often. A late rediscovery has
+  a tiny delta; this is why it does not make what has just changed dear.
 - *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,
   whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
   that refutes grows with the number of rediscoveries, so that the sum over all is the part.
@@ -93,6 +93,7 @@ class WatchPhase(CheckingPhase):
         self.policies = over_own_targets(policies)
         self._likely_steps = round_.steps_taken    # of a rediscovery, for display
         self._here: int | None = None
+        self._asked: int | None = None
         self._attempts = Attempts(self.policies[0], ends_outside=True)
         self._load(state)
         if state is None and round_.log.open:
@@ -158,11 +159,12 @@ class WatchPhase(CheckingPhase):
         """Return what the rediscovery, or the policy under watch, does next."""
         if self.rediscovering:
             return self.base.next_action()
-        return RESET if self._here is None else self._attempts.action(self._here)
+        self._asked = RESET if self._here is None else self._attempts.action(self._here)
+        return self._asked
 
     def observe(self, action: int, state: int) -> None:
         """Make a step of the rediscovery or of the attempt under way."""
-        here, self._here = self._here, state
+        here, self._here, self._asked = self._here, state, None
         self._since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
         if self.rediscovering:
@@ -180,8 +182,12 @@ class WatchPhase(CheckingPhase):
 
     def interrupt(self) -> None:
         """Go on from home."""
+        if not self.rediscovering and self._here is not None and self._asked not in (None, RESET):
+            assert self._asked is not None
+            self._fresh = False
+            self.base.miss(self._here, self._asked)
         self.base.interrupt()
-        self._here = None
+        self._here = self._asked = None
         broken = self._attempts.interrupt()
         if broken is not None:
             self._watched.detectors[broken.policy.target].break_off(broken.length)

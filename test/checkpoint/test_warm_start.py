@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import json
 from pathlib import Path
 
 from binomial import binomial_tail
@@ -121,6 +123,33 @@ def test_what_is_taken() -> None:
     assert log.inputs[-1][0] is Input.INTERRUPTED
 
 
+def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first() -> None:
+    """It is not counted, as the first is not relearnt yet, but it was noticed."""
+    asked = identity(3.0)
+    exploration = Exploration(settings_by_name(asked), 1)
+    log, robot = Inputs(Path('log'), asked, None), Simulator(WHEEL, 1)
+    exploration.on_input = lambda *entry: log.inputs.append(entry)
+    alarms: list[int] = []
+    exploration.on_event = lambda event: (
+        alarms.append(event.step) if 'elsewhere' in event.text else None)
+
+    def go_on(until: Callable[[], object]) -> None:
+        while not until():
+            action = exploration.next_action()
+            exploration.observe(action, robot.step(action))
+
+    go_on(lambda: exploration.steps == 3000)
+    robot.change()
+    go_on(lambda: exploration.steps == 3417)
+    assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
+    robot.setting = 0
+    alarms.clear()
+    go_on(lambda: alarms)
+    go_on(lambda: exploration.steps == alarms[0] + 50)
+    assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
+    assert 0 < len(recollect(log).steps) <= 50
+
+
 @pytest.mark.parametrize('options, complaint', [
     ({'base': 'ucb_explore'}, 'the base ucb_explore cannot begin with a log'),
     ({'preset': 'paper'}, 'the base ucb_explore cannot begin with a log'),
@@ -130,6 +159,27 @@ def test_what_cannot_be_proven_is_refused(
     path = written(tmp_path / 'a.log.sqlite', explored(2.0, 1)[1])
     with pytest.raises(Refused, match=complaint):
         warm_start(path, identity(4.0, 1, **options))
+
+
+def test_it_goes_on_from_any_point_as_if_nothing_had_happened() -> None:
+    """In the middle of building, too, where the first stream is made again."""
+    found = recollect(explored(1.0, 1)[1])
+    asked = settings_by_name(identity(3.0))
+    exploration, robot = Exploration(asked, 1, recollection=found), Simulator(WHEEL, 1)
+    followers: list[Exploration] = []
+    for step in range(400):
+        action = exploration.next_action()
+        assert all(each.next_action() == action for each in followers), step
+        state = robot.step(action)
+        for each in (exploration, *followers):
+            each.observe(action, state)
+        if step in (0, 1, 40, 300):
+            point = json.loads(json.dumps(exploration.to_state()))
+            followers.append(Exploration(asked, 1, resume=point, recollection=found))
+            assert followers[-1].status != '' and not followers[-1].events
+    for each in followers:
+        assert each.diagnostics() == exploration.diagnostics()
+        assert each.hypothesis == exploration.hypothesis
 
 
 def test_with_another_home_it_begins_from_nothing() -> None:

@@ -50,6 +50,7 @@ class ScriptedBase(BaseAlgorithm):
         self.steps = 0
         self.interruptions = 0
         self.seen: list[tuple[int, int, int]] = []
+        self.missed: list[tuple[int, int]] = []
 
     @property
     def finished(self) -> bool:
@@ -85,3 +86,7 @@ class ScriptedBase(BaseAlgorithm):
     def witness(self, state: int, action: int, next_state: int) -> None:
         """Remember it."""
         self.seen.append((state, action, next_state))
+
+    def miss(self, state: int, action: int) -> None:
+        """Remember it."""
+        self.missed.append((state, action))

@@ -26,6 +26,7 @@ from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.detector import Detector
 from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.problem import Problem, RESET
@@ -216,3 +217,47 @@ def test_a_quantum_waits_for_the_end_of_an_attempt_but_not_for_ever(
         phase.observe(phase.next_action(), HOME)
         steps += 1
     assert steps == quantum
+
+
+def test_streams_miss_what_another_one_has_lost() -> None:
+    """What they witness would be a choice of the steps made: a pit that nobody answers from."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        exploration = Exploration(settings(Problem(1, RADIUS, 1.0, DELTA)), seed)
+        here = 0
+        for _ in range(26_000):
+            action = exploration.next_action()
+            if action == RESET:
+                here = 0
+            elif here == 0 and rng.random() >= 0.2:
+                exploration.lose_place()
+                continue
+            else:
+                here = 1
+            exploration.observe(action, here)
+            # The policy for state 1 takes 9 steps, as 4 of 5 attempts end in the pit.
+            assert exploration.hypothesis is None or 1 not in exploration.hypothesis.targets
+        building = exploration._mnm.building
+        assert building is not None and len(building.streams) > 1
+
+
+def test_a_rediscovery_misses_the_steps_of_attempts_that_were_broken_off() -> None:
+    runs: list[ScriptedBase] = []
+
+    def new_base(problem: Problem, policies: object) -> ScriptedBase:
+        runs.append(ScriptedBase(0, (HOME, 3)))
+        return runs[-1]
+
+    log = ChangeLog(lambda sentence: None)
+    checking = WatchPhase(
+        Round(1, Problem(8, RADIUS, 1.0, DELTA), new_base, 0, 30, log), (policy(HOME), policy(3)))
+    while checking.next_action() == RESET:
+        checking.observe(RESET, HOME)
+    assert not checking.rediscovering and checking.next_action() == 3
+    checking.interrupt()
+    assert runs[0].missed == [(HOME, 3)] and not checking.resumable
+    assert checking.next_action() == RESET
+    checking.interrupt()
+    checking.observe(checking.next_action(), HOME)
+    checking.interrupt()    # no step was asked for
+    assert runs[0].missed == [(HOME, 3)]
