@@ -27,9 +27,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import Inputs, Refused, Saved
+from mnm_ros.checkpoint.input_log import Inputs, Refused, refusing, Saved
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.presets import base_factory, settings_by_name
+from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
 from mnm_ros.core.recollection import Recollection, Step
 import numpy as np
 
@@ -43,12 +43,17 @@ def recollect(saved: Inputs) -> Recollection:
 
     :raises Refused: if it cannot be replayed, so that nobody knows when a change was noticed.
     """
-    try:
-        exploration = Exploration(
-            settings_by_name(saved.identity), saved.identity['seed'], saved.point,
-            recalled(saved.identity))
-    except (KeyError, ValueError) as error:
-        raise Refused(f'the parameters of {saved.path} are not known here: {error}') from None
+    with refusing(saved.path):
+        try:
+            settings = settings_of_file(saved.identity)
+        except (KeyError, ValueError) as error:
+            raise Refused(
+                f'the parameters of {saved.path} are not known here: {error}') from None
+        return _recollected(saved, Exploration(
+            settings, saved.identity['seed'], saved.point, recalled(saved.identity)))
+
+
+def _recollected(saved: Inputs, exploration: Exploration) -> Recollection:
     taken: list[Step] = []
     here, epoch = exploration.last_state, _epoch(exploration)
 
@@ -78,8 +83,8 @@ def warm_start(path: Path, wanted: Mapping[str, Any]) -> tuple[Recollection, dic
     :raises Refused: if the log is of no use for that.
     """
     saved = Saved(path)
-    if list(saved.identity['actions']) != list(wanted['actions']):
-        raise Refused(f'{path} is for the actions {saved.identity["actions"]}, expected '
+    if saved.identity.get('actions') != list(wanted['actions']):
+        raise Refused(f'{path} is for the actions {saved.identity.get("actions")}, expected '
                       f'{wanted["actions"]}')
     settings = settings_by_name(wanted)
     base = base_factory(settings.base)(settings, 0, np.random.default_rng(0))
