@@ -154,14 +154,14 @@ class _Shown:
 
 def _description(saved: Inputs) -> RobotDescription | None:
     """Return what the robot side has said about itself, if that was kept."""
-    if isinstance(saved, Recorded):
-        text = saved.bag.description
-    else:
-        kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
-        text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
     try:
+        if isinstance(saved, Recorded):
+            text = saved.bag.description
+        else:
+            kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
+            text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
         return RobotDescription.from_text(text) if text else None
-    except ValueError:
+    except ValueError:    # UnicodeError among them
         return None
 
 
@@ -186,7 +186,7 @@ def _span(folder: Path, last: float) -> str:
     starts = folder / STARTS
     if not starts.exists():
         return f'until {end:%Y-%m-%d %H:%M:%S}'
-    first, *others = starts.read_text(encoding='utf-8').splitlines() or ['?']
+    first, *others = starts.read_text(encoding='utf-8', errors='replace').splitlines() or ['?']
     again = f', launched {len(others) + 1} times' if others else ''
     return f'{first} to {end:%Y-%m-%d %H:%M:%S}{again}'
 
