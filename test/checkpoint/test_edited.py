@@ -21,7 +21,7 @@ import sys
 from typing import Any
 
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
+from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Refused, Saved
 from mnm_ros.checkpoint.warm_start import warm_start
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.presets import settings_of_file
@@ -120,3 +120,8 @@ def test_a_view_is_not_read(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(Refused, match="'meta' is no table"):
         Saved(path)
+
+
+def test_a_log_that_nobody_waits_for_is_not_replayed_to_its_end(tmp_path: Path) -> None:
+    with pytest.raises(Abandoned):
+        warm_start(log(tmp_path), {**ASKED, 'base': 'disco'}, lambda: True)
