@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 import json
-import math
 import re
 import sys
 from typing import Any, TypeVar, Union
