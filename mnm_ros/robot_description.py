@@ -23,6 +23,7 @@ from itertools import pairwise
 import json
 import math
 from typing import Any
+from unicodedata import category
 
 MAX_ACTIONS = 1000
 MAX_STATES = 10_000
@@ -238,6 +239,10 @@ def _check_text(value: Any, what: str, empty: bool = False) -> None:
         raise ValueError(
             f'{what} is {_shown(value)}, expected {"at most" if empty else "1 to"} {MAX_NAME} '
             'characters')
+    # They move the cursor of a terminal, or cannot be sent on.
+    if any(category(character) in ('Cc', 'Cs') for character in value):
+        raise ValueError(f'{what} is {_shown(value)}, expected no control characters and no '
+                         'halves of characters')
 
 
 def _check_numbers(value: Sequence[Any], count: int, what: str, expected: str) -> None:

@@ -69,6 +69,8 @@ def test_labels_show_names_where_there_are_any() -> None:
     ({'walls': [[0, 0, 1, True]]}, 'walls[0] is'),
     ({'walls': [7]}, 'walls[0] is 7, expected [x1, y1, x2, y2]'),
     ({'wals': []}, 'the description has the entry "wals", expected one of actions, home, frame'),
+    ({'actions': ['\x1b[2J']}, 'actions[0] is "\\u001b[2J", expected no control characters'),
+    ({'states': {'1': {'name': '\ud800'}}}, 'the name of state 1 is "\\ud800", expected no co'),
 ])
 def test_what_is_wrong_is_named(change: dict, complaint: str) -> None:
     with pytest.raises(ValueError) as error:

@@ -27,7 +27,7 @@ from mnm_ros.checkpoint.input_log import Entry, Inputs, Refused
 from mnm_ros.checkpoint.warm_start import recalled
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.interruption import Break
-from mnm_ros.core.presets import settings_by_name
+from mnm_ros.core.presets import settings_of_file
 from mnm_ros.core.problem import RESET
 
 _NEAR = 1000    # orders of one sender; those of others have numbers that are farther away
@@ -118,7 +118,7 @@ class Recorded(Inputs):
 
     def _exploration(self) -> Exploration:
         try:
-            return Exploration(settings_by_name(self.identity), self.identity['seed'],
+            return Exploration(settings_of_file(self.identity), self.identity['seed'],
                                recollection=recalled(self.identity))
         except (KeyError, ValueError) as error:
             raise Refused(f'the parameters are not known here: {error}') from None

@@ -106,8 +106,10 @@ class BagWriter:
 
     def close(self) -> None:
         """Complete the file."""
-        self._writer.finish()
-        self._file.close()
+        try:
+            self._writer.finish()
+        finally:
+            self._file.close()
 
 
 def write_mcap(log: Inputs, path: Path, begin: int = 10**9, period: int = 10**8,

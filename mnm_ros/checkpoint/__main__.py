@@ -18,12 +18,17 @@ import json
 from pathlib import Path
 import sys
 
-from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
 
 
 def describe(path: Path) -> str:
     """Return what a file holds, one line for each thing; Refused if it cannot be read."""
     saved = Saved(path)
+    with refusing(path):
+        return _described(saved)
+
+
+def _described(saved: Saved) -> str:
     lines = [f'{name}: {json.dumps(value)}' for name, value in saved.identity.items()]
     point = saved.point
     lines.append(f'inputs: {saved.number}, {len(saved.inputs)} of them since the resume point')

@@ -27,6 +27,7 @@ The core is deterministic: the same inputs lead to the same exploration, bit for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 import hashlib
 import json
 import os
@@ -60,6 +61,21 @@ class Refused(ValueError):
 
 class Abandoned(Exception):
     """Nobody wants what is being loaded any more."""
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """
+    Refuse a file whatever comes of it: a checksum does not tell who has written it.
+
+    :raises Refused: instead of anything but OSError and ``Abandoned``.
+    """
+    try:
+        yield
+    except (Refused, Abandoned, OSError):
+        raise
+    except Exception as error:
+        raise Refused(f'{path} is damaged or edited: {error!r}') from error
 
 
 class InputLog:
@@ -189,18 +205,18 @@ class Saved(Inputs):
             raise Refused(f'{path} cannot be read: {error}') from None
         if meta.get('format') != str(FORMAT):
             raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
-        try:
-            self.identity = json.loads(meta['identity'])
-            text = meta['point']
-            if meta['sha256'] != _digest(text):
-                raise Refused(f'{path} is damaged: its resume point does not fit its SHA-256')
-            point = json.loads(text)
-            self.point = point['point']
-            self.number = point['number']
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, Refused):
-                raise
-            raise Refused(f'{path} is damaged: {error!r}') from None
+        with refusing(path):
+            self._take(meta, rows, identity)
+
+    def _take(self, meta: Mapping[str, str], rows: Iterable[tuple[int, int, int, int, int]],
+              identity: Mapping[str, Any] | None) -> None:
+        text = meta['point']
+        if meta['sha256'] != _digest(text):
+            raise Refused(f'{self.path} is damaged: its resume point does not fit its SHA-256')
+        self.identity = dict(json.loads(meta['identity']))
+        point = json.loads(text)
+        self.point = point['point']
+        self.number = point['number']
         if identity is not None:
             self._check_identity(json.loads(json.dumps(identity)))
         self.chain = 0
@@ -269,6 +285,10 @@ def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int
         raise FileNotFoundError('no such file, or no regular one')
     database = sqlite3.connect(path)
     try:
+        others = database.execute(
+            "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchall()
+        if others:    # to read a view can take forever
+            raise sqlite3.DatabaseError(f'{others[0][0]!r} is no table')
         finding = database.execute('PRAGMA quick_check').fetchone()[0]
         if finding != 'ok':
             raise sqlite3.DatabaseError(finding)
@@ -285,7 +305,7 @@ def readable(path: Path) -> bool:
     try:
         database = sqlite3.connect(path)
         try:
-            database.execute('SELECT key FROM meta').fetchall()
+            database.execute('SELECT name FROM sqlite_master').fetchall()
         finally:
             database.close()
     except sqlite3.Error:

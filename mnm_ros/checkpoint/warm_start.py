@@ -22,15 +22,15 @@ not, nor does the last resume point of a checkpoint: ``docs/disco.md`` says what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import Inputs, Refused, Saved
+from mnm_ros.checkpoint.input_log import Inputs, Refused, refusing, Saved
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.presets import base_factory, settings_by_name
+from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
 from mnm_ros.core.recollection import Recollection, Step
 import numpy as np
 
@@ -38,18 +38,26 @@ KEY = 'warm_start'
 """In what an exploration was asked for: the log and the checksum of what was taken from it."""
 
 
-def recollect(saved: Inputs) -> Recollection:
+def recollect(saved: Inputs, abandoned: Callable[[], bool] = lambda: False) -> Recollection:
     """
     Return what can be taken from a log.
 
+    :raises Abandoned: once ``abandoned`` says so.
     :raises Refused: if it cannot be replayed, so that nobody knows when a change was noticed.
     """
-    try:
-        exploration = Exploration(
-            settings_by_name(saved.identity), saved.identity['seed'], saved.point,
-            recalled(saved.identity))
-    except (KeyError, ValueError) as error:
-        raise Refused(f'the parameters of {saved.path} are not known here: {error}') from None
+    with refusing(saved.path):
+        try:
+            settings = settings_of_file(saved.identity)
+        except (KeyError, ValueError) as error:
+            raise Refused(
+                f'the parameters of {saved.path} are not known here: {error}') from None
+        return _recollected(saved, Exploration(
+            settings, saved.identity['seed'], saved.point, recalled(saved.identity)),
+            abandoned)
+
+
+def _recollected(saved: Inputs, exploration: Exploration,
+                 abandoned: Callable[[], bool]) -> Recollection:
     taken: list[Step] = []
     here, epoch = exploration.last_state, _epoch(exploration)
 
@@ -63,31 +71,34 @@ def recollect(saved: Inputs) -> Recollection:
             taken.clear()
 
     exploration.on_input = take
-    saved.replay(exploration)
+    saved.replay(exploration, abandoned)
     if exploration.home is None or not taken:
         raise Refused(f'{saved.path} has no step that could be taken, expected some since the '
                       'last change that was noticed')
     return Recollection(exploration.home, tuple(taken))
 
 
-def warm_start(path: Path, wanted: Mapping[str, Any]) -> tuple[Recollection, dict[str, str]]:
+def warm_start(path: Path, wanted: Mapping[str, Any],
+               abandoned: Callable[[], bool] = lambda: False,
+               ) -> tuple[Recollection, dict[str, str]]:
     """
     Return what can be taken from a log, and how an exploration that takes it is identified.
 
     :param path: of a transition log or a checkpoint.
     :param wanted: what the exploration at hand is asked for.
     :raises Refused: if the log is of no use for that.
+    :raises Abandoned: once ``abandoned`` says so.
     """
     saved = Saved(path)
-    if list(saved.identity['actions']) != list(wanted['actions']):
-        raise Refused(f'{path} is for the actions {saved.identity["actions"]}, expected '
+    if saved.identity.get('actions') != list(wanted['actions']):
+        raise Refused(f'{path} is for the actions {saved.identity.get("actions")}, expected '
                       f'{wanted["actions"]}')
     settings = settings_by_name(wanted)
     base = base_factory(settings.base)(settings, 0, np.random.default_rng(0))
     if not base.recall(()):
         raise Refused(f'the base {settings.base} cannot begin with a log, as its tests are of '
                       'attempts with policies of its own; expected disco')
-    found = recollect(saved)
+    found = recollect(saved, abandoned)
     return found, {'log': str(path), 'sha256': _digest(found)}
 
 

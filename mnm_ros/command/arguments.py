@@ -47,6 +47,9 @@ def add_source(made: argparse.ArgumentParser) -> None:
         '--from', dest='source', type=lambda text: Path(text).expanduser(), metavar='FILE',
         help='a checkpoint, a transition log, or the folder with them (default: the running '
         'explorer)')
+    made.add_argument(
+        '--base', default='', metavar='MODULE:FACTORY',
+        help='base algorithm of another package that may be imported because the file names it')
     add_timeout(made)
 
 

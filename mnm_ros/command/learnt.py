@@ -18,8 +18,10 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import base_factory
 from mnm_ros.export import files
 from mnm_ros.export.learnt import Learnt
 from mnm_ros.robot_description import RobotDescription
@@ -47,6 +49,11 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     :raises Unheard: if nobody is there.
     """
     if given.source is not None:
+        try:
+            if given.base:
+                base_factory(given.base)
+        except ValueError as error:
+            raise Refused(f'--base: {error}') from None
         return files.read(given.source, log)
     if log:
         raise Unheard('a running explorer does not tell every step, expected --from with a '

@@ -50,10 +50,14 @@ def main(arguments: Sequence[str], program: str) -> int:
         return 1
     count = [0]
     try:
-        status = run(program, lambda: _recorder(writer, path, count),
-                     within(given.namespace, ros_arguments))
-    finally:
-        writer.close()
+        try:
+            status = run(program, lambda: _recorder(writer, path, count),
+                         within(given.namespace, ros_arguments))
+        finally:
+            writer.close()
+    except OSError as error:    # as a rule the disk is full
+        print(f'{program}: {path} ends after {count[0]:,} messages: {error}', file=sys.stderr)
+        return 1
     print(f'{count[0]:,} messages are in {path}', flush=True)
     return status
 

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 import json
-import math
+import re
+import sys
 from typing import Any, TypeVar, Union
 
 DOINGS = ('idle', 'sampling', 'testing', 'watching')
@@ -153,6 +154,8 @@ def _no_constant(name: str) -> None:
     raise ValueError(f'activity: found {name}, expected finite numbers')
 
 
+_MOST = sys.float_info.max
+_HALF = re.compile('[\ud800-\udfff]')    # what JSON may hold, but no text that is sent on
 _Reader = Callable[[str, Any], Any]
 
 
@@ -170,19 +173,19 @@ def _wrong(what: str, found: Any, expected: str) -> ValueError:
 
 
 def _int(what: str, found: Any) -> int:
-    if type(found) is not int:
-        raise _wrong(what, found, 'an integer')
+    if type(found) is not int or not -2**63 <= found < 2**63:
+        raise _wrong(what, found, 'an integer of 64 bits')
     return found
 
 
 def _float(what: str, found: Any) -> float:
-    if type(found) not in (int, float) or not math.isfinite(found):
+    if type(found) not in (int, float) or not abs(found) <= _MOST:
         raise _wrong(what, found, 'a number')
     return float(found)
 
 
 def _str(what: str, found: Any) -> str:
-    if not isinstance(found, str):
+    if not isinstance(found, str) or _HALF.search(found):
         raise _wrong(what, found, 'a text')
     return found
 

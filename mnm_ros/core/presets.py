@@ -101,6 +101,20 @@ def settings_by_name(given: Mapping[str, Any]) -> Settings:
         if given.get(option.name, option.default) != option.default})
 
 
+def settings_of_file(given: Mapping[str, Any]) -> Settings:
+    """
+    Resolve parameters as a file names them, which may be by anybody: nothing is imported.
+
+    :raises KeyError: as ``settings_by_name`` does.
+    :raises ValueError: as well, and for a base of another package that nobody has asked for here.
+    """
+    base = given.get('base', '')
+    if base and base not in BASES and base not in _imported:
+        raise ValueError(f'base is {base!r}, which is not imported because a file says so; '
+                         f'expected one of {", ".join(BASES)}, or the same as --base')
+    return settings_by_name(given)
+
+
 def check_option(option: Option, value: Value) -> None:
     """Raise ValueError unless ``value`` is allowed for ``option``."""
     if isinstance(option.default, str):
@@ -114,6 +128,10 @@ def check_option(option: Option, value: Value) -> None:
             value == option.default or option.minimum <= value <= option.maximum):
         raise ValueError(f'{option.name} is {value!r}, expected a number in '
                          f'[{option.minimum:g}, {option.maximum:g}]')
+
+
+_imported: set[str] = set()
+"""Bases of other packages that were asked for in this process."""
 
 
 def base_factory(name: str) -> BaseFactory:
@@ -136,6 +154,7 @@ def base_factory(name: str) -> BaseFactory:
     if not _called_as_a_factory(found):
         raise ValueError(f'base is {name!r}, expected a module:factory to import: {factory} '
                          'cannot be called as factory(settings, home, rng, policies)')
+    _imported.add(name)
     return found
 
 

@@ -105,11 +105,12 @@ class Facts:
         return self.number('steps_per_second') or 0.0
 
     def number(self, key: str) -> float | None:
-        """Return a number of the diagnostics; None if it is missing or no number."""
+        """Return a number of the diagnostics; None if it is missing or no sensible one."""
         try:
-            return float(self.report[key])
+            value = float(self.report[key])
         except (KeyError, ValueError):
             return None
+        return value if abs(value) < 2**63 else None
 
     def count(self, key: str) -> int | None:
         """Return a number of the diagnostics as an integer; None as above."""

@@ -64,7 +64,7 @@ class OwnPagesOnly:
             return (f'Host is {host!r}, expected an address or a name of this machine: '
                     f'{", ".join(sorted(self._names))}')
         origin = given.get('origin')
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _place(origin) != host.lower():
             return f'Origin is {origin!r}, expected a page of {host}'
         return ''
 
@@ -77,6 +77,13 @@ class OwnPagesOnly:
         except ValueError:
             return False
         return True
+
+
+def _place(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ''
 
 
 def _own_names() -> set[str]:

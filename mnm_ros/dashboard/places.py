@@ -27,6 +27,7 @@ _ROUND = 0.36      # radius of a state, where neighbours are 1 from each other
 _FREE = (0.14, 0.25)    # least and largest radius in a layout, which has states 0.3 apart at least
 _RELAXED = 600     # states of a layout that are moved: more than the explorer has time for
 _REST = 20         # times as long as a layout has taken, before the next one
+_ROWS = 256        # of distances at a time: all at once, many states take gigabytes
 _BESIDE = 1.2      # between states without a place below a picture of others
 
 
@@ -114,9 +115,12 @@ class Places:
 def _radii(points: Sequence[Point]) -> list[float]:
     """Return how large each state is drawn, so that it does not reach its nearest neighbour."""
     places = np.array([complex(*point) for point in points])
-    distances = np.abs(places[:, None] - places[None])
-    np.fill_diagonal(distances, np.inf)
-    nearest = distances.min(axis=1, initial=np.inf)
+    nearest = np.full(len(places), np.inf)
+    for begin in range(0, len(places), _ROWS):
+        distances = np.abs(places[begin:begin + _ROWS, None] - places[None])
+        own = np.arange(len(distances))
+        distances[own, begin + own] = np.inf
+        nearest[begin:begin + _ROWS] = distances.min(axis=1)
     return [float(radius) for radius in np.clip(0.45 * nearest, *_FREE)]
 
 

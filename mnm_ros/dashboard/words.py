@@ -20,6 +20,7 @@ from mnm_ros.core.problem import RESET
 from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.picture import kinds
 
+_ENDLESS = 100 * 365 * 86400.0    # s
 _AIMS = {'first hypothesis': 'to the first hypothesis', 'check': 'to the end of the sweep',
          'relearning': 'until the change is relearnt'}
 _KINDS = {'policy': 'policy to', 'certificate': 'reach of', 'detector': 'watch on the policy to',
@@ -166,6 +167,8 @@ def whole(value: int) -> str:
 
 def duration(seconds: float) -> str:
     """Return a time span in words, of two units at most."""
+    if seconds >= _ENDLESS:
+        return 'more than 100 years'
     if seconds < 90:
         return f'{seconds:.0f} s'
     minutes = round(seconds / 60)

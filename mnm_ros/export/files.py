@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 import re
 
-from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
+from mnm_ros.checkpoint.warm_start import recalled
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.presets import settings_by_name
+from mnm_ros.core.presets import settings_of_file
 from mnm_ros.core.problem import RESET
 from mnm_ros.export.learnt import Learnt, nested
 from mnm_ros.robot_description import RobotDescription
@@ -38,12 +39,18 @@ def read(path: Path, log: bool = False) -> Learnt:
     if log and (saved.point is not None or not saved.path.name.endswith('.log.sqlite')):
         raise Refused(f'{saved.path} does not begin with the exploration, expected a '
                       '*.log.sqlite of an explorer with transition_log: true')
+    with refusing(saved.path):
+        return _learnt(saved)
+
+
+def _learnt(saved: Saved) -> Learnt:
     try:
-        settings = settings_by_name(saved.identity)
+        settings = settings_of_file(saved.identity)
         description = RobotDescription(tuple(saved.identity['actions']))
     except (KeyError, ValueError) as error:
         raise Refused(f'{saved.path}: its parameters are not known here: {error}') from None
-    exploration = Exploration(settings, saved.identity['seed'], saved.point)
+    exploration = Exploration(
+        settings, saved.identity['seed'], saved.point, recalled(saved.identity))
     saved.replay(exploration)
     hypothesis = exploration.hypothesis
     policies = hypothesis.policies if hypothesis is not None else ()

@@ -246,7 +246,8 @@ def _name_arrows(axes: Any, plan: Plan, actions: Sequence[str]) -> None:
     for (state, following), names in named.items():
         begin, end = complex(*plan.places[state]), complex(*plan.places[following])
         middle = (begin + end) / 2 - 0.2j * (end - begin)
-        axes.text(middle.real, middle.imag, '\n'.join(names[:2]), fontsize=7, ha='center',
+        text = '\n'.join(names[:2]).replace('$', r'\$')    # else matplotlib takes it for TeX
+        axes.text(middle.real, middle.imag, text, fontsize=7, ha='center',
                   va='center', zorder=4,
                   bbox={'facecolor': 'white', 'alpha': 0.8, 'linewidth': 0, 'pad': 0.4})
 

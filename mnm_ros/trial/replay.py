@@ -25,7 +25,7 @@ from mnm_ros.checkpoint.warm_start import recalled
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.presets import settings_by_name
+from mnm_ros.core.presets import settings_of_file
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -145,7 +145,7 @@ class ReplaySummary:
 def replay(saved: Inputs) -> ReplaySummary:
     """Return what happened; Refused if this version decides otherwise than the log says."""
     try:
-        settings = settings_by_name(saved.identity)
+        settings = settings_of_file(saved.identity)
     except (KeyError, ValueError) as error:
         raise Refused(f'the parameters of the log are not known here: {error}') from None
     exploration = Exploration(

@@ -29,7 +29,8 @@ from typing import Any
 
 from mnm_ros.bags.inputs import Recorded
 from mnm_ros.bags.reading import is_bag, read_bag
-from mnm_ros.checkpoint.input_log import COMPANIONS, Inputs, Refused, Saved
+from mnm_ros.checkpoint.input_log import COMPANIONS, Inputs, Refused, refusing, Saved
+from mnm_ros.core.presets import base_factory
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.folder import asked_for, STARTS
@@ -74,6 +75,11 @@ def write_one(source: Path, path: Path, namespace: str = '',
     :param identity: what the exploration was asked for, where a bag does not have it.
     :raises Refused: if it cannot be read or replayed, or if a library is missing.
     """
+    with refusing(source):
+        return _write_one(source, path, namespace, identity)
+
+
+def _write_one(source: Path, path: Path, namespace: str, identity: dict[str, Any] | None) -> Path:
     if is_bag(source):
         saved: Inputs = Recorded(read_bag(source, namespace), identity)
         span = _span_of_bag(saved.times) if isinstance(saved, Recorded) else ''
@@ -148,14 +154,14 @@ class _Shown:
 
 def _description(saved: Inputs) -> RobotDescription | None:
     """Return what the robot side has said about itself, if that was kept."""
-    if isinstance(saved, Recorded):
-        text = saved.bag.description
-    else:
-        kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
-        text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
     try:
+        if isinstance(saved, Recorded):
+            text = saved.bag.description
+        else:
+            kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
+            text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
         return RobotDescription.from_text(text) if text else None
-    except ValueError:
+    except ValueError:    # UnicodeError among them
         return None
 
 
@@ -180,7 +186,7 @@ def _span(folder: Path, last: float) -> str:
     starts = folder / STARTS
     if not starts.exists():
         return f'until {end:%Y-%m-%d %H:%M:%S}'
-    first, *others = starts.read_text(encoding='utf-8').splitlines() or ['?']
+    first, *others = starts.read_text(encoding='utf-8', errors='replace').splitlines() or ['?']
     again = f', launched {len(others) + 1} times' if others else ''
     return f'{first} to {end:%Y-%m-%d %H:%M:%S}{again}'
 
@@ -195,9 +201,17 @@ def _asked(path: Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
     try:
-        return asked_for(path.expanduser().read_text(encoding='utf-8'))
+        asked = asked_for(path.expanduser().read_text(encoding='utf-8'))
+        _trust(asked['base'])    # the operator's own file
+        return asked
     except (OSError, ValueError) as error:
         raise Refused(f'{path}: {error}') from None
+
+
+def _trust(base: str) -> None:
+    """Import a base of another package; ValueError if that fails."""
+    if base:
+        base_factory(base)
 
 
 def main(arguments: Sequence[str] | None = None,
@@ -213,7 +227,13 @@ def main(arguments: Sequence[str] | None = None,
                         'explorer, for a bag without the topic configuration')
     parser.add_argument('--namespace', default='', metavar='NS',
                         help='of the explorer, for a bag with several')
+    parser.add_argument('--base', default='', metavar='MODULE:FACTORY', help='base algorithm of '
+                        'another package that may be imported because a log names it')
     given = parser.parse_args(arguments)
+    try:
+        _trust(given.base)
+    except ValueError as error:
+        parser.error(f'--base: {error}')
     if given.out and len(given.paths) > 1:
         parser.error('--out is for one path')
     status = 0

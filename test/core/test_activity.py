@@ -59,7 +59,11 @@ def test_what_is_unknown_is_ignored_and_what_is_missing_has_a_default() -> None:
     ('{"tests": [5]}', 'tests is 5, expected a JSON object'),
     ('{"candidates": [1, null]}', 'candidates is null, expected an integer'),
     ('{"expected_steps": {"a": 1}}', "invalid literal for int() with base 10: 'a'"),
-    ('{"expected_steps": []}', 'expected_steps is []')])
+    ('{"expected_steps": []}', 'expected_steps is []'),
+    # What others would choke on: no float, no 64 bits, no text that can be sent on.
+    ('{"limit": 1' + '0' * 400 + '}', 'limit is 1000'), ('{"limit": ' + '1' * 5000 + '}', ''),
+    ('{"step": 9223372036854775808}', 'expected an integer of 64 bits'),
+    ('{"sentence": "\\ud800"}', 'expected a text')])
 def test_broken_text_is_refused(text: str, reason: str) -> None:
     with pytest.raises(ValueError) as error:
         Activity.from_json(text)

@@ -58,3 +58,9 @@ def test_other_sites_are_refused(headers: dict[str, str]) -> None:
 
 def test_the_name_that_it_is_bound_to_is_its_own() -> None:
     assert answer('http', bound='robot', host='robot:8080') == [{'type': 'passed on'}]
+
+
+def test_an_origin_that_is_no_address_is_refused() -> None:
+    refused = OwnPagesOnly(None, '127.0.0.1').refusal(
+        [(b'host', b'127.0.0.1:8080'), (b'origin', b'http://[')])
+    assert refused.startswith("Origin is 'http://['")

@@ -15,13 +15,15 @@ from __future__ import annotations
 import json
 import math
 import time
+import tracemalloc
 
 from mnm_ros.core.activity import Activity
 from mnm_ros.core.policy import Policy
 from mnm_ros.dashboard.facts import Facts, Ground
 from mnm_ros.dashboard.picture import draw, kinds, policy_arrows
-from mnm_ros.dashboard.places import Places
+from mnm_ros.dashboard.places import _radii, Places
 from mnm_ros.robot_description import RobotDescription
+import pytest
 
 GRID = RobotDescription(
     ('east', 'west'), 0, 'map', {0: 'r0c0', 1: 'r0c1', 2: 'r0c2'},
@@ -153,3 +155,14 @@ def test_the_map_lies_under_the_states() -> None:
         'image': 'data:image/png;base64,', 'x': 0, 'y': -2, 'width': 4, 'height': 2,
         'doors': [[1.5, -1.5, 1, True]]}
     assert draw(Facts(ground=ground), Places())['ground'] is None    # whose frame nobody knows
+
+
+def test_radii_of_many_states_take_little_memory() -> None:
+    """A radius for each of several blocks of states, as if all distances were there at once."""
+    points = [(float(index % 60), 0.3 * (index // 60)) for index in range(5000)]
+    tracemalloc.start()
+    radii = _radii(points)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert radii == [pytest.approx(0.14)] * 5000    # all at once they are 600 MB
+    assert peak < 100e6

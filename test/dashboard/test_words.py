@@ -15,6 +15,7 @@ from __future__ import annotations
 from mnm_ros.core.activity import Activity, Evidence, Progress
 from mnm_ros.dashboard import words
 from mnm_ros.dashboard.facts import Facts
+from mnm_ros.dashboard.timeline import Timeline
 from mnm_ros.robot_description import RobotDescription
 import pytest
 
@@ -98,3 +99,17 @@ def test_what_is_known_of_a_state() -> None:
     assert 'not known yet' in words.about(facts, 0)[1]
     assert words.about(facts, 8)[0].startswith('met, but not known')
     assert words.about(facts, 9) == ['not met yet']
+
+
+@pytest.mark.parametrize('text', ['nan', 'inf', '-inf', '1e300', 'x'])
+def test_figures_that_cannot_be_are_left_out(text: str) -> None:
+    facts = Facts(report=dict.fromkeys(
+        ('steps', 'changes_noticed', 'candidates', 'steps_per_second'), text), reports=1)
+    assert [value for _, value, _ in words.tiles(facts)] == ['0', '0', '0', '\u2013']
+    assert not Timeline().update(facts)
+    assert words.bar(progressing(812, text)).text == 'about 2,026 steps to the first hypothesis'
+
+
+def test_a_time_without_end() -> None:
+    assert words.bar(progressing(0, '5e-324')).text == (
+        'about more than 100 years to the first hypothesis')

@@ -83,3 +83,15 @@ def test_a_file_that_exists_is_not_written_to(tmp_path: Path, capsys: object) ->
     assert main(['record', '--out', str(tmp_path / 'a.mcap')]) == 1
     assert 'a.mcap exists, expected the name of a new file' in capsys.readouterr().err
     assert arguments({}) == ['--ros-args'] and (tmp_path / 'a.mcap').read_text() == 'kept'
+
+
+def test_a_full_disk_ends_the_recording_in_a_sentence(
+        tmp_path: Path, capsys: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mnm_ros.command.main import main
+
+    def full(*_: object) -> int:
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr('mnm_ros.nodes.common.spin.run', full)
+    assert main(['record', '--out', str(tmp_path / 'a.mcap')]) == 1
+    assert 'a.mcap ends after 0 messages: [Errno 28] No space left' in capsys.readouterr().err

@@ -250,3 +250,23 @@ def test_what_cannot_be_reported(trial: Trial, tmp_path: Path,
     database.close()
     assert report.main([str(tmp_path)]) == 1
     assert 'is damaged: input 50 does not fit its checksum' in capsys.readouterr().err
+
+
+def test_what_others_have_written_is_only_text(tmp_path: Path) -> None:
+    """Names that would be HTML or TeX; files beside the log that are damaged."""
+    actions = ('$\\frac{$', '<script>')
+    simulator = Simulator(draw('changing_chain', 0, 3.0), 1)
+    exploration = Exploration(settings(Problem(2, 3.0, 1.0, 0.1), 'onboard'), 3)
+    inputs: list = []
+    exploration.on_input = lambda *entry: inputs.append(entry)
+    for _ in range(50):
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+    path = tmp_path / 'explorer.log.sqlite'
+    log = InputLog.create(path, identity(actions, 3.0), None)
+    log.append(inputs)
+    log.close()
+    (tmp_path / 'starts.txt').write_bytes(b'\xff\n')
+    (tmp_path / 'explorer.robot_side.json').write_bytes(b'\xff')
+    page = report.write_one(path, tmp_path / 'report.html').read_text(encoding='utf-8')
+    assert '<script>' not in page and '&lt;script&gt;' in page and '$\\frac{$' in page

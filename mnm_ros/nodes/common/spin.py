@@ -145,6 +145,14 @@ def _leave(node: Node, executor: Executor, signals: Callable[[], int]) -> None:
         _spin_once(node, executor)
 
 
+_received: list[int] = []    # signals
+
+
+def ending() -> bool:
+    """Return whether a signal wants the nodes to end, which nobody sees while one is made."""
+    return bool(_received)
+
+
 @contextmanager
 def _count_signals() -> Iterator[Callable[[], int]]:
     """
@@ -152,7 +160,8 @@ def _count_signals() -> Iterator[Callable[[], int]]:
 
     rclpy's own handlers end the context at once, after which nothing can be published.
     """
-    received: list[int] = []
+    received = _received
+    received.clear()
 
     def remember(number: int, _: FrameType | None) -> None:
         received.append(number)

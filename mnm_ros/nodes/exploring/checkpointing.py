@@ -17,12 +17,13 @@ import time
 from typing import NamedTuple
 
 from mnm_ros import __version__
-from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.recollection import Recollection
+from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import ParameterError, Parameters
 from rclpy.node import Node
 
@@ -176,9 +177,11 @@ class Checkpointing:
             if folder and path.parent == Path(folder).expanduser().resolve():
                 raise Refused('it would be set aside there, expected another folder than '
                               'checkpoint_dir')
-            found, self.identity[KEY] = warm_start(path, self.identity)
+            found, self.identity[KEY] = warm_start(path, self.identity, ending)
         except (Refused, OSError) as error:
             raise ParameterError(f"parameter 'warm_start' is {log!r}: {error}") from None
+        except Abandoned:
+            raise ParameterError("parameter 'warm_start': broken off by a signal") from None
         return found
 
     def _revive(self, saved: Saved) -> Exploration:

@@ -241,7 +241,7 @@ class Page:
         picked = event.args
         try:
             self._choose(None if picked is None else int(picked))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return
 
     def _on_select(self, event: Any) -> None:

@@ -1,0 +1,127 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""A file may be edited by anybody: it is refused in a sentence, and names no code to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import hashlib
+import json
+from pathlib import Path
+import sqlite3
+import sys
+from typing import Any
+
+from mnm_ros.checkpoint.__main__ import describe
+from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Refused, Saved
+from mnm_ros.checkpoint.warm_start import warm_start
+from mnm_ros.core.exploration import Input
+from mnm_ros.core.presets import settings_of_file
+from mnm_ros.export import files
+import pytest
+
+ASKED: dict[str, Any] = {'version': '0.1.0', 'actions': ['east'], 'radius': 2.0, 'epsilon': 1.0,
+                         'delta': 0.1, 'preset': 'onboard', 'seed': 0}
+
+
+def log(folder: Path, **identity: object) -> Path:
+    path = folder / 'explorer.log.sqlite'
+    made = InputLog.create(path, {**ASKED, **identity}, None)
+    made.append([(Input.OBSERVED, 0, -1)])
+    made.close()
+    return path
+
+
+def edit(path: Path, **meta: object) -> None:
+    database = sqlite3.connect(path)
+    with database:
+        for key, value in meta.items():
+            database.execute('UPDATE meta SET value = ? WHERE key = ?', (value, key))
+    database.close()
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return the file that a module writes when it is imported."""
+    (tmp_path / 'of_somebody_else.py').write_text(
+        'from pathlib import Path\nPath(__file__).with_name("ran").touch()\n'
+        'from mnm_ros.core.parts import BASES\nbase = BASES["disco"]\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path / 'ran'
+    sys.modules.pop('of_somebody_else', None)
+
+
+def test_no_module_is_imported_because_a_file_names_it(module: Path, tmp_path: Path) -> None:
+    report = pytest.importorskip('mnm_ros.trial.report')
+    path = log(tmp_path, base='of_somebody_else:base')
+    for read in (files.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'}),
+                 lambda path: report.write_one(path, tmp_path / 'report.html')):
+        with pytest.raises(Refused, match="base is 'of_somebody_else:base', which is not import"):
+            read(path)
+    assert not module.exists()
+
+
+def test_a_base_is_imported_for_somebody_who_names_it(
+        module: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = pytest.importorskip('mnm_ros.trial.report')
+    pytest.importorskip('matplotlib')
+    path = log(tmp_path, base='of_somebody_else:base')
+    assert report.main(['--base', 'of_somebody_else:base', str(path)]) == 0, capsys.readouterr()
+    assert module.exists()
+    assert settings_of_file({**ASKED, 'base': 'of_somebody_else:base'})
+
+
+DEEP = '[' * 10**5
+
+
+@pytest.mark.parametrize('meta', [
+    {'point': b'\xff'}, {'point': 5}, {'point': DEEP}, {'identity': '[]'}, {'identity': '{}'},
+    {'identity': DEEP}, {'identity': json.dumps({**ASKED, 'radius': 'x'})},
+    {'identity': json.dumps({**ASKED, 'seed': 'x'})},
+    {'point': '{"number": 0, "point": [1]}'}, {'point': '{"number": "x", "point": null}'},
+    {'point': '{"number": 0, "point": {"mnm": {}}}'}], ids=repr)
+def test_what_was_edited_is_refused(meta: dict[str, object], tmp_path: Path) -> None:
+    path = log(tmp_path)
+    if isinstance(point := meta.get('point'), str):
+        meta = {**meta, 'sha256': hashlib.sha256(point.encode()).hexdigest()}
+    edit(path, **meta)
+    read: Callable[[Path], object]
+    for read in (files.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'})):
+        with pytest.raises(Refused, match='explorer.log.sqlite'):
+            read(path)
+    try:
+        describe(path)
+    except Refused:
+        pass
+
+
+def test_logs_that_begin_with_each_other_are_refused(tmp_path: Path) -> None:
+    path = log(tmp_path)
+    edit(path, identity=json.dumps({**ASKED, 'warm_start': {'log': str(path), 'sha256': ''}}))
+    with pytest.raises(Refused, match='RecursionError'):
+        files.read(path)
+
+
+def test_a_view_is_not_read(tmp_path: Path) -> None:
+    path = log(tmp_path)
+    database = sqlite3.connect(path)
+    with database:
+        database.executescript(
+            'DROP TABLE meta; CREATE VIEW meta AS WITH RECURSIVE forever(key) AS '
+            '(SELECT 1 UNION ALL SELECT key + 1 FROM forever) SELECT key, 1 AS value FROM forever')
+    database.close()
+    with pytest.raises(Refused, match="'meta' is no table"):
+        Saved(path)
+
+
+def test_a_log_that_nobody_waits_for_is_not_replayed_to_its_end(tmp_path: Path) -> None:
+    with pytest.raises(Abandoned):
+        warm_start(log(tmp_path), {**ASKED, 'base': 'disco'}, lambda: True)
