@@ -150,7 +150,7 @@ def test_what_is_written(trial: Trial, written: Path) -> None:
     assert [int(row[0]) for row in cells(path, 'Known states')] == list(known[1:])
     assert told(path, 'preset') == 'onboard' and 'until 20' in told(path, 'time')
     assert f'{len(known) - 1} states besides home can be reached, each within 6 expected' in text
-    phases = {row[0]: int(row[1].replace(',', '')) for row in cells(path, 'Time by phase')}
+    phases = {row[0]: int(row[1].replace(',', '')) for row in cells(path, 'Steps by phase')}
     assert sum(phases.values()) == trial.exploration.steps - 1    # the first RESET is in none
     assert {'building/discovery', 'checking/rediscovery', 'checking/evaluation'} <= {*phases}
     seen = replay(Saved(log(trial))).seen - {*known}
@@ -197,7 +197,7 @@ def test_from_a_checkpoint_and_from_a_bag(trial: Trial, tmp_path: Path) -> None:
     assert told(path, 'true changes') == f'1 at step {steps:,}'
     assert told(path, 'exploration steps') == '1,234'
     assert f'the &lt;door&gt; ({known})' in path.read_text() and 'arranged' not in path.read_text()
-    seconds = cells(path, 'Time by phase')[0][2]
+    seconds = cells(path, 'Steps by phase')[0][2]
     assert re.fullmatch(r'[\d.]+ (seconds|minutes|hours)', seconds)
 
 
