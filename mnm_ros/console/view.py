@@ -123,7 +123,7 @@ class View:
     def _rows(self, room: int) -> Iterator[tuple[str, RenderableType]]:
         now, frame = self.snapshot, self.frame
         hypothesis = f'hypothesis {wording.stamp(now)}' if now.hypothesis else 'no hypothesis yet'
-        yield 'phase', (f'{now.phase_name or "starting"}, round '
+        yield 'phase', (f'{now.activity.within(now.phase_name) or "starting"}, round '
                         f'{wording.whole(now.count("round"))}, {hypothesis}')
         yield 'status', wording.clip(now.status or '-', 3 * room)
         if self.silent > _SILENT:

@@ -95,6 +95,13 @@ class Progress:
     high: int
 
 
+_PHASES = {
+    ('building', 'sampling'): 'building/discovery', ('building', 'testing'): 'building/evaluation',
+    ('checking', 'sampling'): 'checking/rediscovery',
+    ('checking', 'testing'): 'checking/rediscovery',
+    ('checking', 'watching'): 'checking/evaluation'}
+
+
 @dataclass(frozen=True)
 class Activity:
     """
@@ -131,6 +138,15 @@ class Activity:
     lost: tuple[int, ...] = ()
     limit: float = 0.0
     expected_steps: Mapping[int, Union[float, None]] = field(default_factory=dict)
+
+    def within(self, phase: str) -> str:
+        """
+        Return the phase that goes with what is being done.
+
+        :param phase: as published. It changes thousands of times a second, and few are published.
+        """
+        group, _, _ = phase.partition('/')
+        return _PHASES.get((group, self.doing), phase)
 
     def to_json(self) -> str:
         """Return it as one JSON object."""

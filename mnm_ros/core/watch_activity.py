@@ -44,14 +44,15 @@ def watching_now(run: Doing | None, target: int, rediscovery: Rediscovery,
         Evidence('rediscovery', None, None, float(rediscovery.steps), float(rediscovery.most)))
     if run is not None:
         return replace(run, tests=tests,
-                       sentence=f'rediscovery {rediscovery.number}: {run.sentence}')
-    sentence = f'watching the policy to {target}'
+                       sentence='looking for what is new or has changed (rediscovery '
+                                f'{rediscovery.number}): {run.sentence}')
+    sentence = f'checking that the policy to {target} still works'
     if target in detectors:
         detector = detectors[target]
-        sentence += (f': {max(0.0, detector.evidence):.1f} of {detector.threshold:.1f} nats '
-                     'against it')
+        sentence += (f': evidence against it {max(0.0, detector.evidence):.1f} of '
+                     f'{detector.threshold:.1f}')
         if detector.proving and not detector.proven:
-            sentence += ', {:.1f} of {:.1f} for it'.format(*detector.proof)
+            sentence += ', for it {:.1f} of {:.1f}'.format(*detector.proof)
     return Doing('watching', sentence, target, None, tests)
 
 

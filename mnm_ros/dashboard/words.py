@@ -21,7 +21,8 @@ from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.picture import kinds
 
 _ENDLESS = 100 * 365 * 86400.0    # s
-_AIMS = {'first hypothesis': 'to the first hypothesis', 'check': 'to the end of the sweep',
+_AIMS = {'first hypothesis': 'to the first hypothesis',
+         'check': 'until all has been checked once more',
          'relearning': 'until the change is relearnt'}
 _KINDS = {'policy': 'policy to', 'certificate': 'reach of', 'detector': 'watch on the policy to',
           'proof': 'proof of the policy to', 'transition': 'transitions of',

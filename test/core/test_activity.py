@@ -75,3 +75,12 @@ def test_those_closest_to_a_decision_come_first() -> None:
         (1, 2.0, 8.0), (2, 3.0, 4.0), (3, 5.0, 0.0), (4, 0.0, 1.0))]
     assert [test.state for test in closest(tests)] == [2, 1, 4]
     assert [test.share for test in closest(tests, 2)] == [0.75, 0.25]
+
+
+@pytest.mark.parametrize(('doing', 'published', 'told'), [
+    ('watching', 'checking/rediscovery', 'checking/evaluation'),
+    ('testing', 'building/discovery', 'building/evaluation'),
+    ('sampling', 'paused', 'paused'), ('idle', 'checking/evaluation', 'checking/evaluation'),
+    ('sampling', '', '')])
+def test_the_phase_is_that_of_what_is_being_done(doing: str, published: str, told: str) -> None:
+    assert Activity(doing=doing).within(published) == told

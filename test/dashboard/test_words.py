@@ -34,7 +34,7 @@ def test_what_is_left() -> None:
     assert found.detail == 'step 812 of about 2,838, usually 1,800 to 5,000'
     assert words.bar(progressing(812, '0.0')).text == 'about 2,026 steps to the first hypothesis'
     assert words.bar(progressing(3000, '10.0', 'check')).text == (
-        'longer than predicted to the end of the sweep')
+        'longer than predicted until all has been checked once more')
     assert words.bar(progressing(3000, '10.0')).share == 1
     assert words.bar(progressing(0, '1', 'relearning')).text == (
         'about 47 min until the change is relearnt')

@@ -170,7 +170,7 @@ class Page:
         absence = words.presence(facts, now, self._shared.where)
         self._say('presence', absence)
         self._once('absent', bool(absence), self._presence.set_visibility)
-        self._say('phase', facts.phase or 'no explorer')
+        self._say('phase', facts.activity.within(facts.phase) or 'no explorer')
         tiles = {name: told for name, *told in words.tiles(facts)}
         for name, tile in self._tiles.items():
             self._once(f'{name} there', name in tiles, tile.set_visibility)
@@ -191,7 +191,8 @@ class Page:
             show(value)
 
     def _show_doing(self, facts: Facts) -> None:
-        self._once('machine', machine(facts.phase), self._machine.set_content)
+        phase = facts.activity.within(facts.phase)
+        self._once('machine', machine(phase), self._machine.set_content)
         self._say('doing', words.doing(facts))
         self._say('status', words.status(facts))
         bar = words.bar(facts)
