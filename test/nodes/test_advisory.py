@@ -40,6 +40,7 @@ class Driver:
                       'the explorer and the robot')
         self._answered: int | None = None
         self._send(-1)
+        peer.node.create_timer(1.0, self._send_again)
 
     def _on_advice(self, message: Int64MultiArray) -> None:
         self.advice = tuple(message.data)
@@ -61,7 +62,15 @@ class Driver:
         self._seq += 1
         self._answered = None
         self.steps += 1
-        self._actions.publish(Int64MultiArray(data=array('q', (self._seq, action))))
+        self._order = Int64MultiArray(data=array('q', (self._seq, action)))
+        self._actions.publish(self._order)
+        self._stuck = False
+
+    def _send_again(self) -> None:
+        """Give an order again that somebody has not heard, as they had not found each other."""
+        if self._stuck:
+            self._actions.publish(self._order)
+        self._stuck = True
 
 
 def test_advice(start: Callable, explorer: Callable, peer: Peer, scenario: str,

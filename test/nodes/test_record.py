@@ -37,7 +37,7 @@ def test_a_recorded_run_is_that_of_the_transition_log(
         tmp_path: Path) -> None:
     """With a pause, a robot that is moved, a fault, a load, and an explorer that is killed."""
     # The step topics keep ten messages: nobody can record a robot that is too fast for that.
-    robot.around = lambda seq, state: time.sleep(0.003)
+    robot.around = lambda seq, state: time.sleep(0.02)
     path = tmp_path / 'run.mcap'
     recorder = start(str(ROOT / 'mnm_ros' / '__main__.py'), given=['record', '--out', str(path)])
     peer.wait_for(lambda: 'recording into' in recorder.output, 'the recorder')
@@ -51,23 +51,23 @@ def test_a_recorded_run_is_that_of_the_transition_log(
         begun = len(robot.executed)
         peer.wait_for(lambda: len(robot.executed) >= begun + count, f'{count} steps')
 
-    steps(60)
+    steps(25)
     robot.mute = 1                  # an order is given twice
-    steps(60)
+    steps(25)
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     robot.send(-1, 2)               # moved by hand
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
-    steps(60)
+    steps(25)
     robot.send(-1, 1)
-    steps(60)
+    steps(25)
     home, robot.move = robot.move, lambda action: 2    # RESET misses home: a fault
     peer.wait_for(lambda: phases[-1].data == 'fault', 'a fault')
     robot.move = home
     peer.call(Trigger, 'recover')
-    steps(60)
+    steps(25)
     process.kill()
     process = explorer(**kept)
-    steps(60)
+    steps(75)    # in which the recorder finds the new explorer
     assert process.stop() == 0 and recorder.stop() == 0
     assert f'messages are in {path}' in recorder.output
     log, = (tmp_path / 'kept').glob('*.log.sqlite')
