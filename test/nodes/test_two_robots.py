@@ -86,7 +86,11 @@ def test_a_second_one_is_started(peer: Peer, scenario: str, exploring: tuple,
 
 def test_one_that_was_killed_is_replaced(peer: Peer, scenario: str, exploring: tuple,
                                          tmp_path: Path) -> None:
-    """It stays in the graph for 20 s; that it does not answer a RESET tells that it is gone."""
+    """
+    It stays in the graph for 20 s. That it does not answer a RESET mostly tells sooner.
+
+    It does not if the new one has answered the order that the old one left unanswered.
+    """
     robots, logs, seen = [], [], set()
     try:
         for number in range(3):
@@ -95,7 +99,7 @@ def test_one_that_was_killed_is_replaced(peer: Peer, scenario: str, exploring: t
             logs.append(log)
             peer.wait_for(lambda: in_graph(peer) - seen, 'it in the graph')    # noqa: B023
             seen |= in_graph(peer)
-            peer.wait_for(lambda: log.stat().st_size > 1000, 'steps', 15.0)    # noqa: B023
+            peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')    # noqa: B023
             robot.stop(signal.SIGKILL)
             peer.spin(0.5)
     finally:
@@ -115,7 +119,7 @@ def test_one_that_was_taken_for_dead_is_alive(
         second, other_log = start_robot(tmp_path, scenario, 2)
         robots.append(second)
         peer.wait_for(lambda: len(in_graph(peer)) == 2, 'the second in the graph')
-        peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps', 15.0)
+        peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps')
         first.send(signal.SIGCONT)
         peer.wait_for(lambda: 'at once' in status[-1].data, 'both to be noticed')
         peer.call(SetBool, 'explore', SetBool.Request(data=False))
