@@ -18,9 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import gc
+import math
 import os
 from pathlib import Path
 import random
+import time
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
@@ -40,6 +42,7 @@ ALLOWED = {
     ('inactive', Transition.TRANSITION_ACTIVATE): 'active',
     ('active', Transition.TRANSITION_DEACTIVATE): 'inactive',
     ('inactive', Transition.TRANSITION_CLEANUP): 'unconfigured'}
+NO_TRANSITION = 200    # an id that nobody uses
 SHUTDOWN = {
     'unconfigured': Transition.TRANSITION_UNCONFIGURED_SHUTDOWN,
     'inactive': Transition.TRANSITION_INACTIVE_SHUTDOWN,
@@ -58,7 +61,9 @@ class Manager:
         for client in (self._change, self._get):
             peer.wait_for(client.service_is_ready, client.srv_name)
         # Until the services know the clients, too, a response may be lost, and nothing tells.
-        peer.spin(0.5)
+        # So what changes nothing is asked for until it is answered.
+        self._prime(self._change, ChangeState.Request(transition=Transition(id=NO_TRANSITION)))
+        self._prime(self._get, GetState.Request())
 
     def step(self) -> None:
         """Ask for a random transition, one in five anything at all; then it is where it was."""
@@ -90,6 +95,19 @@ class Manager:
     def back(self) -> None:
         self.go(*{'active': ('inactive', 'unconfigured'), 'inactive': ('unconfigured',)}.get(
             self.state, ()))
+
+    def _prime(self, client: object, request: object) -> None:
+        futures: list[object] = []
+        asked = -math.inf
+
+        def answered() -> bool:
+            nonlocal asked
+            if time.monotonic() > asked + 1.0:
+                futures.append(client.call_async(request))
+                asked = time.monotonic()
+            return any(future.done() for future in futures)
+
+        self._peer.wait_for(answered, client.srv_name)
 
     def _ask(self, client: object, request: object) -> object:
         future = client.call_async(request)

@@ -145,8 +145,9 @@ def test_simulated_robot(start: Callable, explorer: Callable, peer: Peer, scenar
     peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
     assert process.stop() == 0 and simulator.stop() == 0
     recorded, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')
-    first = played['0']['-1']
-    first['0'] -= 1    # the first RESET comes from a state that the explorer does not know
+    # The first RESET comes from a state that the explorer does not know, and a call whose response
+    # is late on a busy machine is made again, when the robot is at home.
+    assert played['0']['-1'].pop('0') > recorded['0']['-1'].pop('0')
     assert recorded == played
 
 
