@@ -35,7 +35,7 @@ from std_srvs.srv import SetBool
 from thinking_base import EVERY
 
 STEPS = 3 * EVERY + 10    # the first of which is none of the base
-GAP = 1.0                 # s; 0.5 s is the period, and a machine may be busy
+GAP = 1.0                 # s, between two heartbeats; 0.5 s is the period
 SOON = 0.8                # s, much less than a plan takes
 
 Explore = Callable[..., NodeProcess]
@@ -92,8 +92,9 @@ def test_it_is_served_and_learns_the_same(thinking: Explore, peer: Peer, robot: 
     phase = peer.listen(String, 'phase')
     process = thinking(max_steps=STEPS, record=str(tmp_path / 'record'))
     peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end', deadline=40.0)
-    assert max(after - before for before, after in zip(beats, beats[1:])) < GAP
-    assert max(after - before for before, after in zip(told, told[1:])) < 1.0 + GAP
+    # Each of three plans would make a gap; a busy machine may make one or two.
+    assert sum(after - before >= GAP for before, after in zip(beats, beats[1:])) < 3
+    assert sum(after - before >= 0.5 + GAP for before, after in zip(told, told[1:])) < 3
     assert process.stop() == 0, process.output
     assert robot.executed == played(STEPS)
     counted = as_steps(read_counts(tmp_path / 'record'))

@@ -66,7 +66,7 @@ def test_simulated_time(start: Callable, explorer: Callable, peer: Peer, scenari
     assert is_right(learns(peer), tmp_path, Path(scenario).read_text())
     counted = end(peer, process, tmp_path / 'explorer')
     assert simulator.stop() == 0
-    assert sum(counted.values()) > 500
+    assert sum(counted.values()) > 300    # with timeouts among them, see drop_state
     assert_same(tmp_path / 'explorer', tmp_path / 'simulator')
 
 
