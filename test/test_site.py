@@ -21,9 +21,9 @@ import subprocess
 import sys
 from types import ModuleType
 
-from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS
 from mnm_ros.core.machine import diagram
 from mnm_ros.core.mnm import MNM_TRANSITIONS
+from mnm_ros.core.run import RUN_TRANSITIONS
 from mnm_ros.core.step_task import RunState
 from mnm_ros.core.ucb_explore import UCB_TRANSITIONS
 import pytest
@@ -85,7 +85,7 @@ def test_the_site(site: Path) -> None:
 
     algorithm = page(site, 'algorithm.html')
     assert algorithm.count('<svg role="img"') == 3
-    for trigger, *_ in (*EXPLORATION_TRANSITIONS, *MNM_TRANSITIONS, *UCB_TRANSITIONS):
+    for trigger, *_ in (*RUN_TRANSITIONS, *MNM_TRANSITIONS, *UCB_TRANSITIONS):
         assert f'>{trigger}</text>' in algorithm
 
     api = page(site, 'api.html')
@@ -98,7 +98,7 @@ def test_the_site(site: Path) -> None:
 
 def test_a_diagram_names_every_state_and_label_in_text_that_can_be_read_aloud() -> None:
     diagrams = extension('state_diagrams', 'matplotlib', 'docutils')
-    text = diagram(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
+    text = diagram(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
     svg = diagrams.draw(text)
     assert svg == diagrams.draw(text)
     for state in RunState:

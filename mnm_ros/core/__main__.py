@@ -11,13 +11,13 @@
 """Print the state machines as Mermaid diagrams: ``python3 -m mnm_ros.core``."""
 
 from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
-from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS
 from mnm_ros.core.machine import diagram
 from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
+from mnm_ros.core.run import RUN_TRANSITIONS
 from mnm_ros.core.step_task import RunState
 from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
 
-print(diagram(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT),
+print(diagram(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT),
       diagram(MNM_TRANSITIONS, MnmPhase.HOMING),
       diagram(UCB_TRANSITIONS, UcbPhase.DISCOVERY),
       diagram(DISCO_TRANSITIONS, DiscoPhase.SAMPLING), sep='\n\n')

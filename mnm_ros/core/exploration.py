@@ -21,8 +21,7 @@ from typing import Any, Union
 from mnm_ros.core.activity import Activity, closest
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.homing import Homing
-from mnm_ros.core.machine import Phased
-from mnm_ros.core.mnm import MnmPhase
+from mnm_ros.core.mnm import Mnm, MnmPhase
 from mnm_ros.core.observed import Observed
 from mnm_ros.core.onlooker import Onlooker
 from mnm_ros.core.options import Settings
@@ -30,7 +29,8 @@ from mnm_ros.core.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.recollection import Recollection
-from mnm_ros.core.step_task import OVER, RunState, StepTask
+from mnm_ros.core.run import Run
+from mnm_ros.core.step_task import RunState
 
 
 class Phase(Enum):
@@ -54,22 +54,6 @@ class Input(Enum):
     INTERRUPTED = 2
 
 
-EXPLORATION_TRANSITIONS = (
-    ('robot_answered', RunState.WAITING_FOR_ROBOT, RunState.RUNNING),
-    ('robot_lost', RunState.RUNNING, RunState.WAITING_FOR_ROBOT),
-    ('pause', RunState.WAITING_FOR_ROBOT, RunState.PAUSED),
-    ('pause', RunState.RUNNING, RunState.PAUSED),
-    ('resume', RunState.PAUSED, RunState.WAITING_FOR_ROBOT),
-    ('fail', RunState.WAITING_FOR_ROBOT, RunState.FAULT),
-    ('fail', RunState.RUNNING, RunState.FAULT),
-    ('fail', RunState.PAUSED, RunState.FAULT),
-    ('recover', RunState.FAULT, RunState.WAITING_FOR_ROBOT),
-    ('finish', RunState.WAITING_FOR_ROBOT, RunState.DONE),
-    ('finish', RunState.RUNNING, RunState.DONE),
-    ('finish', RunState.PAUSED, RunState.DONE),
-)
-
-
 RESET_OPEN = -2
 """The action of an input that came while a RESET was open; RESET itself says that nothing was."""
 
@@ -82,7 +66,7 @@ class Event:
     text: str
 
 
-class Exploration(Phased, StepTask):
+class Exploration(Run):
     """
     An exploration from the first RESET on, driven one step at a time.
 
@@ -94,26 +78,27 @@ class Exploration(Phased, StepTask):
     :ivar steps: all that were observed, RESETs included.
     :ivar inputs_since_step: how many inputs have come since the last step.
     :ivar events: the last decisions, oldest first; at most 1,000.
-    :ivar recoverable: whether a fault is the robot's, so that ``recover`` leads back.
     :ivar on_input: called after each input with its kind, the state (0 where there is none) and
         the action that led there. If none did, it is the action that was asked for and will not
         be observed any more, ``RESET_OPEN`` if that is RESET, or RESET if none was asked for.
     :ivar keeping_is_slow: whether ``on_input`` may take long now, as it keeps a resume point.
     :ivar on_hypothesis: called with what is known when that has changed.
     :ivar on_event: called with each decision.
+    :ivar on_outdated: called with the pair that leads elsewhere than before; None is any.
     """
 
-    state: RunState
     on_input: Callable[[Input, int, int], None] | None = None
     keeping_is_slow: Callable[[], bool] | None = None
     on_hypothesis: Callable[[Hypothesis | None], None] | None = None
     on_event: Callable[[Event], None] | None = None
+    on_outdated: Callable[[int | None, int | None], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
         state = resume or {'counts': (), 'news': 'waiting for the robot to come home',
                            'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
+        self._settings, self._seed = settings, seed
         self._mnm = new_mnm(settings, seed, self._decided, state['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
         self.homing.misses = state.get('misses', 0)
@@ -123,17 +108,15 @@ class Exploration(Phased, StepTask):
             self._observed.met.add(self.home)
         self._onlooker = Onlooker(self._mnm, settings.problem)
         self._mnm.log.on_notice = lambda: self._onlooker.noticed(self.steps)
-        self._mnm.log.on_outdated = self._observed.outdate
+        self._mnm.log.on_outdated = self._outdate
         self.last_state: int | None = state['here']
         self._news: str = state['news']
-        self._reason = ''    # why it stopped
         self._last_change: str = state['last_change']
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = state['steps']
         self.inputs_since_step = 0
-        self.recoverable = True
         self._open: int | None = None    # the action asked for and not observed yet
-        self._start_machine(EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
+        self._start_run()
 
     @property
     def resumable(self) -> bool:
@@ -151,6 +134,12 @@ class Exploration(Phased, StepTask):
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps, 'misses': self.homing.misses}
 
+    def understudy(self) -> Mnm | None:
+        """Return an MNM that would do the same from here on; None where there can be none."""
+        if not (self.resumable or self.covered):
+            return None
+        return new_mnm(self._settings, self._seed, resume=self._mnm.to_state())
+
     @property
     def phase(self) -> Phase:
         """Return what it is doing, as published."""
@@ -165,7 +154,7 @@ class Exploration(Phased, StepTask):
     @property
     def status(self) -> str:
         """One sentence for people: what is going on, or why it stopped."""
-        return self._reason or self._news
+        return self.reason or self._news
 
     @property
     def hypothesis(self) -> Hypothesis | None:
@@ -308,47 +297,6 @@ class Exploration(Phased, StepTask):
         """Take note that the robot may be anywhere: the next action is RESET."""
         self.take(Input.INTERRUPTED)
 
-    def pause(self, reason: str) -> None:
-        """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
-        if self.state in (RunState.WAITING_FOR_ROBOT, RunState.RUNNING):
-            self._stop('pause', f'paused: {reason}')
-
-    def resume(self) -> None:
-        """Go on after ``pause``; the robot may be anywhere by now, so with a RESET."""
-        if self.state is RunState.PAUSED:
-            self._stop('resume', 'resumed, waiting for the robot')
-            self.lose_place()
-
-    def robot_lost(self, reason: str) -> None:
-        """Hear that the robot does not answer: nothing is learnt until it does."""
-        if self.state is RunState.RUNNING:
-            self.trigger('robot_lost')
-        if self.state is RunState.WAITING_FOR_ROBOT:
-            self._reason = f'waiting for the robot: {reason}'
-
-    def robot_answers(self) -> None:
-        """Hear that the robot answers (again)."""
-        if self.state is RunState.WAITING_FOR_ROBOT:
-            self._stop('robot_answered', '')
-
-    def fail(self, reason: str, recoverable: bool = True) -> None:
-        """Stop because of a fault; what was learnt stays published."""
-        if self.state not in OVER:
-            self.recoverable = recoverable
-            self._stop('fail', f'fault: {reason}')
-
-    def recover(self) -> None:
-        """Go on with a RESET after a fault; no effect if the fault is the exploration's own."""
-        if self.state is RunState.FAULT and self.recoverable:
-            self._stop('recover', 'recovered, waiting for the robot')
-            self.homing.misses_in_a_row = 0
-            self.lose_place()
-
-    def finish(self, reason: str) -> None:
-        """Stop for good; what was learnt stays published."""
-        if self.state not in OVER:
-            self._stop('finish', f'done: {reason}')
-
     def diagnostics(self) -> dict[str, Union[str, int, float]]:
         """Return the figures of the diagnostics message by name."""
         mnm = self._mnm
@@ -371,9 +319,10 @@ class Exploration(Phased, StepTask):
             'changes_relearnt': self.changes_relearnt,
         }
 
-    def _stop(self, trigger: str, reason: str) -> None:
-        self.trigger(trigger)
-        self._reason = reason
+    def _outdate(self, state: int | None, action: int | None) -> None:
+        self._observed.outdate(state, action)
+        if self.on_outdated is not None:
+            self.on_outdated(state, action)
 
     def _decided(self, sentence: str) -> None:
         self._news = sentence

@@ -17,9 +17,9 @@ import subprocess
 import sys
 
 from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
-from mnm_ros.core.exploration import EXPLORATION_TRANSITIONS
 from mnm_ros.core.machine import Phased, Table
 from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
+from mnm_ros.core.run import RUN_TRANSITIONS
 from mnm_ros.core.step_task import RunState
 from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
 import pytest
@@ -27,7 +27,7 @@ from transitions import MachineError
 
 DOCS = Path(__file__).parents[2] / 'docs'
 TABLES: tuple[tuple[Table, RunState | MnmPhase | UcbPhase | DiscoPhase], ...] = (
-    (EXPLORATION_TRANSITIONS, RunState.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmPhase.HOMING),
+    (RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmPhase.HOMING),
     (UCB_TRANSITIONS, UcbPhase.DISCOVERY), (DISCO_TRANSITIONS, DiscoPhase.SAMPLING))
 
 

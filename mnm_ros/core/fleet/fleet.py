@@ -1,0 +1,196 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+
+"""
+Several robots of one kind explore one world.
+
+The exploration is that of one robot, which nobody has: it executes a pair (state, action) by
+taking what the robots have found out about that pair, see ``sample_pool.py``, and is at home as
+soon as it plays RESET. The robots find out what it will ask for next, see ``rehearsal.py``.
+Whether what it learns is right does not depend on how well that is foreseen: ``docs/fleet.md``
+has the argument.
+"""
+
+from __future__ import annotations
+
+from mnm_ros.core.counts import Pair
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.fleet.errands import Errands
+from mnm_ros.core.fleet.rehearsal import rehearse
+from mnm_ros.core.fleet.sample_pool import SamplePool, Ticket
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.run import Run
+from mnm_ros.core.step_task import RunState
+import numpy as np
+
+AHEAD = 32
+"""How many steps for each robot are looked ahead."""
+
+FURTHEST = 32
+"""How many times that at most, if there is nothing to do otherwise."""
+
+SPARE = 64, 8
+"""Executions of a pair that may wait before the first hypothesis, and afterwards, without anybody
+having asked for them. Afterwards they keep a change from being noticed, as they are older."""
+
+_RESETS = 100     # in a row that the exploration may play between two steps of robots
+_PATIENCE = 5      # times the limit, that each robot may take to come to where it is wanted
+
+
+class Fleet:
+    """
+    An exploration, and the robots that find out what it asks for.
+
+    ``advance`` alone touches the exploration, and may run in another thread than all else.
+
+    :param exploration: that of one robot, which nobody has.
+    :param actions: how many there are.
+    :param limit: ``(1 + epsilon) L``.
+    :param seed: of all random choices but those of the exploration.
+    :ivar members: the robots by name; whoever is made joins.
+    :ivar steps: that all robots have made, RESETs included.
+    """
+
+    def __init__(self, exploration: Exploration, actions: int, limit: float,
+                 seed: int = 0) -> None:
+        self.exploration = exploration
+        self.members: dict[str, Run] = {}
+        self.steps = 0
+        self._actions = actions
+        self._limit = limit
+        self._pool = SamplePool()
+        self._errands = Errands(exploration.home)
+        self._rng = np.random.default_rng([seed, 1])
+        self._rehearsed_at = 0      # what was taken by then
+        self._look = 1              # times the usual distance that is looked ahead
+        self._ends_in_plan = False  # what was looked ahead last
+        self._idle = False          # whether a robot has had nothing to do
+        self._changed = False       # since the pool was looked at
+        self._blocked: tuple[Pair | None, int] = (None, 0)    # since which step of all robots
+        self._notices = exploration.notices
+        exploration.on_outdated = self._errands.outdate
+
+    @property
+    def home(self) -> int | None:
+        """Where RESET leads; None before the first one."""
+        return self._errands.home
+
+    @property
+    def robots(self) -> int:
+        """How many robots are under way."""
+        return sum(member.state is RunState.RUNNING for member in self.members.values())
+
+    def choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
+        """Return what a robot does next, and what to settle afterwards if it matters."""
+        if self._changed:    # what waits to be taken was found out before, or may have been
+            self._changed = False
+            self._pool.clear()
+        action = self._errands.action(name, here)
+        if action is None:
+            self._idle = True
+            begun = [self._pool.begun[here, each] for each in range(self._actions)]
+            # What was wanted here may be wanted again, one day.
+            action = begun.index(min(begun)) if any(begun) else RESET
+        return action, None if action == RESET else self._begin((here, action))
+
+    def came_home(self, state: int) -> None:
+        """Take note of where the first RESET has led."""
+        self._errands.home = state
+
+    def ended(self, pair: Pair, state: int) -> None:
+        """Take note of where a robot was led by a pair."""
+        self._errands.ended(pair, state)
+
+    def leave(self, name: str) -> None:
+        """Take note that a robot is on its way nowhere."""
+        self._errands.leave(name)
+
+    def advance(self) -> None:
+        """Let the exploration go on as far as it can, and find out what it will want then."""
+        if self.home is None:
+            return
+        if self.exploration.home is None:
+            self.exploration.observe(RESET, self.home)
+        before = self._pool.taken
+        self._take()
+        moved = self._pool.taken > before
+        if self._surprised or moved and (
+                self._errands.open <= self.robots and not self._ends_in_plan
+                or self._pool.taken >= self._rehearsed_at + AHEAD * self.robots // 4):
+            self._look = 1
+            self._rehearse()
+        elif self._idle and not (moved or self._ends_in_plan) and self._look < FURTHEST:
+            self._look *= 2
+            self._rehearse()
+
+    @property
+    def _next(self) -> Pair | None:
+        """Return the pair that the exploration executes next; None for RESET."""
+        action, here = self.exploration.next_action(), self.exploration.last_state
+        return None if action == RESET or here is None else (here, action)
+
+    @property
+    def _surprised(self) -> bool:
+        """Whether the exploration waits for what nobody is to find out."""
+        pair = self._next
+        return pair is not None and not (
+            self._pool.waiting(pair) or self._errands.wanted(pair))
+
+    def _begin(self, pair: Pair) -> Ticket | None:
+        spare = SPARE[self.exploration.hypothesis is not None]
+        if self._errands.begun(pair) or self._pool.waiting(pair) < spare:
+            return self._pool.begin(pair)
+        return None
+
+    def _take(self) -> None:
+        exploration, resets = self.exploration, 0
+        while resets < _RESETS and not self._changed:
+            pair = self._next
+            if pair is None:
+                assert self.home is not None
+                resets += 1
+                exploration.observe(RESET, self.home)
+                continue
+            ticket = self._pool.take(pair)
+            if ticket is None:
+                self._wait(pair)
+                return
+            resets = 0
+            if ticket.state is None:
+                exploration.lose_place()
+            else:
+                exploration.observe(pair[1], ticket.state)
+            self._changed = exploration.notices != self._notices
+            self._notices = exploration.notices
+
+    def _wait(self, pair: Pair) -> None:
+        """Break a step off that no robot comes to make, as nothing may lead there any more."""
+        blocked, since = self._blocked
+        if blocked != pair or self._pool.waiting(pair):
+            self._blocked = pair, self.steps
+        elif self.steps > since + _PATIENCE * self._limit * max(1, self.robots):
+            self._blocked = None, self.steps
+            self.exploration.lose_place()
+
+    def _rehearse(self) -> None:
+        """Find out what is wanted soon and has not begun."""
+        self._idle = False
+        self._rehearsed_at = self._pool.taken
+        robots, mnm = max(1, self.robots), self.exploration.understudy()
+        if mnm is None:    # of what is wanted next nobody knows more than that
+            asked = {self._next: [0]} if self._next else {}
+        else:
+            asked, self._ends_in_plan = rehearse(
+                mnm, self.exploration.last_state, self._look * AHEAD * robots,
+                self._pool.outcomes(), self._errands.recent, self._rng)
+        self._errands.want({
+            pair: steps[self._pool.waiting(pair):] for pair, steps in asked.items()
+            if len(steps) > self._pool.waiting(pair)}, robots)

@@ -1,0 +1,98 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+
+"""One robot of a fleet."""
+
+from __future__ import annotations
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.fleet.sample_pool import Ticket
+from mnm_ros.core.homing import Homing
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.run import Run
+
+
+class Member(Run):
+    """
+    One robot of a fleet.
+
+    :param fleet: that it belongs to.
+    :param name: of the robot.
+    :ivar counts: the transitions that it has made, RESET included.
+    :ivar steps: how many it has made.
+    """
+
+    def __init__(self, fleet: Fleet, name: str) -> None:
+        self.homing = Homing(fleet.home)
+        self.last_state: int | None = None
+        self.counts = Counts()
+        self.steps = 0
+        self._fleet = fleet
+        self._name = name
+        self._open: int | None = None    # the action asked for and not observed yet
+        self._ticket: Ticket | None = None
+        self._lost = True    # whether a RESET comes first
+        self._start_run()
+        fleet.members[name] = self
+
+    def next_action(self) -> int:
+        """Return the action to play; the same until ``observe`` is called."""
+        if self._open is None:
+            self._open = RESET
+            if not self._lost and self.last_state is not None:
+                self._open, self._ticket = self._fleet.choose(self._name, self.last_state)
+        return self._open
+
+    def observe(self, action: int, state: int) -> None:
+        """Take note that ``action``, which was ``next_action``, has led to ``state``."""
+        self.robot_answers()
+        here, self.last_state, self._open = self.last_state, state, None
+        self.steps += 1
+        self._fleet.steps += 1
+        if here is not None:
+            self.counts.add(here, action, state)
+        if self.homing.home is None:
+            self.homing.home = self._fleet.home
+        self._lost = self.homing.missed(action, state)
+        if action == RESET and self._fleet.home is None:
+            self._fleet.came_home(state)
+        elif action != RESET and here is not None:
+            self._fleet.ended((here, action), state)
+            self._settle(state)
+
+    def relocate(self, state: int) -> None:
+        """Take note that the robot was moved to ``state``: the next action is RESET."""
+        self.lose_place()
+        self.last_state = state
+
+    def lose_place(self) -> None:
+        """Take note that the robot may be anywhere: the next action is RESET."""
+        self.last_state = self._open = None
+        self._lost = True
+        self._settle(None)
+        self._fleet.leave(self._name)
+
+    def robot_lost(self, reason: str) -> None:
+        """Hear that the robot does not answer; the others do not wait for it."""
+        super().robot_lost(reason)
+        self._settle(None)
+        self._fleet.leave(self._name)
+
+    def fail(self, reason: str, recoverable: bool = True) -> None:
+        """Stop because of a fault, of this robot alone."""
+        super().fail(reason, recoverable)
+        self.lose_place()
+
+    def _settle(self, state: int | None) -> None:
+        if self._ticket is not None:
+            self._ticket.settle(state)
+            self._ticket = None

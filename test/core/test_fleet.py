@@ -1,0 +1,198 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+
+"""Several robots explore one world: what is right, what it takes, and what may go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+import math
+
+from binomial import binomial_tail
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.fleet.sample_pool import SamplePool
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.step_task import RunState
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.robots import Manner, Robots
+from mnm_ros.simulation.scenario import load, Scenario
+from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+import pytest
+
+RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
+PAIR = (0, 0)
+
+
+class World:
+    """A scenario, several robots in it, and what explores it by them."""
+
+    def __init__(self, scenario: Scenario, robots: int, seed: int = 0,
+                 manners: Sequence[Manner] = (), **options: str) -> None:
+        actions = len(scenario.actions)
+        problem = Problem(actions, RADIUS, EPSILON, DELTA)
+        self.exploration = Exploration(settings(problem, overrides=options), seed)
+        self.fleet = Fleet(self.exploration, actions, problem.limit, seed)
+        self.simulators = [Simulator(scenario, 1000 * seed + i) for i in range(robots)]
+        self.robots = Robots(self.fleet, self.simulators, manners, seed)
+
+    def go_on(self, done: Callable[[], bool], limit: int = 200_000) -> None:
+        for _ in range(limit):
+            if done():
+                return
+            self.robots.step()
+        raise AssertionError(f'not done after {limit} steps: {self.exploration.status}')
+
+    def explore(self) -> World:
+        self.go_on(lambda: self.exploration.hypothesis is not None)
+        return self
+
+    @property
+    def right(self) -> bool:
+        return judge(self.simulators[0].cmp, self.exploration.hypothesis, RADIUS, EPSILON).ok
+
+    def change(self) -> None:
+        for simulator in self.simulators:
+            simulator.change()
+
+
+def alone(scenario: Scenario, seed: int) -> int:
+    """Return the steps to the first hypothesis of one robot without a fleet."""
+    problem = Problem(len(scenario.actions), RADIUS, EPSILON, DELTA)
+    exploration, simulator = Exploration(settings(problem), seed), Simulator(scenario, seed)
+    while exploration.hypothesis is None:
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+    return exploration.steps
+
+
+def still(name: str) -> Scenario:
+    """Return a scenario that changes only when it is told to."""
+    scenario = load(name)
+    return replace(scenario, settings=tuple(
+        replace(setting, until=None) for setting in scenario.settings))
+
+
+@pytest.mark.parametrize('name', ['corridor', 'two_rooms', 'trap', 'endless_corridor'])
+@pytest.mark.parametrize('robots', [1, 3, 8])
+def test_the_first_hypothesis_is_right_and_every_step_is_counted_once(
+        name: str, robots: int) -> None:
+    world = World(still(name), robots).explore()
+    assert world.right
+    for number, member in world.robots.members.items():
+        simulator = world.simulators[number]
+        made = {pair: dict(nexts) for pair, nexts in member.counts.as_dict().items()}
+        played = {pair: dict(nexts) for pair, nexts in simulator.counts.items()}
+        # Nobody knows where the first RESET began, and the last step is under way.
+        assert sum(sum(nexts.values()) for nexts in played.values()) - sum(
+            sum(nexts.values()) for nexts in made.values()) in (1, 2)
+        assert all(count <= played[pair][after]
+                   for pair, nexts in made.items() for after, count in nexts.items())
+
+
+@pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
+def test_what_is_learnt_was_executed(base: str) -> None:
+    """No outcome counts twice, and none that no robot has seen."""
+    world = World(still('corridor'), 5, base=base).explore()
+    for (state, action), nexts in world.exploration.counts.items():
+        for after, count in nexts.items():
+            played = sum(simulator.counts.get((state, action), {}).get(after, 0)
+                         for simulator in world.simulators)
+            assert action == RESET or count <= played, (state, action, after)
+
+
+def test_eight_robots_are_six_times_as_fast() -> None:
+    scenario = still('two_rooms')
+    seeds = range(3)
+    rounds = [World(scenario, 8, seed).explore().robots.now for seed in seeds]
+    assert 6 * sum(rounds) < sum(alone(scenario, seed) for seed in seeds), rounds
+
+
+@pytest.mark.parametrize('name', ['shortcut', 'broken_wheel'])
+def test_a_change_is_noticed_and_relearnt(name: str) -> None:
+    world = World(still(name), 4).explore()
+    exploration = world.exploration
+    world.go_on(lambda: exploration.steps > 6000)
+    assert exploration.changes_noticed == 0
+    world.change()
+    world.go_on(lambda: exploration.changes_relearnt == 1)
+    assert world.right
+
+
+def test_robots_that_are_slow_silent_moved_or_late_change_nothing_but_the_speed() -> None:
+    manners = (Manner(), Manner(duration=lambda state, action, after: 7.0, patience=20.0),
+               Manner(dies=100.0), Manner(moved=0.05), Manner(joins=150.0), Manner(
+                   duration=lambda state, action, after: math.inf if (state + after) % 3 else 1.0))
+    world = World(still('two_rooms'), len(manners), manners=manners).explore()
+    assert world.right
+    silent = world.robots.members[2]
+    assert silent.state is RunState.WAITING_FOR_ROBOT and silent.steps < 101
+    assert all(member.steps for member in world.robots.members.values())
+
+
+def test_a_robot_in_fault_or_without_a_way_home_leaves_the_others_alone() -> None:
+    world = World(still('two_rooms'), 3)
+    world.go_on(lambda: world.fleet.steps > 100)
+    broken = world.robots.members[1]
+    broken.next_action()
+    broken.fail('as a test')
+    assert broken.next_action() == RESET and world.fleet.robots == 2
+    world.explore()
+    assert world.right and broken.homing.home == world.fleet.home
+
+
+def test_outcomes_come_in_the_order_in_which_executions_began() -> None:
+    """A slow outcome is not overtaken by quick ones, or it would be seen too rarely."""
+    pool = SamplePool()
+    slow, quick, lost = (pool.begin(PAIR) for _ in range(3))
+    quick.settle(1)
+    assert pool.take(PAIR) is None and pool.outcomes() == {PAIR: []}
+    lost.settle(None)
+    slow.settle(0)
+    slow.settle(5)    # only the first word counts
+    assert pool.outcomes() == {PAIR: [0, 1, None]}
+    assert [pool.take(PAIR) for _ in range(4)] == [slow, quick, lost, None]
+    assert pool.take((1, 0)) is None and pool.waiting(PAIR) == 0
+
+
+def test_what_takes_long_is_seen_as_often_as_it_happens() -> None:
+    """Of the first 40 outcomes of a fair pair, however long one of them takes."""
+    seen = trials = 0
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        pool, due = SamplePool(), []
+        taken: list[int] = []
+        now = 0
+        while len(taken) < 40:
+            now += 1
+            for time, ticket, state in [entry for entry in due if entry[0] <= now]:
+                ticket.settle(state)
+                due.remove((time, ticket, state))
+            state = int(rng.random() < 0.5)
+            due.append((now + (20 if state else 1), pool.begin(PAIR), state))
+            while (ticket := pool.take(PAIR)) is not None and len(taken) < 40:
+                assert ticket.state is not None
+                taken.append(ticket.state)
+        seen, trials = seen + sum(taken), trials + 40
+    assert binomial_tail(trials, 0.5, seen) > 1e-4 and binomial_tail(
+        trials, 0.5, trials - seen) > 1e-4, seen
+
+
+def test_the_door_on_the_way_to_what_is_wanted_closes() -> None:
+    """What nobody can execute any more does not hold the exploration up."""
+    world = World(still('moving_wall'), 2)
+    world.go_on(lambda: world.exploration.steps > 500)
+    world.change()
+    world.explore()
+    world.go_on(lambda: world.right, limit=400_000)
