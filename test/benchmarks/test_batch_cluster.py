@@ -30,7 +30,7 @@ import batch_cluster  # noqa: E402, I100
 from batch_table import BatchError  # noqa: E402, I100
 import promise  # noqa: E402, I100
 
-RUN = ['--families', 'grid_3x3', 'confusing_chain', '--trials', '6', '--radius', '2.5']
+RUN = ['--families', 'corridor', 'confusing_chain', '--trials', '6', '--radius', '2.5']
 
 
 @pytest.fixture(scope='module')
