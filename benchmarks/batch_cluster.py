@@ -25,6 +25,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
 import importlib
+import logging
 from pathlib import Path
 import pickle
 import sys
@@ -33,6 +34,7 @@ from typing import Any
 from batch_table import BatchError
 from code_version import environment, package_version
 from distributed import as_completed, Client, KilledWorker, LocalCluster
+from distributed.comm import CommClosedError
 
 ANSWER_WITHIN, WORKERS_WITHIN = 10, 60    # s
 Answer = tuple[str, Any]
@@ -48,6 +50,7 @@ def on_cluster(trial: Callable[[Any], Mapping[str, object]], tasks: Sequence[tup
     """
     module, function, arguments = _by_name(trial)
     work = worker_function(environment(), package_version())
+    logging.getLogger('distributed.client').setLevel(logging.CRITICAL)    # it is told below
     with _connected(address, jobs) as client:
         _look_at_workers(client, work)
         futures = {
@@ -61,7 +64,7 @@ def on_cluster(trial: Callable[[Any], Mapping[str, object]], tasks: Sequence[tup
                 raise BatchError(
                     f'trial {tasks[number]} has ended one worker after the other, the last one '
                     f'{getattr(error.last_worker, "address", "")}') from None
-            except CancelledError:
+            except (CancelledError, CommClosedError):
                 raise BatchError(f'the scheduler at {address} is gone; with --output, the same '
                                  'command goes on from where it was') from None
             if verdict == 'refused':
@@ -141,5 +144,5 @@ def _look_at_workers(client: Client, work: Callable[[bytes], Answer]) -> None:
                    for worker, answer in answers.items()
                    if not (isinstance(answer, tuple) and answer[0] == 'done'))
     if wrong:
-        more = f'; so do {len(wrong) - 1} others' if wrong[1:] else ''
+        more = f' (the first of {len(wrong)} workers that will not do)' if wrong[1:] else ''
         raise BatchError(wrong[0] + more)
