@@ -20,6 +20,7 @@ given to another one, and as it depends on nothing but itself, the same comes of
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -132,11 +133,11 @@ def _connected(address: str, jobs: int) -> Iterator[Client]:
 def _look_at_workers(client: Client, work: Callable[[bytes], Answer]) -> None:
     """Wait for a worker, and see that all there are have the same code as this process."""
     address = client.scheduler.address
-    if not client.scheduler_info(n_workers=-1)['workers']:
+    if not client.nthreads():
         print(f'waiting for workers: benchmarks/dask worker {address}', file=sys.stderr)
     try:
         client.wait_for_workers(1, timeout=WORKERS_WITHIN)
-    except TimeoutError:
+    except (TimeoutError, asyncio.TimeoutError):    # the same from Python 3.11 on
         raise BatchError(f'no worker has come to {address} within {WORKERS_WITHIN} s: start one '
                          f'with benchmarks/dask worker {address}') from None
     answers = client.run(work, b'', on_error='return')
