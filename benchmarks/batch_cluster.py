@@ -54,9 +54,9 @@ def on_cluster(trial: Callable[[Any], Mapping[str, object]], tasks: Sequence[tup
     logging.getLogger('distributed.client').setLevel(logging.CRITICAL)    # it is told below
     with _connected(address, jobs) as client:
         _look_at_workers(client, work)
-        futures = {
-            client.submit(work, pickle.dumps((module, function, arguments, task)), pure=False):
-            number for number, task in enumerate(tasks)}
+        packed = [pickle.dumps((module, function, arguments, task)) for task in tasks]
+        futures = {future: number for number, future in enumerate(
+            client.map(work, packed, pure=False))}
         for future in as_completed(list(futures)):
             number = futures.pop(future)
             try:
