@@ -29,7 +29,9 @@ import importlib
 import logging
 from pathlib import Path
 import pickle
+import signal
 import sys
+from threading import current_thread, main_thread
 from typing import Any
 
 from batch_table import BatchError
@@ -117,8 +119,7 @@ def worker_function(wanted: Mapping[str, str], version: str) -> Callable[[bytes]
 @contextmanager
 def _connected(address: str, jobs: int) -> Iterator[Client]:
     if address == 'local':
-        with LocalCluster(n_workers=jobs, threads_per_worker=1, memory_limit=0,
-                          dashboard_address=None) as cluster, Client(cluster) as client:
+        with _local_cluster(jobs) as cluster, Client(cluster) as client:
             yield client
         return
     try:
@@ -128,6 +129,20 @@ def _connected(address: str, jobs: int) -> Iterator[Client]:
                          f'({str(error).splitlines()[0]})') from None
     with client:
         yield client
+
+
+def _local_cluster(jobs: int) -> LocalCluster:
+    """Start a cluster whose workers leave Ctrl-C to this process, as they inherit."""
+    before = signal.getsignal(signal.SIGINT)
+    here = current_thread() is main_thread()
+    if here:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return LocalCluster(
+            n_workers=jobs, threads_per_worker=1, memory_limit=0, dashboard_address=None)
+    finally:
+        if here:
+            signal.signal(signal.SIGINT, before)
 
 
 def _look_at_workers(client: Client, work: Callable[[bytes], Answer]) -> None:

@@ -35,8 +35,7 @@ RUN = ['--families', 'corridor', 'confusing_chain', '--trials', '6', '--radius',
 
 @pytest.fixture(scope='module')
 def cluster() -> Iterator[distributed.LocalCluster]:
-    with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=None) as found:
+    with batch_cluster._local_cluster(2) as found:
         yield found
 
 
