@@ -37,6 +37,8 @@ GYM = ['gymnasium>=0.29,<2']
 GRAPHML = ['networkx>=2.4']
 # For dashboard; seen to work with 3.18.0. Brings its web server and all that a browser loads.
 DASHBOARD = ['nicegui>=3.4,<4']
+# For benchmarks/... --cluster; seen to work with 2023.12.1 and 2026.8.0.
+CLUSTER = ['distributed>=2023.12']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
 # For mnm_ros record; seen to work with rosbags 0.11.9, mcap-ros2-support 0.6.0
 BAGS = ['rosbags>=0.11,<0.12', 'mcap-ros2-support>=0.5.3']
@@ -72,9 +74,10 @@ setup(
         'dashboard': DASHBOARD,
         'report': REPORT,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
-                 'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *DASHBOARD, *DOCS,
-                 *GRAPHML, *GYM, *REPORT],
+                 'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *CLUSTER, *DASHBOARD,
+                 *DOCS, *GRAPHML, *GYM, *REPORT],
         'benchmarks': BENCHMARKS,
+        'cluster': CLUSTER,
         'docs': DOCS,
         'mutants': ['cosmic-ray>=8.7,<9'],
     },

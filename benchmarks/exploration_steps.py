@@ -30,20 +30,18 @@ and MNM's building phase over that run. The exit status is 0 if every target is 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 import csv
 from dataclasses import asdict, replace
 from functools import partial
-import multiprocessing
-import os
 from pathlib import Path
 from statistics import mean
-import sys
 
+from batch import add_arguments, engine_of, exit_with, run_batch
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.simulation.scenario import load, shipped
-import numpy as np
 from references import (
     Configuration,
     information_floor,
@@ -54,7 +52,6 @@ from references import (
     SCALED,
     Trial,
 )
-from trials import package_version
 
 Task = tuple[str, str, int]
 """Method, scenario, seed."""
@@ -78,24 +75,40 @@ def tasks(scenarios: Sequence[str], seeds: int, scaled_seeds: int) -> Iterator[T
                 yield method, name, seed
 
 
-def _run(configuration: Configuration, task: Task) -> Trial:
+def names(configuration: Configuration, task: Task) -> dict[str, object]:
+    """Return the columns of a row that tell its trial from all others."""
     method, name, seed = task
-    return ALL_METHODS[method](name, seed, configuration)
+    resolved = (configuration.scaled if method == 'scaled' else configuration.settings)(1)
+    return {'scenario': name, 'seed': seed, 'method': method, **asdict(configuration),
+            'preset': resolved.preset,
+            **{option.name: getattr(resolved, option.name) for option in OPTIONS},
+            'delta_1': configuration.delta_1}
 
 
-def run_all(todo: Sequence[Task], configuration: Configuration, jobs: int) -> Results:
-    """Run the trials, in parallel processes if ``jobs`` is not 1."""
-    work, done = partial(_run, configuration), {}
-    if jobs == 1:
-        return dict(zip(todo, map(work, todo)))
-    with multiprocessing.get_context('spawn').Pool(jobs) as pool:
-        for task, trial in zip(todo, pool.imap(work, todo)):
-            done[task] = trial
-            if sys.stderr.isatty():
-                print(f'\r{len(done)}/{len(todo)}', end='', file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        print('\r\033[K', end='', file=sys.stderr, flush=True)
-    return done
+def run(configuration: Configuration, task: Task) -> dict[str, object]:
+    """Return what came of a trial, as columns of its row."""
+    method, name, seed = task
+    trial = ALL_METHODS[method](name, seed, configuration)
+    return {'first': trial.first, 'exploration': ' '.join(map(str, trial.exploration)),
+            'total': trial.total, 'steps': trial.steps, 'known': trial.known,
+            'finished': int(trial.finished), 'wrong': trial.wrong,
+            'floor': f'{floor(name, configuration):.6g}',
+            **{_column(reason): trial.lost[reason] for reason in REASONS},
+            'breaks': ' '.join(f'{step}:{steps}' for step, steps in trial.breaks)}
+
+
+def trial_of(row: Mapping[str, str]) -> Trial:
+    """Return the trial that a row tells of."""
+    breaks = [tuple(map(int, pair.split(':'))) for pair in row['breaks'].split()]
+    return Trial(
+        first=int(row['first']), exploration=[int(word) for word in row['exploration'].split()],
+        wrong=int(row['wrong']), finished=row['finished'] == '1', steps=int(row['steps']),
+        known=int(row['known']), breaks=[(step, steps) for step, steps in breaks],
+        lost=Counter({reason: int(row[_column(reason)]) for reason in REASONS}))
+
+
+def _column(reason: str) -> str:
+    return reason.replace(', ', ' ').replace(' ', '_')
 
 
 def of(results: Results, method: str, scenario: str) -> list[Trial]:
@@ -183,30 +196,6 @@ def floor(name: str, configuration: Configuration, strict: bool = False) -> floa
         load(name).settings[0].cmp, configuration.radius, configuration.delta_1, strict)
 
 
-def write(path: Path, results: Results, configuration: Configuration) -> None:
-    """Write a line for each trial, with all that is needed to repeat it."""
-    version = package_version()
-    with path.open('w', newline='', encoding='utf-8') as file:
-        writer = None
-        for (method, name, seed), trial in results.items():
-            scaled = method == 'scaled'
-            resolved = (configuration.scaled if scaled else configuration.settings)(1)
-            columns = {
-                'version': version, 'numpy': np.__version__, 'scenario': name, 'seed': seed,
-                'method': method, **asdict(configuration), 'preset': resolved.preset,
-                **{option.name: getattr(resolved, option.name) for option in OPTIONS},
-                'delta_1': configuration.delta_1, 'first': trial.first,
-                'exploration': ' '.join(map(str, trial.exploration)), 'total': trial.total,
-                'steps': trial.steps, 'known': trial.known, 'finished': int(trial.finished),
-                'wrong': trial.wrong, 'floor': f'{floor(name, configuration):.6g}'}
-            columns |= {reason.replace(', ', ' ').replace(' ', '_'): trial.lost[reason]
-                        for reason in REASONS}
-            if writer is None:
-                writer = csv.DictWriter(file, list(columns), lineterminator='\n')
-                writer.writeheader()
-            writer.writerow(columns)
-
-
 def write_series(path: Path, results: Results) -> None:
     """Write exploration steps over time, wherever the slope changes, for seed 0."""
     with path.open('w', newline='', encoding='utf-8') as file:
@@ -241,17 +230,14 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         help='after the last change (default %(default)s)')
     add('--limit', type=int, default=default.limit, metavar='STEPS',
         help='for the scaled constants and for runs in one setting (default %(default)s)')
-    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
-        help='parallel processes (default: the cores there are)')
-    add('--output', type=Path, metavar='CSV', help='write a line for each trial')
+    add_arguments(parser)
     add('--series', type=Path, metavar='CSV',
         help='write exploration steps over time, for seed 0 of each changing scenario')
     add('--quick', action='store_true', help='two seeds, no scaled constants')
     parsed = parser.parse_args(arguments)
     if parsed.quick:
         parsed.seeds, parsed.scaled_seeds = min(parsed.seeds, 2), 0
-    for name, least in (('seeds', 1), ('scaled_seeds', 0), ('tail', 1), ('limit', 1),
-                        ('jobs', 1)):
+    for name, least in (('seeds', 1), ('scaled_seeds', 0), ('tail', 1), ('limit', 1)):
         if getattr(parsed, name) < least:
             parser.error(f'--{name.replace("_", "-")} is {getattr(parsed, name)}, '
                          f'expected at least {least}')
@@ -267,6 +253,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
             parsed.configuration, base=parsed.configuration.settings(1).base)
     except ValueError as error:
         parser.error(str(error))
+    parsed.engine = engine_of(parser, parsed)
     return parsed
 
 
@@ -274,9 +261,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything, print the tables, write the files."""
     parsed = parse(arguments)
     configuration: Configuration = parsed.configuration
-    results = run_all(
-        list(tasks(parsed.scenarios, parsed.seeds, parsed.scaled_seeds)), configuration,
-        parsed.jobs)
+    todo = list(tasks(parsed.scenarios, parsed.seeds, parsed.scaled_seeds))
+    rows = run_batch(partial(run, configuration), todo, partial(names, configuration),
+                     parsed.engine, parsed.output)
+    results = dict(zip(todo, map(trial_of, rows)))
     changing = [name for name in parsed.scenarios if len(load(name).settings) > 1]
     print(f'preset {configuration.preset}, base {configuration.base}, L = '
           f'{configuration.radius:g}, epsilon = {configuration.epsilon:g}, delta = '
@@ -290,12 +278,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if changing:
         print_lost(results, changing)
     met &= print_stationary(results, parsed.scenarios, configuration)
-    if parsed.output:
-        write(parsed.output, results, configuration)
     if parsed.series:
         write_series(parsed.series, results)
     return 0 if met else 1
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    exit_with(main)

@@ -28,16 +28,12 @@ delta = 0.1. The exit status is 0 unless the interval lies above delta_1.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-import csv
-from dataclasses import astuple, dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import partial
-import multiprocessing
-import os
-from pathlib import Path
-import sys
 import time
 
+from batch import add_arguments, engine_of, exit_with, Row, run_batch
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Hypothesis
@@ -45,10 +41,8 @@ from mnm_ros.core.presets import new_mnm, PRESETS
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
-import numpy as np
 from promise import interval
 from references import Configuration, seeds
-from trials import package_version
 
 Task = tuple[str, int]
 
@@ -72,6 +66,11 @@ class Alarms:
     added: int = 0
     rightly_deleted: int = 0
     rightly_added: int = 0
+
+    @classmethod
+    def of(cls, row: Mapping[str, str]) -> Alarms:
+        """Return those of a row of the results."""
+        return cls(*(int(row[field.name]) for field in fields(cls)))
 
     @property
     def false(self) -> int:
@@ -132,19 +131,18 @@ def _deleted(before: Hypothesis | None, after: Hypothesis | None) -> bool:
         set(before.targets) <= set(after.targets))
 
 
-def _run(steps: int, configuration: Configuration, task: Task) -> Alarms:
-    return run(*task, steps, configuration)
+def trial(steps: int, configuration: Configuration, task: Task) -> dict[str, object]:
+    """Return what came of a run, as columns of its row."""
+    return {name: value for name, value in asdict(run(*task, steps, configuration)).items()
+            if name != 'steps'}
 
 
-def run_all(todo: Sequence[Task], steps: int, configuration: Configuration,
-            jobs: int) -> Iterator[tuple[Task, Alarms]]:
-    """Run the trials in parallel processes and yield them in order."""
-    work = partial(_run, steps, configuration)
-    if jobs == 1:
-        yield from zip(todo, map(work, todo))
-        return
-    with multiprocessing.get_context('spawn').Pool(jobs) as pool:
-        yield from zip(todo, pool.imap(work, todo))
+def names(steps: int, configuration: Configuration, task: Task) -> dict[str, object]:
+    """Return the columns of a row that tell its run from all others."""
+    c = configuration
+    return {'scenario': task[0], 'seed': task[1], 'preset': c.preset, 'base': c.settings(1).base,
+            'radius': c.radius, 'epsilon': c.epsilon, 'delta': c.delta,
+            'delta_1': c.check_delta_1, 'steps': steps}
 
 
 def line(name: str, found: Sequence[Alarms], delta_1: float) -> str:
@@ -163,30 +161,6 @@ HEAD = (f'{"":<60} {"false alarms":>20} {"rightly":>19}\n'
         f'{"rate":>7} {"95% interval":<16} delta_1')
 
 
-class Results:
-    """A CSV file with a line for each run, written as they end; none without a path."""
-
-    HEAD = ('version', 'numpy', 'scenario', 'seed', 'preset', 'base', 'radius', 'epsilon', 'delta',
-            'delta_1', *(field.name for field in fields(Alarms)))
-
-    def __init__(self, path: Path | None, configuration: Configuration) -> None:
-        self._version = package_version() if path else ''
-        self._configuration = configuration
-        self._file = path.open('w', newline='', encoding='utf-8') if path else None
-        self._write(self.HEAD)
-
-    def add(self, name: str, seed: int, alarms: Alarms) -> None:
-        """Write the line of one run."""
-        c = self._configuration
-        self._write((self._version, np.__version__, name, seed, c.preset, c.settings(1).base,
-                     c.radius, c.epsilon, c.delta, c.check_delta_1, *astuple(alarms)))
-
-    def _write(self, cells: Sequence[object]) -> None:
-        if self._file is not None:
-            csv.writer(self._file, lineterminator='\n').writerow(cells)
-            self._file.flush()
-
-
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
     parser = argparse.ArgumentParser(
@@ -203,11 +177,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add('--epsilon', type=float, default=default.epsilon, help='default %(default)g')
     add('--delta', type=float, default=default.delta,
         help='default %(default)g; a large one puts the bound to a harder test')
-    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
-        help='parallel processes (default: the cores there are)')
-    add('--output', type=Path, metavar='CSV', help='write a line for each run')
+    add_arguments(parser, 'run')
     parsed = parser.parse_args(arguments)
-    for name in ('runs', 'steps', 'jobs'):
+    for name in ('runs', 'steps'):
         if getattr(parsed, name) < 1:
             parser.error(f'--{name} is {getattr(parsed, name)}, expected at least 1')
     parsed.configuration = Configuration(**{
@@ -216,38 +188,41 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         parsed.configuration.settings(1)
     except ValueError as error:
         parser.error(str(error))
+    parsed.engine = engine_of(parser, parsed)
     return parsed
+
+
+def _tell(task: Task, row: Row) -> None:
+    alarms = Alarms.of(row)
+    for told, what in ((alarms.false, f'false alarm: {task[0]}, seed {task[1]}: {alarms}'),
+                       (alarms.cut_off, f'cut off: {task[0]}, seed {task[1]}: {alarms}'),
+                       (not alarms.first, f'no hypothesis: {task[0]}, seed {task[1]}')):
+        if told:
+            print(what, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything, print the table and write the results."""
     parsed = parse(arguments)
     configuration: Configuration = parsed.configuration
-    names = parsed.scenarios
-    todo = [(names[i % len(names)], i // len(names)) for i in range(parsed.runs)]
-    began, results = time.monotonic(), []
-    file = Results(parsed.output, configuration)
-    for task, alarms in run_all(todo, parsed.steps, configuration, parsed.jobs):
-        results.append((task, alarms))
-        file.add(*task, alarms)
-        if alarms.false:
-            print(f'false alarm: {task[0]}, seed {task[1]}: {alarms}', flush=True)
-        if alarms.cut_off:
-            print(f'cut off: {task[0]}, seed {task[1]}: {alarms}', flush=True)
-        if not alarms.first:
-            print(f'no hypothesis: {task[0]}, seed {task[1]}', flush=True)
+    scenarios = parsed.scenarios
+    todo = [(scenarios[i % len(scenarios)], i // len(scenarios)) for i in range(parsed.runs)]
+    began, given = time.monotonic(), (parsed.steps, configuration)
+    rows = run_batch(partial(trial, *given), todo, partial(names, *given), parsed.engine,
+                     parsed.output, _tell)
+    results = list(zip(todo, map(Alarms.of, rows)))
     print(f'preset {configuration.preset}, base {configuration.settings(1).base}, '
           f'delta = {configuration.delta:g}\n{HEAD}')
-    for name in names:
+    for name in scenarios:
         found = [alarms for task, alarms in results if task[0] == name]
         if found:
             print(line(name, found, configuration.check_delta_1))
     found = [alarms for _, alarms in results]
     print(line('total', found, configuration.check_delta_1))
-    print(f'{time.monotonic() - began:.0f} s with {parsed.jobs} processes')
+    print(f'{time.monotonic() - began:.0f} s {parsed.engine}')
     low, _ = interval(sum(bool(alarms.false) for alarms in found), len(found))
     return 0 if low <= configuration.check_delta_1 else 1
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    exit_with(main)

@@ -36,15 +36,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-import csv
+from dataclasses import astuple
 from functools import partial
 from itertools import product
-import multiprocessing
-import os
-from pathlib import Path
-import sys
+import json
 from typing import NamedTuple
 
+from batch import add_arguments, engine_of, exit_with, run_batch
 from mnm_ros.core.prediction import (
     factors,
     factors_left,
@@ -93,6 +91,24 @@ class Run(NamedTuple):
     steps: int
     told: tuple[Prediction, ...]
 
+    @classmethod
+    def of(cls, row: Mapping[str, str]) -> Run:
+        """Return what a row of the results tells of."""
+        return cls(
+            row['family'], *(kind(row[name]) for name, kind in (
+                ('seed', int), ('epsilon', float), ('delta', float), ('radius', float),
+                ('actions', int), ('reachable', int))),
+            *(tuple(json.loads(row[name])) for name in ('estimated', 'met')),
+            int(row['known']), int(row['steps']),
+            tuple(Prediction(*told) for told in json.loads(row['told'])))
+
+    def columns(self) -> dict[str, object]:
+        """Return what is not in ``names``, as columns of a row."""
+        return {**{name: getattr(self, name) for name in ('radius', 'actions', 'reachable')},
+                'estimated': json.dumps(self.estimated), 'met': json.dumps(self.met),
+                'known': self.known, 'steps': self.steps,
+                'told': json.dumps([astuple(told) for told in self.told])}
+
     def factors(self, states: int, met: int = 1) -> Mapping[str, float]:
         """Return the factors of the laws for some number of states."""
         return factors(states, met, self.actions, self.radius, self.epsilon, self.delta)
@@ -101,7 +117,21 @@ class Run(NamedTuple):
 Weigh = Callable[[Run], Mapping[str, float]]
 
 
-def run(budget: int, task: tuple[str, int, float, float]) -> Run:
+Task = tuple[str, int, float, float]
+"""Family, seed, epsilon, delta."""
+
+
+def names(budget: int, task: Task) -> dict[str, object]:
+    """Return the columns of a row that tell its run from all others."""
+    return dict(zip(('family', 'seed', 'epsilon', 'delta', 'budget'), (*task, budget)))
+
+
+def trial(budget: int, task: Task) -> dict[str, object]:
+    """Return what came of a run, as columns of its row."""
+    return run(budget, task).columns()
+
+
+def run(budget: int, task: Task) -> Run:
     """Return what one run took; the same each time."""
     family, seed, epsilon, delta = task
     configuration = Configuration(epsilon=epsilon, delta=delta)
@@ -202,20 +232,17 @@ def main() -> int:
              '(default %(default)s)')
     add('--first-seed', type=int, default=2000, help='default %(default)s')
     add('--budget', type=int, default=2_000_000, metavar='STEPS', help='default %(default)s')
-    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
-        help='parallel processes (default: the cores there are)')
-    add('--output', type=Path, metavar='CSV', help='write a line for each run')
+    add_arguments(parser, 'run')
     arguments = parser.parse_args()
+    engine = engine_of(parser, arguments)
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     tasks = [(family, seed, epsilon, DELTAS[(seed + number) % len(DELTAS)])
              for family, seed in product(STATIONARY, seeds)
              for number, epsilon in enumerate(EPSILONS)]
     tasks += [(name, seed, 1.0, 0.1) for name in shipped() for seed in seeds[:3]]
-    with multiprocessing.get_context('spawn').Pool(arguments.jobs) as pool:
-        runs = pool.map(partial(run, arguments.budget), tasks, chunksize=4)
-    if arguments.output:
-        with arguments.output.open('w', newline='', encoding='utf-8') as file:
-            csv.writer(file, lineterminator='\n').writerows((Run._fields, *runs))
+    runs = [Run.of(row) for row in run_batch(
+        partial(trial, arguments.budget), tasks, partial(names, arguments.budget), engine,
+        arguments.output)]
     finished = [each for each in runs if each.steps]
     print(f'{len(runs)} runs in {len({each[:2] for each in runs})} CMPs, '
           f'{len(runs) - len(finished)} without a hypothesis after {arguments.budget:,} steps; '
@@ -250,4 +277,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    exit_with(main)

@@ -24,11 +24,12 @@ if at least 80% of the steps taken are in the range told for 90%.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import astuple
 from functools import partial
-import multiprocessing
-import os
-import sys
+import json
 
+from batch import add_arguments, engine_of, exit_with, run_batch
 from mnm_ros.core.activity import Progress
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.simulation.simulator import Simulator
@@ -109,6 +110,23 @@ def run(budget: int, task: tuple[str, int]) -> list[Told]:
     return watcher.finished
 
 
+def names(budget: int, task: tuple[str, int]) -> dict[str, object]:
+    """Return the columns of a row that tell its exploration from all others."""
+    return {'family': task[0], 'seed': task[1], 'budget': budget}
+
+
+def trial(budget: int, task: tuple[str, int]) -> dict[str, object]:
+    """Return what was told in one exploration, as a column of its row."""
+    return {'told': json.dumps([(aim, [astuple(progress) for progress in told], taken)
+                                for aim, told, taken in run(budget, task)])}
+
+
+def told_in(row: Mapping[str, str]) -> list[Told]:
+    """Return what a row tells of."""
+    return [(aim, tuple(Progress(*each) for each in told), taken)
+            for aim, told, taken in json.loads(row['told'])]
+
+
 def judge(aim: str, found: list[Told]) -> float:
     """Print how far what was told is from what it took; return the share in the range told."""
     covered: list[bool] = []
@@ -130,14 +148,14 @@ def main() -> int:
     add('--seeds', type=int, default=4, help='explorations of each family (default %(default)s)')
     add('--first-seed', type=int, default=100, help='default %(default)s')
     add('--budget', type=int, default=100_000, metavar='STEPS', help='default %(default)s')
-    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
-        help='parallel processes (default: the cores there are)')
+    add_arguments(parser, 'exploration')
     arguments = parser.parse_args()
+    engine = engine_of(parser, arguments)
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     tasks = [(family, seed) for family in families() for seed in seeds]
-    with multiprocessing.get_context('spawn').Pool(arguments.jobs) as pool:
-        found = [told for each in pool.map(partial(run, arguments.budget), tasks, chunksize=2)
-                 for told in each]
+    rows = run_batch(partial(trial, arguments.budget), tasks, partial(names, arguments.budget),
+                     engine, arguments.output)
+    found = [told for row in rows for told in told_in(row)]
     print(f'{"predicted over taken":<20} {"times":>5} {"5%":>6} {"median":>7} {"95%":>6} '
           f'{"in range":>9}')
     shares = [judge(aim, [told for told in found if told[0] == aim])
@@ -146,4 +164,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    exit_with(main)

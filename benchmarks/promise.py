@@ -9,7 +9,7 @@
 # the License.
 
 """
-Measure how often the promise is broken, in many seeded trials on all cores.
+Measure how often the promise is broken, in many seeded trials on all cores, or on a cluster.
 
 Per trial MNM runs until its first hypothesis; in a scenario that changes, the change is made a
 fixed number of steps later, and the trial ends when it has been relearnt or the budget is used
@@ -24,24 +24,27 @@ The exit status is 0 if the rate of broken trials is at most delta in every fami
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
-import csv
-from functools import partial
-import multiprocessing
-import os
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 import shlex
-import signal
-import sys
 import time
 
+from batch import add_arguments, engine_of, exit_with, Row, run_batch
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.ground_truth import best_time, expected_steps, reachable_states, Verdict
-from trials import Configuration, families, Outcome, package_version, prepare, row, run
+from trials import (
+    columns,
+    Configuration,
+    families,
+    is_broken,
+    is_finished,
+    names,
+    prepare,
+    run,
+)
 
-Task = tuple[str, int]
+Task = tuple[str, int, Configuration]
 DEFAULTS = Configuration()
 CONFIDENCE = 0.95
 
@@ -55,21 +58,14 @@ def interval(broken: int, trials: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def outcomes(tasks: Sequence[Task], configuration: Configuration,
-             jobs: int) -> Iterator[tuple[Task, Outcome]]:
-    """Run the trials in parallel processes and yield them in order."""
-    work = partial(_run, configuration)
-    if jobs == 1:
-        yield from zip(tasks, map(work, tasks))
-        return
-    quiet_on_interrupt = (signal.SIGINT, signal.SIG_IGN)
-    with multiprocessing.get_context('spawn').Pool(
-            jobs, signal.signal, quiet_on_interrupt) as pool:
-        yield from zip(tasks, pool.imap(work, tasks))
+def trial(task: Task) -> dict[str, object]:
+    """Return what came of a trial, as columns of its row."""
+    return columns(run(*task))
 
 
-def _run(configuration: Configuration, task: Task) -> Outcome:
-    return run(*task, configuration)
+def names_of(task: Task) -> dict[str, object]:
+    """Return the columns of a row that name its trial."""
+    return names(*task)
 
 
 def command(family: str, seed: int, configuration: Configuration) -> str:
@@ -92,17 +88,16 @@ class Tally:
         self.missing = {'first': 0, 'last': 0}
         self.over = {'first': 0, 'last': 0}
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, row: Mapping[str, str]) -> None:
         """Count one trial."""
         self.trials += 1
-        self.unfinished += not outcome.finished
-        self.broken += outcome.broken
-        self.alarms += outcome.alarms
-        self.steps_first += outcome.steps_first
-        for name, verdict in (('first', outcome.first), ('last', outcome.last)):
-            if verdict:
-                self.missing[name] += bool(verdict.missing)
-                self.over[name] += bool(verdict.over_limit)
+        self.unfinished += not is_finished(row)
+        self.broken += is_broken(row)
+        self.alarms += int(row['alarms'])
+        self.steps_first += int(row['steps_first'])
+        for name in ('first', 'last'):
+            self.missing[name] += bool(row[f'missing_{name}'])
+            self.over[name] += bool(row[f'over_{name}'])
 
     def line(self, name: str, delta: float) -> str:
         """Return a line of the table."""
@@ -123,59 +118,24 @@ HEAD = (
     f'{"delta":>6} {"first steps":>11}')
 
 
-class Results:
-    """A CSV file with a line for each trial; nothing is written without a path."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._version = package_version() if path else ''
-        self._file = path.open(
-            'w', buffering=1, newline='', encoding='utf-8') if path else None
-        self._writer: csv.DictWriter[str] | None = None
-
-    def add(self, family: str, seed: int, configuration: Configuration, outcome: Outcome) -> None:
-        """Write the line of one trial, below the names of the columns."""
-        if self._file is None:
-            return
-        columns = row(family, seed, configuration, outcome, self._version)
-        if self._writer is None:
-            self._writer = csv.DictWriter(self._file, list(columns), lineterminator='\n')
-            self._writer.writeheader()
-        self._writer.writerow(columns)
-
-    def close(self) -> None:
-        """Write what is left."""
-        if self._file is not None:
-            self._file.close()
-
-
-def measure(names: Iterable[str], seeds: range, configuration: Configuration, jobs: int,
-            results: Results) -> bool:
-    """Run the trials of one configuration, print the table, and return whether all is well."""
-    tasks = [(name, seed) for name in names for seed in seeds]
+def print_table(rows: Sequence[Row], delta: float) -> bool:
+    """Print the table of one configuration, and return whether all is well."""
     tallies: dict[str, Tally] = {}
-    total, began = Tally(), time.monotonic()
-    for (name, seed), outcome in outcomes(tasks, configuration, jobs):
-        for tally in (tallies.setdefault(name, Tally()), total):
-            tally.add(outcome)
-        if outcome.broken or not outcome.finished:
-            _clear()
-            print(f'{"broken" if outcome.broken else "unfinished"} ({outcome.end}): '
-                  f'{command(name, seed, configuration)}', flush=True)
-        results.add(name, seed, configuration, outcome)
-        if sys.stderr.isatty():
-            print(f'\r{total.trials}/{len(tasks)}', end='', file=sys.stderr, flush=True)
-    _clear()
+    total = Tally()
+    for row in rows:
+        for tally in (tallies.setdefault(row['family'], Tally()), total):
+            tally.add(row)
     print(HEAD)
     for name, tally in tallies.items():
-        print(tally.line(name, configuration.delta))
-    print(total.line('total', configuration.delta))
-    print(f'{time.monotonic() - began:.0f} s with {jobs} processes', flush=True)
-    return all(tally.broken <= configuration.delta * tally.trials for tally in tallies.values())
+        print(tally.line(name, delta))
+    print(total.line('total', delta))
+    return all(tally.broken <= delta * tally.trials for tally in tallies.values())
 
 
-def _clear() -> None:
-    if sys.stderr.isatty():
-        print('\r\033[K', end='', file=sys.stderr, flush=True)
+def _tell(task: Task, row: Row) -> None:
+    if is_broken(row) or not is_finished(row):
+        print(f'{"broken" if is_broken(row) else "unfinished"} ({row["end"]}): {command(*task)}',
+              flush=True)
 
 
 def replay(family: str, seed: int, configuration: Configuration) -> bool:
@@ -236,9 +196,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         help=f'of {", ".join(families())} (default all)')
     add('--trials', type=int, default=120, help='of each family (default 120)')
     add('--first-seed', type=int, default=0, help='seeds count up from it (default 0)')
-    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
-        help='parallel processes (default: the cores there are)')
-    add('--output', type=Path, metavar='CSV', help='write a line for each trial')
+    add_arguments(parser)
     add('--replay', nargs=2, metavar=('FAMILY', 'SEED'),
         help='run one trial and tell all about it')
     add('--alone', action='store_true',
@@ -254,7 +212,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add('--set', nargs='+', default=[], metavar='OPTION=VALUE',
         help='override parts or constants of the preset')
     parsed = parser.parse_args(arguments)
-    for name in ('trials', 'jobs', 'budget'):
+    for name in ('trials', 'budget'):
         if getattr(parsed, name) < 1:
             parser.error(f'--{name} is {getattr(parsed, name)}, expected at least 1')
     if parsed.first_seed < 0:
@@ -270,6 +228,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
             configuration.settings(1, configuration.radius or 4.0)
     except ValueError as error:
         parser.error(str(error))
+    parsed.engine = engine_of(parser, parsed)
     return parsed
 
 
@@ -281,20 +240,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kept = [replay(family, int(seed), configuration)
                 for configuration in parsed.configurations]
         return 0 if all(kept) else 1
-    seeds = range(parsed.first_seed, parsed.first_seed + parsed.trials)
-    results, well = Results(parsed.output), True
-    for configuration in parsed.configurations:
+    seeds, began = range(parsed.first_seed, parsed.first_seed + parsed.trials), time.monotonic()
+    tasks = [(family, seed, configuration) for configuration in parsed.configurations
+             for family in parsed.families for seed in seeds]
+    rows = run_batch(trial, tasks, names_of, parsed.engine, parsed.output, _tell)
+    well, share = True, len(rows) // len(parsed.configurations)
+    for number, configuration in enumerate(parsed.configurations):
         resolved = configuration.settings(1, configuration.radius or 4.0)
         print(f'preset {resolved.preset}, base {resolved.base}'
               f'{" alone" if configuration.alone else ""} '
-              f'{" ".join(configuration.options)}'.rstrip(), flush=True)
-        well &= measure(parsed.families, seeds, configuration, parsed.jobs, results)
-    results.close()
+              f'{" ".join(configuration.options)}'.rstrip())
+        well &= print_table(rows[number * share:(number + 1) * share], configuration.delta)
+    print(f'{time.monotonic() - began:.0f} s {parsed.engine}')
     return 0 if well else 1
 
 
 if __name__ == '__main__':
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    exit_with(main)

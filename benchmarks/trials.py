@@ -16,12 +16,9 @@ No ROS. A trial depends on nothing but its family, its seed and its configuratio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-import subprocess
 import traceback
-import xml.etree.ElementTree as ElementTree
 import zlib
 
 from mnm_ros.core.options import Settings, Value
@@ -40,6 +37,8 @@ RADII = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 
 SHIPPED_RADIUS = 4.0
 """The radius of a trial in a shipped scenario."""
+
+FINISHED = ('found', 'relearnt')
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ class Outcome:
 
     @property
     def finished(self) -> bool:
-        return self.end in ('found', 'relearnt')
+        return self.end in FINISHED
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -146,15 +145,26 @@ def prepare(
     """
     if family not in families():
         raise ValueError(f'family is {family!r}, expected one of {", ".join(families())}')
-    sequence = np.random.SeedSequence([seed, zlib.crc32(family.encode()), 1])
-    drawn, *seeds = (int(number) for number in sequence.generate_state(3))
+    _, *seeds = _drawn(family, seed)
+    radius = radius_of(family, seed, configuration)
     if family in FAMILIES:
-        radius = configuration.radius or RADII[drawn % len(RADII)]
         return draw(family, seed, radius, configuration.epsilon), radius, (seeds[0], seeds[1])
     scenario = load(family)
     scenario = replace(scenario, settings=tuple(
         replace(setting, until=None) for setting in scenario.settings))
-    return scenario, configuration.radius or SHIPPED_RADIUS, (seeds[0], seeds[1])
+    return scenario, radius, (seeds[0], seeds[1])
+
+
+def radius_of(family: str, seed: int, configuration: Configuration) -> float:
+    """Return the radius of a trial: the one asked for, or that of the family and the seed."""
+    if family in FAMILIES:
+        return configuration.radius or RADII[_drawn(family, seed)[0] % len(RADII)]
+    return configuration.radius or SHIPPED_RADIUS
+
+
+def _drawn(family: str, seed: int) -> list[int]:
+    sequence = np.random.SeedSequence([seed, zlib.crc32(family.encode()), 1])
+    return [int(number) for number in sequence.generate_state(3)]
 
 
 def run(family: str, seed: int, configuration: Configuration) -> Outcome:
@@ -295,40 +305,39 @@ class _Exploration:
         return done()
 
 
-def row(family: str, seed: int, configuration: Configuration, outcome: Outcome,
-        version: str) -> dict[str, object]:
-    """Return one line of the results, with all that is needed to repeat it."""
-    resolved = configuration.settings(1, outcome.radius)
-    columns: dict[str, object] = {
-        'version': version, 'numpy': np.__version__, 'family': family, 'seed': seed,
-        **asdict(configuration)}
-    columns |= {
-        'base': resolved.base, 'options': ' '.join(configuration.options),
-        'alone': int(configuration.alone), 'radius': outcome.radius,
+def names(family: str, seed: int, configuration: Configuration) -> dict[str, object]:
+    """Return the columns that tell a trial from all others, all that is needed to repeat it."""
+    radius = radius_of(family, seed, configuration)
+    return {'family': family, 'seed': seed, **asdict(configuration),
+            'base': configuration.settings(1, radius).base,
+            'options': ' '.join(configuration.options), 'alone': int(configuration.alone),
+            'radius': radius}
+
+
+def columns(outcome: Outcome) -> dict[str, object]:
+    """Return the other columns of the results: what came of a trial."""
+    found: dict[str, object] = {
         'reachable': _joined(outcome.reachable), 'end': outcome.end,
         'steps_first': outcome.steps_first, 'steps': outcome.steps, 'rounds': outcome.rounds,
         'alarms': outcome.alarms, 'interruptions': outcome.interruptions,
         'known_first': outcome.known_first,
         'known_last': outcome.known_last}
     for name, verdict in (('first', outcome.first), ('last', outcome.last)):
-        columns[f'missing_{name}'] = _joined(verdict.missing) if verdict else ''
-        columns[f'over_{name}'] = _joined(
+        found[f'missing_{name}'] = _joined(verdict.missing) if verdict else ''
+        found[f'over_{name}'] = _joined(
             f'{target}:{time:.6g}' for target, time in verdict.over_limit) if verdict else ''
-        columns[f'ok_{name}'] = int(verdict.ok) if verdict else ''
-    return columns
+        found[f'ok_{name}'] = int(verdict.ok) if verdict else ''
+    return found
 
 
-def package_version() -> str:
-    """Return the version of the package and, where git tells, of the source."""
-    root = Path(__file__).resolve().parents[1]
-    version = ElementTree.parse(root / 'package.xml').findtext('version', 'unknown')
-    try:
-        found = subprocess.run(
-            ['git', '-C', str(root), 'describe', '--always', '--dirty', '--exclude=*'],
-            capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return version
-    return f'{version}+{found.stdout.strip()}' if found.returncode == 0 else version
+def is_finished(row: Mapping[str, str]) -> bool:
+    """Whether a trial came to its end, by its row."""
+    return row['end'] in FINISHED
+
+
+def is_broken(row: Mapping[str, str]) -> bool:
+    """Whether a hypothesis judged was wrong, be the trial finished or not, or it crashed."""
+    return row['end'] == 'crashed' or '0' in (row['ok_first'], row['ok_last'])
 
 
 def _joined(items: object) -> str:

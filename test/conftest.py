@@ -27,6 +27,8 @@ WITH_NODES = ('console', 'contract', 'launch', 'nodes')
 """Folders whose tests start nodes, other processes, or both."""
 
 SLOW = {
+    'test_batch.py': ['test_a_run_that_is_killed_goes_on'],
+    'test_batch_cluster.py': ['test_a_worker_that_is_killed_changes_nothing'],
     'test_certificate.py': ['test_a_bound_is_below_the_truth_with_no_more_than_its_probability'],
     'test_disco.py': ['test_the_promise_is_kept_on_the_shipped_scenarios'],
     'test_probe.py': ['test_predictions_in_worlds_never_fitted_to'],

@@ -16,6 +16,7 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
+from batch import Engine, run_batch
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.ground_truth import Verdict
 import promise
@@ -25,14 +26,11 @@ from trials import Configuration, Outcome
 
 QUICK = Configuration(radius=2.0, change_after=500, budget=100_000)
 RIGHT = Verdict((), ())
-TASKS = [('corridor', 0), ('confusing_chain', 1), ('changing_chain', 2)]
+TASKS = [('corridor', 0, QUICK), ('confusing_chain', 1, QUICK), ('changing_chain', 2, QUICK)]
 
 
-def measured(path: Path, jobs: int, configuration: Configuration = QUICK) -> str:
-    results = promise.Results(path)
-    for (family, seed), outcome in promise.outcomes(TASKS, configuration, jobs):
-        results.add(family, seed, configuration, outcome)
-    results.close()
+def measured(path: Path, jobs: int) -> str:
+    run_batch(promise.trial, TASKS, promise.names_of, Engine(jobs), path)
     return path.read_text(encoding='utf-8')
 
 
@@ -40,7 +38,7 @@ def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
     one, other = measured(tmp_path / 'one.csv', 1), measured(tmp_path / 'other.csv', 2)
     assert one == other
     rows = list(csv.DictReader(one.splitlines()))
-    assert [(row['family'], int(row['seed'])) for row in rows] == TASKS
+    assert [(row['family'], int(row['seed']), QUICK) for row in rows] == TASKS
     assert [row['end'] for row in rows] == ['found', 'found', 'relearnt']
     for row in rows:
         assert (row['preset'], row['base']) == ('onboard', PRESETS['onboard']['base'])
@@ -126,14 +124,27 @@ def test_a_crash_is_counted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     (RIGHT, None, False), (RIGHT, RIGHT, False), (Verdict((3,), ()), RIGHT, True),
     (RIGHT, Verdict((), ((3, 9.0),)), True), (None, None, False)])
 def test_what_is_broken(first: Verdict | None, last: Verdict | None, broken: bool) -> None:
-    assert Outcome(4.0, first=first, last=last).broken is broken
+    outcome = Outcome(4.0, first=first, last=last)
+    assert outcome.broken is broken
+    row = {name: str(value) for name, value in trials.columns(outcome).items()}
+    assert trials.is_broken(row) is broken
 
 
 def test_the_row_tells_what_is_wrong() -> None:
     outcome = Outcome(4.0, first=Verdict((3, 5), ((7, 8.25),)), last=RIGHT)
-    row = trials.row('corridor', 1, replace(QUICK, options=('c1=4.0',)), outcome, '0.1.0')
-    assert row['missing_first'] == '3 5' and row['over_first'] == '7:8.25'
-    assert (row['ok_first'], row['ok_last'], row['options']) == (0, 1, 'c1=4.0')
+    columns = trials.columns(outcome)
+    assert columns['missing_first'] == '3 5' and columns['over_first'] == '7:8.25'
+    assert (columns['ok_first'], columns['ok_last']) == (0, 1)
+    names = trials.names('corridor', 1, replace(QUICK, options=('c1=4.0',)))
+    assert (names['options'], names['base'], names['radius']) == (
+        'c1=4.0', PRESETS['onboard']['base'], 2.0)
+
+
+def test_the_row_names_the_radius_that_was_drawn() -> None:
+    anything = Configuration()
+    for family, seed in (('corridor', 0), ('random_tree', 3), ('early_graph', 4)):
+        _, radius, _ = trials.prepare(family, seed, anything)
+        assert trials.names(family, seed, anything)['radius'] == radius
 
 
 def test_the_command_replays_the_trial(capsys: pytest.CaptureFixture) -> None:

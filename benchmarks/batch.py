@@ -1,0 +1,195 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+Run many seeded trials: in this process, in several, or on a Dask cluster.
+
+All benchmarks that run seeded trials do it here. A trial is a function of its task alone, and what
+came of it is a row of texts, so that a row that is read from a file is as good as a new one: who
+made it, when and in which order makes no difference. With a file, a run that was ended in the
+middle, however hard, goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+import multiprocessing
+import os
+from pathlib import Path
+import signal
+import sys
+from threading import Thread
+from typing import Any
+
+from batch_table import BatchError, Row, Table
+from code_version import package_version, ROOT
+import numpy as np
+
+Task = tuple[Any, ...]
+Trial = Callable[[Any], Mapping[str, object]]
+"""A function of a module, or a ``partial`` of one: from a task to the columns of its results."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """
+    Where the trials run.
+
+    jobs: processes of this machine; 1 is this process itself.
+    cluster: address of a Dask scheduler, ``local`` for one that is started here, or '' for none.
+    """
+
+    jobs: int = 1
+    cluster: str = ''
+
+    def __str__(self) -> str:
+        if self.cluster and self.cluster != 'local':
+            return f'on the cluster {self.cluster}'
+        return f'with {self.jobs} processes'
+
+
+def add_arguments(parser: argparse.ArgumentParser, output: str = 'trial') -> None:
+    """Add ``--jobs``, ``--cluster`` and ``--output`` to a command."""
+    add = parser.add_argument
+    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
+        help='parallel processes (default: the cores there are)')
+    add('--cluster', default='', metavar='ADDRESS',
+        help='of a Dask scheduler whose workers run the trials, for instance tcp://head:8786; '
+             'local: one of its own, with as many workers as --jobs')
+    add('--output', type=Path, metavar='CSV',
+        help=f'write a line for each {output}; what is in it already is not done again')
+
+
+def engine_of(parser: argparse.ArgumentParser, parsed: argparse.Namespace) -> Engine:
+    """Return where the trials are to run; bad arguments end the program with exit status 2."""
+    if parsed.jobs < 1:
+        parser.error(f'--jobs is {parsed.jobs}, expected at least 1')
+    if parsed.cluster and not _installed('distributed'):
+        parser.exit(2, f'{parser.prog}: --cluster needs Dask, the extra "cluster": '
+                       f'{sys.executable} -m pip install "{ROOT}[cluster]"\n')
+    return Engine(parsed.jobs, parsed.cluster)
+
+
+def _installed(module: str) -> bool:
+    return find_spec(module) is not None
+
+
+def run_batch(
+    trial: Trial, tasks: Sequence[Task], names: Callable[[Any], Mapping[str, object]],
+    engine: Engine, output: Path | None = None,
+    tell: Callable[[Any, Row], None] = lambda task, row: None,
+) -> list[Row]:
+    """
+    Return the rows of all tasks, in their order.
+
+    :param names: from a task to the columns that tell it from all others; with the version of the
+        code they come first in its row.
+    :param output: the file with the rows; those in it are not made again, and in the end they are
+        in the order of the tasks.
+    :param tell: is given each task and its row, those of the file first, then each as it is made.
+    :raises BatchError: if the file has something else in it, or the cluster is not as it must be.
+    """
+    versions = {'version': package_version(), 'numpy': np.__version__}
+    heads = {task: _texts({**versions, **names(task)}) for task in tasks}
+    with Table(output, list(heads.values()), len(versions)) as table:
+        rows = {task: row for task, head in heads.items()
+                if (row := table.found.get(tuple(head.values())))}
+        left = [task for task in heads if task not in rows]
+        if rows:
+            print(f'{len(rows)} of {len(heads)} trials are in {output}', file=sys.stderr)
+        for task, row in rows.items():
+            tell(task, row)
+        with _progress_bar(len(rows), len(heads)) as advance:
+            for index, columns in completed(trial, left, engine):
+                task = left[index]
+                rows[task] = row = {**heads[task], **_texts(columns)}
+                table.add(row)
+                tell(task, row)
+                advance()
+        table.put_in_order([rows[task] for task in heads])
+    return [rows[task] for task in heads]
+
+
+def _texts(columns: Mapping[str, object]) -> Row:
+    return {name: str(value) for name, value in columns.items()}
+
+
+def completed(trial: Trial, tasks: Sequence[Task],
+              engine: Engine) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Yield the number of each task and what came of it, as they are completed."""
+    if not tasks:
+        return
+    if engine.cluster:
+        from batch_cluster import on_cluster
+        yield from on_cluster(trial, tasks, engine.cluster, engine.jobs)
+    elif engine.jobs == 1:
+        yield from enumerate(map(trial, tasks))
+    else:
+        yield from _in_processes(trial, tasks, engine.jobs)
+
+
+def _in_processes(trial: Trial, tasks: Sequence[Task],
+                  jobs: int) -> Iterator[tuple[int, Mapping[str, object]]]:
+    spawn = multiprocessing.get_context('spawn')
+    with ProcessPoolExecutor(jobs, spawn, _begin_process) as executor:
+        futures = {executor.submit(trial, task): number for number, task in enumerate(tasks)}
+        try:
+            for future in as_completed(futures):
+                yield futures.pop(future), future.result()
+        except BrokenProcessPool:
+            raise BatchError('one of the processes was killed; with --output, the same command '
+                             'goes on from where it was') from None
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin_process() -> None:
+    """End at once on Ctrl-C, and with the process that started this one, however that ended."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    def end_with_parent() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+    Thread(target=end_with_parent, daemon=True).start()
+
+
+@contextmanager
+def _progress_bar(done: int, total: int) -> Iterator[Callable[[], None]]:
+    """Show a bar on a terminal; give what moves it on."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+    columns = ('{task.completed:.0f}/{task.total:.0f}', BarColumn(), TimeElapsedColumn(), 'left',
+               TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True,
+                  redirect_stdout=sys.stdout.isatty()) as progress:
+        bar = progress.add_task('', total=total, completed=done)
+        yield partial(progress.advance, bar)
+
+
+def exit_with(main: Callable[[], int]) -> None:
+    """End the program with what ``main`` returns; what ends a batch is told in one line."""
+    try:
+        sys.exit(main())
+    except BatchError as error:
+        sys.exit(f'{Path(sys.argv[0]).stem}: {error}')
+    except KeyboardInterrupt:
+        sys.exit(130)

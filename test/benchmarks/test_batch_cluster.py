@@ -1,0 +1,116 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The workers of a cluster make the rows of a single process, also where one is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import pickle
+import signal
+import subprocess
+import sys
+from threading import Thread
+import time
+
+import pytest
+
+distributed = pytest.importorskip('distributed')
+
+import batch_cluster  # noqa: E402, I100
+from batch_table import BatchError  # noqa: E402, I100
+import promise  # noqa: E402, I100
+
+RUN = ['--families', 'corridor', 'confusing_chain', '--trials', '6', '--radius', '2.5']
+
+
+@pytest.fixture(scope='module')
+def cluster() -> Iterator[distributed.LocalCluster]:
+    with batch_cluster._local_cluster(2) as found:
+        yield found
+
+
+def lines(path: Path) -> int:
+    return path.read_bytes().count(b'\n') if path.exists() else 0
+
+
+def test_a_worker_that_is_killed_changes_nothing(
+    cluster: distributed.LocalCluster, tmp_path: Path,
+) -> None:
+    one, other = tmp_path / 'one.csv', tmp_path / 'other.csv'
+    with distributed.Client(cluster) as client:
+        victim, *_ = client.run(os.getpid).values()
+    written: list[int] = []
+
+    def kill() -> None:
+        deadline = time.monotonic() + 60
+        while lines(other) < 3 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        os.kill(victim, signal.SIGKILL)
+        written.append(lines(other))
+    killer = Thread(target=kill)
+    killer.start()
+    try:
+        assert promise.main([*RUN, '--cluster', cluster.scheduler_address,
+                             '--output', str(other)]) == 0
+    finally:
+        killer.join()
+    assert 3 <= written[0] < 10
+    assert promise.main([*RUN, '--jobs', '1', '--output', str(one)]) == 0
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_a_worker_with_other_code_is_refused(
+    cluster: distributed.LocalCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:
+    here = batch_cluster.environment()
+    monkeypatch.setattr(batch_cluster, 'environment', lambda: {**here, 'mnm_ros': 'abc'})
+    monkeypatch.setattr(batch_cluster, 'package_version', lambda: '9.9.9')
+    output = tmp_path / 'none.csv'
+    with pytest.raises(BatchError) as refused:
+        promise.main([*RUN, '--cluster', cluster.scheduler_address, '--output', str(output)])
+    told = str(refused.value)
+    assert told.startswith('worker tcp://') and '\n' not in told
+    assert ' instead of 9.9.9; mnm_ros ' in told and ' instead of abc): start it with' in told
+    # One that comes later is not asked beforehand, but by the task itself.
+    monkeypatch.setattr(batch_cluster, '_look_at_workers', lambda *_: None)
+    with pytest.raises(BatchError, match='has other code'):
+        promise.main([*RUN, '--cluster', cluster.scheduler_address, '--output', str(output)])
+    assert lines(output) == 0
+
+
+def test_a_worker_without_the_project_is_told() -> None:
+    cloudpickle = pytest.importorskip('cloudpickle')
+    packed = cloudpickle.dumps(batch_cluster.worker_function({'mnm_ros': 'abc'}, '9.9.9'))
+    program = """
+import pickle, sys, types
+sys.modules['distributed'] = types.SimpleNamespace(
+    get_worker=lambda: types.SimpleNamespace(address='tcp://there:1'))
+print(*pickle.load(sys.stdin.buffer)(b'never opened'))
+"""
+    ended = subprocess.run([sys.executable, '-I', '-c', program], input=packed,
+                           capture_output=True, timeout=60, check=True)
+    told = ended.stdout.decode()
+    assert told.startswith('refused worker tcp://there:1 on ')
+    assert "lacks the project (No module named 'batch_cluster'): start it with" in told
+
+
+def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_cluster, 'ANSWER_WITHIN', 1)
+    with pytest.raises(BatchError, match="no Dask scheduler answers at 'tcp://127.0.0.1:1'"):
+        promise.main([*RUN, '--cluster', 'tcp://127.0.0.1:1'])
+
+
+def test_a_task_is_named_by_its_module() -> None:
+    packed = pickle.dumps((*batch_cluster._by_name(promise.trial), (
+        'corridor', 0, promise.Configuration(radius=2.0))))
+    assert batch_cluster.call(packed)['end'] == 'found'
