@@ -25,6 +25,8 @@ import math
 from typing import Any
 from unicodedata import category
 
+from mnm_ros.core.problem import RESET
+
 MAX_ACTIONS = 1000
 MAX_STATES = 10_000
 MAX_WALLS = 40_000
@@ -77,6 +79,12 @@ class RobotDescription:
         """Return what people call a state: its name, if it has one, and its id."""
         return f'{self.names[state]} ({state})' if state in self.names else str(state)
 
+    def action_name(self, action: int) -> str:
+        """Return what people call an action."""
+        if action == RESET:
+            return 'RESET'
+        return self.actions[action] if action < len(self.actions) else f'action {action}'
+
     def state(self, text: str) -> int:
         """
         Return the state that people mean by its id or its name.
@@ -119,6 +127,15 @@ class RobotDescription:
             found.get('home'), found.get('frame', ''), names, positions,
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
                   for index, wall in enumerate(walls)))
+
+
+class _Undescribed(RobotDescription):
+    def __post_init__(self) -> None:
+        """Have no actions."""
+
+
+UNDESCRIBED: RobotDescription = _Undescribed(())
+"""Stands for a robot side that has said nothing."""
 
 
 def difference(description: RobotDescription, actions: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ ROOMS = {
     'simulation': 'core driving geometry robot_description',
     'trial': 'core protocol checkpoint simulation bags robot_description layout',
     'export': 'core checkpoint simulation robot_description',
-    'robot_description': '',
+    'robot_description': 'core',
     'layout': '',
     'dashboard': 'core layout robot_description',
     'interface': '',

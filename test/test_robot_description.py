@@ -20,6 +20,7 @@ from mnm_ros.robot_description import (
     MAX_STATES,
     MAX_TEXT,
     RobotDescription,
+    UNDESCRIBED,
 )
 import pytest
 
@@ -40,6 +41,8 @@ def test_everything_but_the_actions_is_optional() -> None:
 
 def test_labels_show_names_where_there_are_any() -> None:
     assert WHOLE.label(0) == 'dock (0)' and WHOLE.label(7) == '7'
+    assert [WHOLE.action_name(action) for action in (-1, 1, 2)] == ['RESET', 'west', 'action 2']
+    assert UNDESCRIBED.label(0) == '0' and UNDESCRIBED.action_name(0) == 'action 0'
 
 
 @pytest.mark.parametrize('change, complaint', [

@@ -51,9 +51,9 @@ def _state(talk: Talk, text: str) -> int:
     :raises ValueError: if there is no such state.
     """
     from mnm_ros import wire
-    from mnm_ros.robot_description import RobotDescription
+    from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
     from std_msgs.msg import String
-    description = RobotDescription(('unknown',))
+    description = UNDESCRIBED
     if not text.removeprefix('-').isdecimal():
         heard: list[str] = []
         named = talk.node.create_subscription(

@@ -19,8 +19,7 @@ from mnm_ros.console.grid import Picture
 from mnm_ros.core.activity import Activity
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.problem import RESET
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action to next state to how often that was seen."""
@@ -64,7 +63,7 @@ class Snapshot:
     activity: Activity = Activity()
     counts: Counts = field(default_factory=dict)
     met: frozenset[int] = frozenset()
-    description: RobotDescription | None = None
+    description: RobotDescription = UNDESCRIBED
     picture: Picture = ()
 
     @property
@@ -86,8 +85,7 @@ class Snapshot:
     @property
     def home(self) -> int | None:
         """Return the state to which RESET leads; None if that is not known."""
-        said = self.description.home if self.description is not None else None
-        return said if self.activity.home is None else self.activity.home
+        return self.description.home if self.activity.home is None else self.activity.home
 
     @property
     def candidates(self) -> frozenset[int]:
@@ -103,17 +101,6 @@ class Snapshot:
         if len(self.known) == 0 or self.hypothesis is None:
             return ()
         return tuple(sorted(self.seen - self.candidates - {*self.known, *self.activity.lost}))
-
-    def label(self, state: int) -> str:
-        """Return what people call a state."""
-        return self.description.label(state) if self.description is not None else str(state)
-
-    def action_name(self, action: int) -> str:
-        """Return what people call an action."""
-        names = self.description.actions if self.description is not None else ()
-        if action == RESET:
-            return 'RESET'
-        return names[action] if action < len(names) else f'action {action}'
 
     def number(self, key: str) -> float | None:
         """Return a number of the report; None if it is missing or no number."""

@@ -82,5 +82,5 @@ def refusal_to_go(state: int | None, facts: Facts) -> str:
     if state is None:
         return 'choose a known state first'
     if state not in facts.known:
-        return f'state {facts.label(state)} is not known'
+        return f'state {facts.description.label(state)} is not known'
     return ''

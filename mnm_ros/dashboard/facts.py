@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mnm_ros.core.activity import Activity
-from mnm_ros.robot_description import Point, RobotDescription
+from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
 
 SILENCE = 3.0    # s without a heartbeat, of which there are two in a second
 
@@ -68,7 +68,7 @@ class Facts:
     stamp: tuple[int, int] | None = None
     counts: Counts = field(default_factory=dict)
     activity: Activity = Activity()
-    description: RobotDescription | None = None
+    description: RobotDescription = UNDESCRIBED
     report: Mapping[str, str] = field(default_factory=dict)
     reports: int = 0
     true_setting: int | None = None
@@ -92,7 +92,7 @@ class Facts:
             return self.activity.home
         if self.known:
             return self.known[0]
-        return self.description.home if self.description else None
+        return self.description.home
 
     @property
     def steps(self) -> int:
@@ -116,14 +116,3 @@ class Facts:
         """Return a number of the diagnostics as an integer; None as above."""
         value = self.number(key)
         return None if value is None else int(value)
-
-    def label(self, state: int) -> str:
-        """Return what people call a state: its name, if it has one, and its id."""
-        return self.description.label(state) if self.description else str(state)
-
-    def action(self, action: int) -> str:
-        """Return the name of an action."""
-        if action < 0:
-            return 'RESET'
-        names = self.description.actions if self.description else ()
-        return names[action] if action < len(names) else f'action {action}'

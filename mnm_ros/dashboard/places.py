@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from mnm_ros.dashboard.facts import Counts, Facts
 from mnm_ros.layout import Layout
-from mnm_ros.robot_description import Point, RobotDescription, spacing
+from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 import numpy as np
 
 _ROUND = 0.36      # radius of a state, where neighbours are 1 from each other
@@ -54,7 +54,7 @@ class Places:
         self._next_layout = -math.inf
         self.unit = 1.0
         self.placed = False
-        self._description: RobotDescription | None = None
+        self._description = UNDESCRIBED
         self.latest: dict[int, Place] = {}
         self._layout = Layout(_RELAXED)
         self._without: dict[int, int] = {}
@@ -78,11 +78,11 @@ class Places:
         """Return a point of the world, in m, in lengths of the picture."""
         return x / self.unit, -y / self.unit
 
-    def _follow(self, description: RobotDescription | None) -> None:
+    def _follow(self, description: RobotDescription) -> None:
         self._description = description
-        positions = description.positions if description else {}
+        positions = description.positions
         self.placed = bool(positions)
-        if not self.placed or description is None:
+        if not self.placed:
             self.unit = 1.0
             return
         self.unit = spacing(positions.values())

@@ -26,7 +26,7 @@ from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.markers import PictureTopic
 from mnm_ros.nodes.exploring.picture import Caption
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
@@ -41,10 +41,10 @@ class Publishers:
     :param node: that has the topics.
     :param guard: of their callbacks.
     :param policies_up_to: known states up to which ``policies`` has policies.
-    :ivar description: what the robot side has said it is; None if it has not.
+    :ivar description: what the robot side has said it is.
     """
 
-    description: RobotDescription | None = None
+    description: RobotDescription = UNDESCRIBED
 
     def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int) -> None:
         self._node = node

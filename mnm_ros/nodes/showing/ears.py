@@ -188,7 +188,7 @@ class Ears:
                 self._poses[topic] = self._often(PoseWithCovarianceStamped, topic, _BEST_EFFORT)
 
     def _look_at_the_world(self) -> None:
-        frame = self.facts.description.frame if self.facts.description else ''
+        frame = self.facts.description.frame
         if not frame:
             return
         for topic in _POSES:
