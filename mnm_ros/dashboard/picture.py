@@ -23,8 +23,9 @@ from typing import Any
 
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
-from mnm_ros.dashboard.facts import Counts, Facts
+from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.places import Place, Places
+from mnm_ros.heard import Counts
 
 Layers = dict[str, Any]
 """By the name of a layer, what is in it, ready for JSON."""

@@ -18,7 +18,8 @@ import math
 import time
 from typing import NamedTuple
 
-from mnm_ros.dashboard.facts import Counts, Facts
+from mnm_ros.dashboard.facts import Facts
+from mnm_ros.heard import Counts
 from mnm_ros.layout import Layout
 from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 import numpy as np

@@ -72,13 +72,6 @@ def test_duration() -> None:
     assert duration(36000) == '10:00:00'
 
 
-def test_numbers_of_the_report_may_be_missing_or_garbled() -> None:
-    snapshot = Snapshot(report={'steps': 'many', 'round': '2'})
-    assert snapshot.count('steps') is None
-    assert snapshot.count('candidates') is None
-    assert snapshot.count('round') == 2
-
-
 def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
     assert BUILDING.candidates == {5, 6} and BUILDING.beyond == ()
     # Rediscovery meets again and again what is too far away: that is no news.
