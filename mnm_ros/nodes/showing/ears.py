@@ -153,13 +153,9 @@ class Ears:
         self.facts = replace(self.facts, heard=time.monotonic())
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            node, _, kind = status.name.rpartition(': ')
-            mine = (node.rpartition('/')[0] or '/') == self._node.get_namespace()
-            if kind == 'exploration' and mine:
-                self.facts = replace(
-                    self.facts, report={value.key: value.value for value in status.values},
-                    reports=self.facts.reports + 1)
+        report = wire.decode_report(message, self._node.get_namespace())
+        if report is not None:
+            self.facts = replace(self.facts, report=report, reports=self.facts.reports + 1)
 
     def _look_around(self) -> None:
         """Forget what an explorer has said that is gone, once there is another one."""
