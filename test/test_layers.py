@@ -36,7 +36,7 @@ ROOMS = {
     'bags': 'core checkpoint robot_description',
     'simulation': 'core driving geometry robot_description',
     'trial': 'core protocol checkpoint simulation bags robot_description layout',
-    'export': 'core checkpoint simulation robot_description heard',
+    'export': 'core bags checkpoint simulation robot_description heard',
     'robot_description': 'core',
     'heard': 'core robot_description',
     'layout': '',

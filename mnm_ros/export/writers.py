@@ -16,8 +16,11 @@ from collections.abc import Iterable, Sequence
 import csv
 import io
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from mnm_ros.bags.writing import write_mcap
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
@@ -98,6 +101,15 @@ def log_csv(learnt: Learnt) -> bytes:
                      learnt.description.action_name(action) if observed else None, after))
         before = after
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next'), rows)
+
+
+def log_mcap(learnt: Learnt) -> bytes:
+    """Return the same as a bag of the step topics."""
+    assert learnt.saved is not None
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / 'log.mcap'
+        write_mcap(learnt.saved, path)
+        return path.read_bytes()
 
 
 def graphml(learnt: Learnt) -> bytes:
