@@ -22,6 +22,9 @@ from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action, RESET included, to next state to how often that was seen."""
 
+NOT_KEPT = 'off'
+"""What the diagnostics say of ``checkpoint`` without a ``checkpoint_dir``."""
+
 
 @dataclass(frozen=True)
 class Heard:

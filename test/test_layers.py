@@ -56,8 +56,8 @@ ROOMS = {
                'nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol robot_description wire parameters',
-    'nodes/exploring': '__init__ core protocol checkpoint robot_description layout wire parameters'
-                       ' nodes/common',
+    'nodes/exploring': '__init__ core protocol checkpoint robot_description heard layout wire'
+                       ' parameters nodes/common',
     'nodes/navigating': 'core wire',
     'nodes/showing': 'core dashboard robot_description navigator_client wire parameters'
                      ' nodes/common',

@@ -50,6 +50,8 @@ def test_progress_is_one_line() -> None:
         'checking/evaluation, 2 known, 3 candidates, 123,456 steps (4,321 per second), '
         '4,500 exploration steps')
     assert progress(BUILDING).endswith(', 29% of first hypothesis, 0:00:20 to go')
+    assert '1 known, 1 candidate, ' in progress(
+        Snapshot(known=(0,), report={'candidates': '1'}))
     assert progress(Snapshot()).startswith('starting, 0 known, - candidates')
 
 
