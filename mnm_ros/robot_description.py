@@ -18,7 +18,7 @@ Imports no ROS.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 import json
 import math
@@ -98,6 +98,17 @@ class RobotDescription:
             raise ValueError(f'{text!r} is the name of {len(found)} states, expected the id or '
                              'the name of one')
         return found[0]
+
+    def after(self, before: RobotDescription) -> RobotDescription:
+        """Return it with the names of states that were said before, if it is of the same world."""
+        names = {**before.names, **self.names}
+        if not self.of_the_world_of(before) or len({*names, *self.positions}) > MAX_STATES:
+            return self
+        return replace(self, names=names)
+
+    def of_the_world_of(self, other: RobotDescription) -> bool:
+        """Return whether it is, as far as can be told, of a robot in the same world."""
+        return (self.frame, self.actions) == (other.frame, other.actions)
 
     def to_text(self) -> str:
         """Return it as JSON."""

@@ -45,6 +45,14 @@ def test_labels_show_names_where_there_are_any() -> None:
     assert UNDESCRIBED.label(0) == '0' and UNDESCRIBED.action_name(0) == 'action 0'
 
 
+def test_names_outlive_their_states_in_the_same_world() -> None:
+    now = RobotDescription(('east', 'west'), 0, 'map', {0: 'harbour', 1: 'door'})
+    assert now.after(WHOLE).names == {0: 'harbour', 1: 'door', -2: 'outside'}
+    assert now.after(UNDESCRIBED) == now and WHOLE.after(RobotDescription(('go',))) == WHOLE
+    many = RobotDescription(now.actions, 0, 'map', dict.fromkeys(range(MAX_STATES), 'x'))
+    assert many.after(WHOLE) == many
+
+
 @pytest.mark.parametrize('change, complaint', [
     ({'actions': []}, 'actions is empty, expected at least one name'),
     ({'actions': 'up'}, 'actions is "up", expected a list of names'),

@@ -105,7 +105,7 @@ class Observer(Node):
         return {'counts': counts, 'met': frozenset(met)}
 
     def _described(self, message: String) -> dict[str, Any]:
-        description = RobotDescription.from_text(message.data)
+        description = RobotDescription.from_text(message.data).after(self.snapshot.description)
         return {'description': description, 'picture': grid.described(description)}
 
     def _on_exploration_steps(self, message: Int64) -> None:

@@ -62,7 +62,7 @@ class Ears:
         self._next_graph = self._next_world = -math.inf
         self._listen()
         self._hear(String, 'robot_side', lambda text: {
-            'description': RobotDescription.from_text(text.data)})
+            'description': RobotDescription.from_text(text.data).after(self.facts.description)})
         self._hear(Int64, 'true_setting', lambda message: {'true_setting': message.data})
         self._hear(Int64, 'exploration_steps',
                    lambda message: {'exploration_steps': message.data})
