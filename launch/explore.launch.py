@@ -18,52 +18,30 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import OpaqueFunction
 from launch_ros.actions import Node
 from mnm_ros.launching import (
-    Configured,
     declared,
-    FLAG,
-    NODE_ARGUMENTS,
-    ONE_PROCESS,
-    page,
-    processes,
-    RVIZ,
-    rviz,
-    USE_SIM_TIME,
+    EXPLORATION,
+    exploring,
     values,
     Wanted,
     wanted_explorer,
 )
+from mnm_ros.parameters.params_file import Configured
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.described import describe
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
 SCENARIO = 'two_rooms'
-AS_CONFIGURED = '(empty: as in params_file)'
 
 ARGUMENTS = {
-    'sim': ('true', 'Start the simulated robot, too'),
-    'navigator': ('false', 'Start the navigator, too'),
-    'dashboard': ('false', 'Serve the page in a browser, too'),
-    'dashboard_port': ('', f'Port of the page {AS_CONFIGURED}'),
-    'rviz': RVIZ,
     'scenario': ('', 'What cmp_sim simulates: a file, or the name of one in config/scenarios '
                      f'(empty: as in params_file, otherwise {SCENARIO})'),
     'params_file': (str(CONFIG), 'Parameters of all nodes'),
-    'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
-    'seed': ('', f'Seed of every random choice {AS_CONFIGURED}'),
-    'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
-    'use_sim_time': USE_SIM_TIME,
-    'one_process': ONE_PROCESS,
-    **NODE_ARGUMENTS,
+    **EXPLORATION,
 }
 
 
 def generate_launch_description() -> LaunchDescription:
-    as_configured = ('', *FLAG)
-    choices = {'sim': FLAG, 'one_process': FLAG, 'navigator': FLAG, 'dashboard': FLAG,
-               'rviz': FLAG,
-               'use_respawn': FLAG,
-               'autostart': as_configured, 'use_sim_time': as_configured}
-    return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_nodes)])
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=_nodes)])
 
 
 def _nodes(context: LaunchContext) -> list[Node]:
@@ -71,19 +49,16 @@ def _nodes(context: LaunchContext) -> list[Node]:
     argument = values(context, ARGUMENTS)
     params_file = str(Path(argument['params_file']).expanduser())
     configured = Configured(params_file, argument['namespace'])
-    common = {key: argument[key] for key in ('seed', 'use_sim_time')}
     explorer = wanted_explorer(context, argument, configured)
     named = configured.value('explorer', 'actions')
-    navigator = [Wanted('navigator', common)] if argument['navigator'] == 'true' else []
     if argument['sim'] == 'false':
         # Where states are in the world, it is most likely on a map.
-        return [*processes([explorer, *navigator], argument, params_file),
-                *page(argument, params_file), *rviz(argument, CONFIG.parent, 'map')]
+        return exploring([explorer], argument, params_file, CONFIG.parent, 'map')
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     if not named:
         explorer.values['actions'] = list(scenario.load(chosen).actions)
     frame = '' if argument['rviz'] == 'false' else (
         describe(scenario.load(chosen), 0).frame or 'mnm_states')
-    simulator = Wanted('cmp_sim', {**common, 'scenario': chosen})
-    return [*processes([explorer, simulator, *navigator], argument, params_file),
-            *page(argument, params_file), *rviz(argument, CONFIG.parent, frame)]
+    simulator = Wanted('cmp_sim', {
+        'scenario': chosen, **{key: argument[key] for key in ('seed', 'use_sim_time')}})
+    return exploring([explorer, simulator], argument, params_file, CONFIG.parent, frame)

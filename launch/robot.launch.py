@@ -18,52 +18,34 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import OpaqueFunction
 from launch_ros.actions import Node
 from mnm_ros.launching import (
-    Configured,
     declared,
-    FLAG,
-    NODE_ARGUMENTS,
-    ONE_PROCESS,
-    page,
-    processes,
-    RVIZ,
-    rviz,
+    EXPLORATION,
+    exploring,
     USE_SIM_TIME,
     values,
     Wanted,
     wanted_explorer,
 )
+from mnm_ros.parameters.params_file import Configured
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
 
 ARGUMENTS = {
-    'sim': ('true', 'Start the simulated robot, too'),
-    'navigator': ('false', 'Start the navigator, too'),
-    'dashboard': ('false', 'Serve the page in a browser, too'),
-    'dashboard_port': ('', 'Port of the page (empty: as in params_file)'),
-    'rviz': RVIZ,
     'world': ('two_room_flat', 'What diff_drive_sim simulates: a file, or the name of one in '
                                'config/worlds; grid and home follow from it'),
     'real_time_factor': ('0.0', 'Simulated seconds per second; 0.0 for as fast as can be'),
     'params_file': (str(CONFIG), 'Parameters of all nodes'),
-    'preset': ('', 'Parts and constants of the algorithm (empty: as in params_file)'),
-    'seed': ('', 'Seed of every random choice of the explorer (empty: as in params_file)'),
-    'autostart': ('', 'Explore without waiting for a lifecycle manager (empty: as in '
-                      'params_file)'),
     'clock': ('true', 'Let the simulated robot publish /clock; false where there are several '
                       'robots'),
+    **EXPLORATION,
     'use_sim_time': ('', f'{USE_SIM_TIME[1][:-1]}, with sim: as clock)'),
-    'one_process': ONE_PROCESS,
-    **NODE_ARGUMENTS,
 }
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'navigator': FLAG, 'dashboard': FLAG, 'rviz': FLAG, 'clock': FLAG,
-               'one_process': FLAG,
-               'use_respawn': FLAG, 'autostart': ('', *FLAG), 'use_sim_time': ('', *FLAG)}
-    return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_robot)])
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=_robot)])
 
 
 def _robot(context: LaunchContext) -> list[Node]:
@@ -73,19 +55,17 @@ def _robot(context: LaunchContext) -> list[Node]:
     simulated = argument['sim'] == 'true'
     clock = simulated and argument['clock'] == 'true'
     sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
+    argument['use_sim_time'] = sim_time
     timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
     configured = Configured(params_file, argument['namespace'])
-    timing = {**argument, 'use_sim_time': sim_time}
-    explorer = wanted_explorer(context, timing, configured)
-    navigator = [Wanted('navigator', {'seed': argument['seed'], 'use_sim_time': sim_time})]
-    wanted = [explorer, *(navigator if argument['navigator'] == 'true' else [])]
-    viewers = [*page(timing, params_file), *rviz(argument, CONFIG.parent, 'map')]
-    if not simulated:
-        return [*processes([*wanted, Wanted('grid_driver', timed)], argument, params_file),
-                *viewers]
-    world = load(argument['world'])
-    grid = {**driver_parameters(world), **timed}
-    simulation = {'world': str(world.path), 'publish_clock': clock,
-                  'real_time_factor': float(argument['real_time_factor'])}
-    robot = [Wanted('grid_driver', grid), Wanted('diff_drive_sim', simulation)]
-    return [*processes([*wanted, *robot], argument, params_file), *viewers]
+    wanted = [wanted_explorer(context, argument, configured)]
+    if simulated:
+        world = load(argument['world'])
+        wanted += [
+            Wanted('grid_driver', {**driver_parameters(world), **timed}),
+            Wanted('diff_drive_sim', {
+                'world': str(world.path), 'publish_clock': clock,
+                'real_time_factor': float(argument['real_time_factor'])})]
+    else:
+        wanted.append(Wanted('grid_driver', timed))
+    return exploring(wanted, argument, params_file, CONFIG.parent, 'map')

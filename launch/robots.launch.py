@@ -24,7 +24,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, RVIZ, USE_SIM_TIME, values
+from mnm_ros.launching import declared, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
 
 FOLDER = Path(__file__).parent
 EACH = ('explore.launch.py', 'robot.launch.py')
@@ -35,7 +35,7 @@ ARGUMENTS = {
     'sim': ('true', 'Start simulated robots, too'),
     'dashboard': ('false', 'Serve a page for each robot, too'),
     'dashboard_port': ('8080', 'Port of the page of the first robot; those of the others follow'),
-    'rviz': (RVIZ[0], f'{RVIZ[1]}; one for each robot'),
+    'rviz': ('false', f'{VIEWERS["rviz"][1]}; one for each robot'),
     'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
                         'the launch file for each robot)'),
     'use_sim_time': USE_SIM_TIME,
@@ -47,10 +47,7 @@ ARGUMENTS = {
 
 def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
-        *declared(ARGUMENTS, {
-            'each': EACH, 'dashboard': FLAG, 'rviz': FLAG, 'use_sim_time': ('', *FLAG),
-            'one_process': FLAG}),
-        OpaqueFunction(function=_robots)])
+        *declared(ARGUMENTS), OpaqueFunction(function=_robots)])
 
 
 def _robots(context: LaunchContext) -> list[Action]:

@@ -27,7 +27,7 @@ from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from mnm_ros.bags.topics import RECORDED
-from mnm_ros.launching import declared, FLAG, NODE_ARGUMENTS, RVIZ, USE_SIM_TIME, values
+from mnm_ros.launching import declared, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
 from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.folder import prepare
 
@@ -41,9 +41,7 @@ ARGUMENTS = {
                            'rosbags and mcap for Python, are installed'),
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
-    'dashboard': ('false', 'Serve the page in a browser, too'),
-    'dashboard_port': ('', 'Port of the page (empty: as in params_file)'),
-    'rviz': RVIZ,
+    **VIEWERS,
     'namespace': ('', 'Namespace of the explorer and the robot side'),
     'use_sim_time': USE_SIM_TIME,
     'use_respawn': ('true', 'Start the explorer again if it ends; it goes on where it was'),
@@ -52,10 +50,7 @@ ARGUMENTS = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    choices = {'sim': FLAG, 'dashboard': FLAG, 'rviz': FLAG, 'use_respawn': FLAG,
-               'record_bag': ('auto', *FLAG),
-               'use_sim_time': ('', *FLAG)}
-    return LaunchDescription([*declared(ARGUMENTS, choices), OpaqueFunction(function=_trial)])
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=_trial)])
 
 
 def _trial(context: LaunchContext) -> list[Action]:

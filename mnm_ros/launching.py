@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 import json
 from pathlib import Path
-import re
 import sys
 from typing import Any, NamedTuple
 
@@ -30,7 +29,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from mnm_ros.parameters import EXPLORER, NODES
 from mnm_ros.parameters.command_line import nearest
-from mnm_ros.parameters.params_file import check, entries
+from mnm_ros.parameters.params_file import Configured
 
 REFUSED = 1
 """The status of a node that does not start because of a parameter, and would not the next time."""
@@ -40,12 +39,11 @@ _MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
 _TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool,
           'port': int}
 
-RVIZ = ('false', 'Start RViz, too, with config/mnm.rviz; closing it ends nothing else')
 VIEWED = ('/exploration_markers', '/world_markers', '/map')
 """The topics in ``config/mnm.rviz``: in a namespace, they are those in there."""
 
-USE_SIM_TIME = ('', 'Take the time from /clock (empty: as in params_file)')
-ONE_PROCESS = ('false', 'Run all nodes in one process, in which a step takes less time')
+AS_CONFIGURED = '(empty: as in params_file)'
+USE_SIM_TIME = ('', f'Take the time from /clock {AS_CONFIGURED}')
 NODE_ARGUMENTS = {
     'namespace': ('', 'Namespace of all nodes and their topics, another one for each robot'),
     'use_respawn': ('false', 'Start a node again, 2 s after it has ended, instead of ending all '
@@ -54,13 +52,36 @@ NODE_ARGUMENTS = {
 }
 """Default and description of the launch arguments that ``node`` uses."""
 
+VIEWERS = {
+    'dashboard': ('false', 'Serve the page in a browser, too'),
+    'dashboard_port': ('', f'Port of the page {AS_CONFIGURED}'),
+    'rviz': ('false', 'Start RViz, too, with config/mnm.rviz; closing it ends nothing else'),
+}
+EXPLORATION = {
+    'sim': ('true', 'Start the simulated robot, too'),
+    'navigator': ('false', 'Start the navigator, too'),
+    **VIEWERS,
+    'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
+    'seed': ('', f'Seed of every random choice {AS_CONFIGURED}'),
+    'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
+    'use_sim_time': USE_SIM_TIME,
+    'one_process': ('false', 'Run all nodes in one process, in which a step takes less time'),
+    **NODE_ARGUMENTS,
+}
+"""The launch arguments that ``exploring`` and ``wanted_explorer`` use."""
 
-def declared(arguments: Mapping[str, tuple[str, str]],
-             choices: Mapping[str, Iterable[str]]) -> list[DeclareLaunchArgument]:
+_CHOICES = {
+    **dict.fromkeys(('sim', 'navigator', 'dashboard', 'rviz', 'clock', 'one_process',
+                     'use_respawn'), FLAG),
+    **dict.fromkeys(('autostart', 'use_sim_time'), ('', *FLAG)),
+    'each': ('explore.launch.py', 'robot.launch.py'), 'record_bag': ('auto', *FLAG)}
+
+
+def declared(arguments: Mapping[str, tuple[str, str]]) -> list[DeclareLaunchArgument]:
     """Return declarations of arguments, given as default and description by name."""
     return [DeclareLaunchArgument(
         name, default_value=default, description=description,
-        choices=[*choices[name]] if name in choices else None)
+        choices=[*_CHOICES[name]] if name in _CHOICES else None)
         for name, (default, description) in arguments.items()]
 
 
@@ -211,33 +232,23 @@ def _patience(configured: Configured) -> float | None:
     return given + _MARGIN
 
 
-class Configured:
+def exploring(wanted: Sequence[Wanted], argument: Mapping[str, str], params_file: str,
+              config: Path, frame: str) -> list[Node]:
     """
-    What a parameter file says about the nodes of a namespace.
+    Return nodes, and the navigator, the page and RViz if the arguments ask for these.
 
-    :raises ParameterError: if it is no such file; with the line.
+    :param wanted: the explorer, and what it explores with.
+    :param argument: the values of EXPLORATION.
+    :param config: the folder of ``mnm.rviz``.
+    :param frame: what RViz takes for the fixed one.
     """
-
-    def __init__(self, path: str, namespace: str) -> None:
-        self._tree = check(path)
-        self._namespace = ('/' + namespace.strip('/')).rstrip('/')
-
-    def value(self, node: str, parameter: str) -> Any:
-        """Return the last value that the file gives, or None."""
-        values = [
-            parameters[parameter] for whom, parameters in entries(self._tree)
-            if parameter in parameters
-            and re.fullmatch(self._pattern(whom), f'{self._namespace}/{node}')]
-        return values[-1] if values else None
-
-    def _pattern(self, whom: str) -> str:
-        """Return a regular expression for the names of nodes that an entry is for."""
-        wildcards = {'*': '/[^/]+', '**': '(/[^/]+)*'}
-        return ''.join(wildcards.get(token, '/' + re.escape(token))
-                       for token in whom.strip('/').split('/'))
+    common = {key: argument[key] for key in ('seed', 'use_sim_time')}
+    navigator = [Wanted('navigator', common)] if argument['navigator'] == 'true' else []
+    return [*processes([*wanted, *navigator], argument, params_file),
+            *_page(argument, params_file), *_rviz(argument, config, frame)]
 
 
-def page(argument: Mapping[str, str], params_file: str) -> list[Node]:
+def _page(argument: Mapping[str, str], params_file: str) -> list[Node]:
     """Return the node that serves the page, if the argument ``dashboard`` asks for it."""
     if argument['dashboard'] != 'true':
         return []
@@ -247,7 +258,7 @@ def page(argument: Mapping[str, str], params_file: str) -> list[Node]:
     return processes([wanted], {**argument, 'one_process': 'false'}, params_file)
 
 
-def rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
+def _rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
     """
     Return RViz, if the argument ``rviz`` asks for it.
 

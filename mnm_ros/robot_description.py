@@ -18,12 +18,14 @@ Imports no ROS.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 import json
 import math
 from typing import Any
 from unicodedata import category
+
+from mnm_ros.core.problem import RESET
 
 MAX_ACTIONS = 1000
 MAX_STATES = 10_000
@@ -77,6 +79,12 @@ class RobotDescription:
         """Return what people call a state: its name, if it has one, and its id."""
         return f'{self.names[state]} ({state})' if state in self.names else str(state)
 
+    def action_name(self, action: int) -> str:
+        """Return what people call an action."""
+        if action == RESET:
+            return 'RESET'
+        return self.actions[action] if action < len(self.actions) else f'action {action}'
+
     def state(self, text: str) -> int:
         """
         Return the state that people mean by its id or its name.
@@ -90,6 +98,17 @@ class RobotDescription:
             raise ValueError(f'{text!r} is the name of {len(found)} states, expected the id or '
                              'the name of one')
         return found[0]
+
+    def after(self, before: RobotDescription) -> RobotDescription:
+        """Return it with the names of states that were said before, if it is of the same world."""
+        names = {**before.names, **self.names}
+        if not self.of_the_world_of(before) or len({*names, *self.positions}) > MAX_STATES:
+            return self
+        return replace(self, names=names)
+
+    def of_the_world_of(self, other: RobotDescription) -> bool:
+        """Return whether it is, as far as can be told, of a robot in the same world."""
+        return (self.frame, self.actions) == (other.frame, other.actions)
 
     def to_text(self) -> str:
         """Return it as JSON."""
@@ -119,6 +138,15 @@ class RobotDescription:
             found.get('home'), found.get('frame', ''), names, positions,
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
                   for index, wall in enumerate(walls)))
+
+
+class _Undescribed(RobotDescription):
+    def __post_init__(self) -> None:
+        """Have no actions."""
+
+
+UNDESCRIBED: RobotDescription = _Undescribed(())
+"""Stands for a robot side that has said nothing."""
 
 
 def difference(description: RobotDescription, actions: Sequence[str]) -> str:

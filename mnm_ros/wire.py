@@ -121,6 +121,15 @@ def decode_goals(message: DiagnosticArray) -> tuple[GoalReport, ...]:
     return tuple(map(_decode_goal, message.status))
 
 
+def decode_report(message: DiagnosticArray, namespace: str) -> dict[str, str] | None:
+    """Return the figures of the explorer in a namespace; None if the diagnostics are of others."""
+    for status in message.status:
+        node, _, kind = status.name.rpartition(': ')
+        if kind == 'exploration' and (node.rpartition('/')[0] or '/') == namespace:
+            return {entry.key: entry.value for entry in status.values}
+    return None
+
+
 def _goal_values(report: GoalReport) -> Iterator[tuple[str, str]]:
     yield 'status', report.status.value
     for key in _GOAL_FIGURES:

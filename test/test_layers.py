@@ -36,10 +36,11 @@ ROOMS = {
     'bags': 'core checkpoint robot_description',
     'simulation': 'core driving geometry robot_description',
     'trial': 'core protocol checkpoint simulation bags robot_description layout',
-    'export': 'core checkpoint simulation robot_description',
-    'robot_description': '',
+    'export': 'core bags checkpoint simulation robot_description heard',
+    'robot_description': 'core',
+    'heard': 'core robot_description',
     'layout': '',
-    'dashboard': 'core layout robot_description',
+    'dashboard': 'core layout robot_description heard',
     'interface': '',
     'security': 'interface',
     # with ROS
@@ -50,13 +51,13 @@ ROOMS = {
     'reference': 'core interface parameters wire',
     'launching': 'parameters',
     'contract': 'core protocol robot_description wire',
-    'console': 'core simulation robot_description interface wire parameters',
+    'console': 'core simulation robot_description heard interface wire parameters',
     'command': 'core bags checkpoint robot_description export interface trial wire console '
                'nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol robot_description wire parameters',
-    'nodes/exploring': '__init__ core protocol checkpoint robot_description layout wire parameters'
-                       ' nodes/common',
+    'nodes/exploring': '__init__ core protocol checkpoint robot_description heard layout wire'
+                       ' parameters nodes/common',
     'nodes/navigating': 'core wire',
     'nodes/showing': 'core dashboard robot_description navigator_client wire parameters'
                      ' nodes/common',
@@ -71,7 +72,7 @@ A room is a folder of the package, without the rooms within it, or a module besi
 
 WITHOUT_ROS = (
     'geometry', 'core', 'core/as_printed', 'protocol', 'checkpoint', 'driving',
-    'bags', 'export', 'robot_description', 'layout', 'dashboard', 'simulation', 'trial',
+    'bags', 'export', 'robot_description', 'heard', 'layout', 'dashboard', 'simulation', 'trial',
     'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'

@@ -20,6 +20,7 @@ from mnm_ros.robot_description import (
     MAX_STATES,
     MAX_TEXT,
     RobotDescription,
+    UNDESCRIBED,
 )
 import pytest
 
@@ -40,6 +41,16 @@ def test_everything_but_the_actions_is_optional() -> None:
 
 def test_labels_show_names_where_there_are_any() -> None:
     assert WHOLE.label(0) == 'dock (0)' and WHOLE.label(7) == '7'
+    assert [WHOLE.action_name(action) for action in (-1, 1, 2)] == ['RESET', 'west', 'action 2']
+    assert UNDESCRIBED.label(0) == '0' and UNDESCRIBED.action_name(0) == 'action 0'
+
+
+def test_names_outlive_their_states_in_the_same_world() -> None:
+    now = RobotDescription(('east', 'west'), 0, 'map', {0: 'harbour', 1: 'door'})
+    assert now.after(WHOLE).names == {0: 'harbour', 1: 'door', -2: 'outside'}
+    assert now.after(UNDESCRIBED) == now and WHOLE.after(RobotDescription(('go',))) == WHOLE
+    many = RobotDescription(now.actions, 0, 'map', dict.fromkeys(range(MAX_STATES), 'x'))
+    assert many.after(WHOLE) == many
 
 
 @pytest.mark.parametrize('change, complaint', [

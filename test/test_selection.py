@@ -89,3 +89,10 @@ def test_what_is_selected_is_there() -> None:
         path, = HERE.rglob(name)
         missing = [test for test in tests if f'def {test}(' not in path.read_text('utf-8')]
         assert not missing, f'{path} has no {missing}; SLOW in test/conftest.py names them'
+
+
+def test_help_is_that_of_the_command() -> None:
+    done = subprocess.run([str(HERE.parent / 'scripts' / 'test'), '--help'], capture_output=True,
+                          text=True, timeout=10)
+    assert done.returncode == 0 and done.stdout.startswith('usage: scripts/test [--quick]')
+    assert len(done.stdout.splitlines()) == 5 and not done.stderr

@@ -23,6 +23,7 @@ from mnm_ros.wire import (
     decode_model,
     decode_policy,
     decode_policy_to,
+    decode_report,
     decode_request,
     decode_step,
     encode_goals,
@@ -280,3 +281,13 @@ def test_malformed_model(data: list[int], offset: int, sizes: tuple, reason: str
     with pytest.raises(WireError) as error:
         decode_model(message(data, offset, **dict(zip(('transition', 'entry'), sizes))))
     assert reason in str(error.value)
+
+
+def test_the_report_of_ones_own_explorer_is_among_others() -> None:
+    message = DiagnosticArray(status=[
+        DiagnosticStatus(name=name, values=[KeyValue(key='steps', value=value)])
+        for name, value in (('/explorer: exploration', '1'), ('/a/b/explorer: exploration', '2'),
+                            ('/a/explorer: bonds', '3'), ('/a/explorer: exploration', '4'),
+                            ('exploration', '5'))])
+    found = [decode_report(message, namespace) for namespace in ('/', '/a', '/a/b', '/b')]
+    assert found == [{'steps': '1'}, {'steps': '4'}, {'steps': '2'}, None]

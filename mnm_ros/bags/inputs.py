@@ -24,10 +24,9 @@ from typing import Any
 
 from mnm_ros.bags.reading import Bag
 from mnm_ros.checkpoint.input_log import Entry, Inputs, Refused
-from mnm_ros.checkpoint.warm_start import recalled
+from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.interruption import Break
-from mnm_ros.core.presets import settings_of_file
 from mnm_ros.core.problem import RESET
 
 _NEAR = 1000    # orders of one sender; those of others have numbers that are farther away
@@ -109,19 +108,12 @@ class Recorded(Inputs):
         unknown = [index for index, entry in enumerate(self.inputs) if entry[2] == _UNKNOWN]
         if not unknown:
             return
-        exploration = self._exploration()
+        exploration = begun(self)
         for index, (kind, state, action) in enumerate(self.inputs[:unknown[-1] + 1]):
             if action == _UNKNOWN:
                 action = exploration.next_action()
                 self.inputs[index] = kind, state, action
             exploration.take(kind, state, action)
-
-    def _exploration(self) -> Exploration:
-        try:
-            return Exploration(settings_of_file(self.identity), self.identity['seed'],
-                               recollection=recalled(self.identity))
-        except (KeyError, ValueError) as error:
-            raise Refused(f'the parameters are not known here: {error}') from None
 
     def _advance(self, seq: int, steps: int, stopped: bool) -> int:
         """Take steps until there are so many; return the number of the next order."""
@@ -171,7 +163,7 @@ class Recorded(Inputs):
 
     def _infer(self) -> None:
         """Follow the exploration, which says where a RESET is none of its own."""
-        exploration = self._exploration()
+        exploration = begun(self)
         exploration.on_input = lambda kind, state, action: self._add((kind, state, action))
         orders, first = self.bag.orders, min(self.bag.orders)
         if max(orders) - first > len(orders) + _NEAR:

@@ -46,14 +46,7 @@ def recollect(saved: Inputs, abandoned: Callable[[], bool] = lambda: False) -> R
     :raises Refused: if it cannot be replayed, so that nobody knows when a change was noticed.
     """
     with refusing(saved.path):
-        try:
-            settings = settings_of_file(saved.identity)
-        except (KeyError, ValueError) as error:
-            raise Refused(
-                f'the parameters of {saved.path} are not known here: {error}') from None
-        return _recollected(saved, Exploration(
-            settings, saved.identity['seed'], saved.point, recalled(saved.identity)),
-            abandoned)
+        return _recollected(saved, begun(saved), abandoned)
 
 
 def _recollected(saved: Inputs, exploration: Exploration,
@@ -100,6 +93,19 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
                       'attempts with policies of its own; expected disco')
     found = recollect(saved, abandoned)
     return found, {'log': str(path), 'sha256': _digest(found)}
+
+
+def begun(saved: Inputs) -> Exploration:
+    """
+    Return the exploration to which the inputs of a file were given.
+
+    :raises Refused: if its parameters are not known here, or if what it has begun with is gone.
+    """
+    try:
+        settings, seed = settings_of_file(saved.identity), saved.identity['seed']
+    except (KeyError, ValueError) as error:
+        raise Refused(f'the parameters of {saved.path} are not known here: {error}') from None
+    return Exploration(settings, seed, saved.point, recalled(saved.identity))
 
 
 def recalled(identity: Mapping[str, Any]) -> Recollection | None:

@@ -15,12 +15,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 import re
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from mnm_ros.command.arguments import add_timeout, parser, split
 
 if TYPE_CHECKING:
     from mnm_ros.command.talk import Talk
+
+_TOO_EARLY = 'no policies heard yet'    # as a navigator says that has just been started
+_PATIENCE = 3.0    # s, in which it should hear them
+_AGAIN = 0.2       # s, until it is asked again
 
 
 def main(arguments: Sequence[str], program: str) -> int:
@@ -51,9 +56,9 @@ def _state(talk: Talk, text: str) -> int:
     :raises ValueError: if there is no such state.
     """
     from mnm_ros import wire
-    from mnm_ros.robot_description import RobotDescription
+    from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
     from std_msgs.msg import String
-    description = RobotDescription(('unknown',))
+    description = UNDESCRIBED
     if not text.removeprefix('-').isdecimal():
         heard: list[str] = []
         named = talk.node.create_subscription(
@@ -86,11 +91,16 @@ def _go(talk: Talk, state: int) -> tuple[str, int]:
               f'nobody publishes {results.topic_name} (what does: navigator)')
     talk.settle()
     goals.publish(Int64(data=state))
-    interrupted = False
+    interrupted, until = False, time.monotonic() + _PATIENCE
     try:
-        while not talk.wait(over):
+        while not talk.wait(over) or (
+                over()[-1].endswith(_TOO_EARLY) and time.monotonic() < until):
             if not goals.get_subscription_count():
                 return f'nobody subscribes {goals.topic_name} any more', 1
+            if over():
+                heard.clear()
+                talk.wait(lambda: False, _AGAIN)
+                goals.publish(Int64(data=state))
     except KeyboardInterrupt:
         interrupted = True
         talk.call(Trigger, 'cancel', Trigger.Request(), 'what does: navigator', repeat=False)

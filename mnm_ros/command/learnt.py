@@ -70,7 +70,7 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
         if target is None or learnt.policies or not learnt.known:
             return learnt
         # They are too many for one message, so that one is asked for.
-        policy = listener.policy(learnt.find(target), given.timeout)
+        policy = listener.policy(learnt.description.state(target), given.timeout)
         return learnt if policy is None else _learnt(snapshot, listener, (policy,))
 
 
@@ -90,12 +90,12 @@ def _complete(snapshot: Snapshot) -> bool:
     known = snapshot.hypothesis is not None and snapshot.known
     building = snapshot.phase_group == 'building'
     return bool((known or building) and snapshot.counts and snapshot.activity.limit
-                and snapshot.reports and snapshot.description is not None)
+                and snapshot.reports and snapshot.description.actions)
 
 
 def _learnt(snapshot: Snapshot, listener: Listener, asked: tuple[Policy, ...] = ()) -> Learnt:
     activity, description = snapshot.activity, snapshot.description
-    if description is None and (names := listener.actions(_REST)):
+    if not description.actions and (names := listener.actions(_REST)):
         description = RobotDescription(names)
     hypothesis = snapshot.hypothesis
     return Learnt(

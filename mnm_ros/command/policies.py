@@ -62,7 +62,7 @@ def _chosen(learnt: Learnt, target: str | None) -> Policy | None:
                          f'were seen in {learnt.steps:,} steps')
     if target is None:
         return None
-    state = learnt.find(target)
+    state = learnt.description.state(target)
     policy = learnt.policy(state)
     if policy is None:
         why = {'beyond': 'was seen, but lies beyond the radius by what is known so far',
@@ -70,7 +70,7 @@ def _chosen(learnt: Learnt, target: str | None) -> Policy | None:
                'lost': 'was known, until its policy was deleted',
                'known': 'is known, but its policy was not told',
                'home': 'is home, but no policy was told'}
-        raise ValueError(f'state {learnt.label(state)} ' + (
+        raise ValueError(f'state {learnt.description.label(state)} ' + (
             why[learnt.kind(state)] if state in learnt.states else 'was never seen'))
     return policy
 
@@ -99,14 +99,15 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
         policy = learnt.policy(state)
         legs = route(learnt, policy) if policy is not None else None
         way = 'home' if state == learnt.home else in_words(learnt, legs) if legs else '-'
-        table.add_row(learnt.label(state), _steps(learnt.steps_to(state)), way,
+        table.add_row(learnt.description.label(state), _steps(learnt.steps_to(state)), way,
                       'over the limit' if learnt.over_limit(state) else '')
     yield table
     if not learnt.policies:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     for kind, words in (('lost', 'no longer reached'), ('candidate', 'may become known'),
                         ('beyond', 'seen, but beyond the radius')):
-        states = [learnt.label(state) for state in learnt.states if learnt.kind(state) == kind]
+        states = [learnt.description.label(state) for state in learnt.states
+                  if learnt.kind(state) == kind]
         if states:
             yield f'{words}: {", ".join(states)}'
 
@@ -121,16 +122,16 @@ def _route(learnt: Learnt, policy: Policy) -> Iterator[RenderableType]:
     from mnm_ros.export.routes import route
     limit = '' if learnt.limit is None else f' of at most {learnt.limit:g}'
     over = ', which is over the limit' if learnt.over_limit(policy.target) else ''
-    yield (f'to {learnt.label(policy.target)}: {_steps(learnt.steps_to(policy.target))} expected '
-           f'steps{limit}{over}')
-    legs = route(learnt, policy)
+    said, legs = learnt.description, route(learnt, policy)
+    yield (f'to {said.label(policy.target)}: '
+           f'{_steps(learnt.steps_to(policy.target))} expected steps{limit}{over}')
     if legs is None:
         yield 'It was never seen to arrive.'
         return
     table = _grid('step', 'in', 'play', 'leads to', 'share')
     for number, leg in enumerate(legs, start=1):
-        table.add_row(str(number), learnt.label(leg.state), learnt.action_name(leg.action),
-                      learnt.label(leg.following), f'{leg.probability:.0%}')
+        table.add_row(str(number), said.label(leg.state), said.action_name(leg.action),
+                      said.label(leg.following), f'{leg.probability:.0%}')
     yield table
     yield from _elsewhere(learnt, policy, {leg.state for leg in legs})
 
@@ -141,10 +142,10 @@ def _elsewhere(learnt: Learnt, policy: Policy, on_way: set[int]) -> Iterator[Ren
         yield (f'What is played depends on the step of the attempt, up to {policy.horizon}; see '
                '--json.')
         return
-    table = _grid('elsewhere', 'play')
+    said, table = learnt.description, _grid('elsewhere', 'play')
     for state in policy.states:
         if state not in on_way and state != policy.target:
-            table.add_row(learnt.label(state), learnt.action_name(policy.action(0, state)))
+            table.add_row(said.label(state), said.action_name(policy.action(0, state)))
     if table.row_count:
         yield table
     yield f'After {policy.horizon} steps without arrival, and in all other states: RESET.'

@@ -105,7 +105,7 @@ class Observer(Node):
         return {'counts': counts, 'met': frozenset(met)}
 
     def _described(self, message: String) -> dict[str, Any]:
-        description = RobotDescription.from_text(message.data)
+        description = RobotDescription.from_text(message.data).after(self.snapshot.description)
         return {'description': description, 'picture': grid.described(description)}
 
     def _on_exploration_steps(self, message: Int64) -> None:
@@ -114,14 +114,12 @@ class Observer(Node):
         self._exploration_steps = message.data
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            node, _, kind = status.name.rpartition(': ')
-            if kind == 'exploration' and (node.rpartition('/')[0] or '/') == self.get_namespace():
-                report = {value.key: value.value for value in status.values}
-                self.snapshot = replace(
-                    self.snapshot, report=report, reports=self.snapshot.reports + 1,
-                    exploration_steps=self._exploration_steps)
-                self.snapshot = replace(self.snapshot, pace=self._pace())
+        report = wire.decode_report(message, self.get_namespace())
+        if report is not None:
+            self.snapshot = replace(
+                self.snapshot, report=report, reports=self.snapshot.reports + 1,
+                exploration_steps=self._exploration_steps)
+            self.snapshot = replace(self.snapshot, pace=self._pace())
 
     def _pace(self) -> float | None:
         before, now = self.snapshot.pace, self.snapshot.number('steps_per_second')

@@ -12,18 +12,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mnm_ros.console.grid import Picture
-from mnm_ros.core.activity import Activity
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.problem import RESET
-from mnm_ros.robot_description import RobotDescription
-
-Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
-"""State to action to next state to how often that was seen."""
+from mnm_ros.heard import Heard
 
 
 def phase_of(text: str) -> Phase | str:
@@ -35,19 +29,14 @@ def phase_of(text: str) -> Phase | str:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Heard):
     """
-    The latest message of every topic; None or empty before the first one.
+    What has been heard, and what is made of it.
 
     :ivar phase: of the explorer; text for a phase that is not known here.
     :ivar decisions: the last sentences on ``status`` with their times of the day, oldest first.
-    :ivar report: the diagnostics of the explorer, text by key.
-    :ivar reports: the number of diagnostics so far.
     :ivar pace: steps per second, a mean of the last reports.
-    :ivar exploration_steps: as they were at the last report.
-    :ivar counts: the transitions counted, since the last change noticed.
     :ivar met: all states in ``counts``.
-    :ivar description: what the robot side says it is.
     :ivar picture: of the grid in ``description``; empty if that has none.
     """
 
@@ -55,16 +44,8 @@ class Snapshot:
     status: str | None = None
     decisions: tuple[tuple[str, str], ...] = ()
     hypothesis: Hypothesis | None = None
-    known: tuple[int, ...] = ()
-    report: Mapping[str, str] = field(default_factory=dict)
-    reports: int = 0
     pace: float | None = None
-    true_setting: int | None = None
-    exploration_steps: int | None = None
-    activity: Activity = Activity()
-    counts: Counts = field(default_factory=dict)
     met: frozenset[int] = frozenset()
-    description: RobotDescription | None = None
     picture: Picture = ()
 
     @property
@@ -86,8 +67,7 @@ class Snapshot:
     @property
     def home(self) -> int | None:
         """Return the state to which RESET leads; None if that is not known."""
-        said = self.description.home if self.description is not None else None
-        return said if self.activity.home is None else self.activity.home
+        return self.description.home if self.activity.home is None else self.activity.home
 
     @property
     def candidates(self) -> frozenset[int]:
@@ -103,29 +83,6 @@ class Snapshot:
         if len(self.known) == 0 or self.hypothesis is None:
             return ()
         return tuple(sorted(self.seen - self.candidates - {*self.known, *self.activity.lost}))
-
-    def label(self, state: int) -> str:
-        """Return what people call a state."""
-        return self.description.label(state) if self.description is not None else str(state)
-
-    def action_name(self, action: int) -> str:
-        """Return what people call an action."""
-        names = self.description.actions if self.description is not None else ()
-        if action == RESET:
-            return 'RESET'
-        return names[action] if action < len(names) else f'action {action}'
-
-    def number(self, key: str) -> float | None:
-        """Return a number of the report; None if it is missing or no number."""
-        try:
-            return float(self.report[key])
-        except (KeyError, ValueError):
-            return None
-
-    def count(self, key: str) -> int | None:
-        """Return a number of the report as an integer; None if it is missing or no number."""
-        value = self.number(key)
-        return None if value is None else int(value)
 
     def seconds_left(self) -> float | None:
         """Return the predicted time until the aim is reached; None if it cannot be told."""

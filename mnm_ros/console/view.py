@@ -166,8 +166,8 @@ class View:
 
     def _test(self, test: Evidence, room: int) -> RenderableType:
         now = self.snapshot
-        about = '' if test.state is None else f' {now.label(test.state)}'
-        action = '' if test.action is None else f' {now.action_name(test.action)}'
+        about = '' if test.state is None else f' {now.description.label(test.state)}'
+        action = '' if test.action is None else f' {now.description.action_name(test.action)}'
         said = f'{_figure(test.evidence)} of {_figure(test.threshold)}: {test.kind}{about}{action}'
         return _bar(test.evidence, test.threshold, said, room, 'yellow')
 

@@ -102,8 +102,9 @@ def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
 
 def progress(snapshot: Snapshot) -> str:
     """Return one line that says how far the exploration is."""
+    candidates = snapshot.count('candidates')
     line = (f'{snapshot.phase_name or "starting"}, {len(snapshot.known)} known, '
-            f'{whole(snapshot.count("candidates"))} candidates, '
+            f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
             f'{whole(snapshot.count("steps"))} steps{rate(snapshot)}')
     if snapshot.exploration_steps is not None:    # only cmp_sim counts them
         line += f', {whole(snapshot.exploration_steps)} exploration steps'

@@ -97,7 +97,7 @@ class WorldView:
         snapshot = self._snapshot
         line = Text.assemble(
             self._styled('@') if state == self._current else ' ', ' ',
-            self._styled(self.mark(state)), f' {snapshot.label(state)}  ')
+            self._styled(self.mark(state)), f' {snapshot.description.label(state)}  ')
         arcs = list(_arcs(snapshot, state))
         for index, arc in enumerate(arcs):
             dots = 4 if index < len(arcs) - 1 else 0
@@ -118,4 +118,4 @@ def _arcs(snapshot: Snapshot, state: int) -> Iterator[str]:
         following = max(nexts, key=lambda after: (nexts[after], -after))
         share = nexts[following] / sum(nexts.values())
         often = '' if share == 1 else f' {min(share, 0.99):.0%}'
-        yield f'{snapshot.action_name(action)}->{following}{often}'
+        yield f'{snapshot.description.action_name(action)}->{following}{often}'

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mnm_ros.dashboard.facts import Facts
+from mnm_ros.heard import NOT_KEPT
 
 
 class Control(NamedTuple):
@@ -57,6 +58,8 @@ def refusal(name: str, facts: Facts, now: float) -> str:
         return f'needs {control.offerer}: nobody offers {control.service}'
     if control.offerer == 'an explorer' and facts.silent(now) is not None:
         return 'the explorer is silent'
+    if name in ('save', 'load') and facts.report.get('checkpoint') == NOT_KEPT:
+        return 'nothing is kept: the explorer has no checkpoint_dir'
     return _refusal_in(facts.phase, name)
 
 
@@ -82,5 +85,5 @@ def refusal_to_go(state: int | None, facts: Facts) -> str:
     if state is None:
         return 'choose a known state first'
     if state not in facts.known:
-        return f'state {facts.label(state)} is not known'
+        return f'state {facts.description.label(state)} is not known'
     return ''

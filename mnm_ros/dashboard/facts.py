@@ -12,16 +12,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from mnm_ros.core.activity import Activity
-from mnm_ros.robot_description import Point, RobotDescription
+from mnm_ros.heard import Heard
+from mnm_ros.robot_description import Point
 
 SILENCE = 3.0    # s without a heartbeat, of which there are two in a second
-
-Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
-"""State to action, RESET included, to next state to how often."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +39,12 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(Heard):
     """
-    The latest of everything; empty or None before the first message.
+    The latest of everything.
 
     :ivar phase, status: as published.
-    :ivar known: ids of the known states, home first.
     :ivar stamp: ``(round, revision)`` of the hypothesis.
-    :ivar counts: of transitions.
-    :ivar activity: what is being done now.
-    :ivar report: the diagnostics of the explorer, text by key.
-    :ivar reports: how many diagnostics have been heard.
-    :ivar true_setting, exploration_steps: what a simulator tells.
     :ivar ground: what the robot moves on.
     :ivar robot: x, y and yaw of the robot in the frame of the positions.
     :ivar offered: services that are there.
@@ -64,15 +54,7 @@ class Facts:
 
     phase: str = ''
     status: str = ''
-    known: tuple[int, ...] = ()
     stamp: tuple[int, int] | None = None
-    counts: Counts = field(default_factory=dict)
-    activity: Activity = Activity()
-    description: RobotDescription | None = None
-    report: Mapping[str, str] = field(default_factory=dict)
-    reports: int = 0
-    true_setting: int | None = None
-    exploration_steps: int | None = None
     ground: Ground = Ground()
     robot: tuple[float, float, float] | None = None
     offered: frozenset[str] = frozenset()
@@ -92,7 +74,7 @@ class Facts:
             return self.activity.home
         if self.known:
             return self.known[0]
-        return self.description.home if self.description else None
+        return self.description.home
 
     @property
     def steps(self) -> int:
@@ -103,27 +85,3 @@ class Facts:
     def rate(self) -> float:
         """Return the steps in a second, by the last report."""
         return self.number('steps_per_second') or 0.0
-
-    def number(self, key: str) -> float | None:
-        """Return a number of the diagnostics; None if it is missing or no sensible one."""
-        try:
-            value = float(self.report[key])
-        except (KeyError, ValueError):
-            return None
-        return value if abs(value) < 2**63 else None
-
-    def count(self, key: str) -> int | None:
-        """Return a number of the diagnostics as an integer; None as above."""
-        value = self.number(key)
-        return None if value is None else int(value)
-
-    def label(self, state: int) -> str:
-        """Return what people call a state: its name, if it has one, and its id."""
-        return self.description.label(state) if self.description else str(state)
-
-    def action(self, action: int) -> str:
-        """Return the name of an action."""
-        if action < 0:
-            return 'RESET'
-        names = self.description.actions if self.description else ()
-        return names[action] if action < len(names) else f'action {action}'

@@ -23,8 +23,9 @@ from typing import Any
 
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
-from mnm_ros.dashboard.facts import Counts, Facts
+from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.places import Place, Places
+from mnm_ros.heard import Counts
 
 Layers = dict[str, Any]
 """By the name of a layer, what is in it, ready for JSON."""
@@ -40,8 +41,7 @@ def kinds(facts: Facts) -> dict[int, str]:
     """Return what each state that is shown is: known, candidate, lost, met or unmet."""
     found: dict[int, str] = {}
     # A map shows by itself where the robot has not been yet, and where it cannot be.
-    if (facts.description and len(facts.description.positions) <= _MOST_UNMET
-            and not facts.ground.image):
+    if len(facts.description.positions) <= _MOST_UNMET and not facts.ground.image:
         found.update(dict.fromkeys(facts.description.positions, 'unmet'))
     found.update(dict.fromkeys(_met(facts), 'met'))
     found.update(dict.fromkeys(facts.activity.candidates, 'candidate'))
@@ -70,7 +70,7 @@ def draw(facts: Facts, places: Places) -> Layers:
         'walls': _walls(facts, places),
         'links': list(_links(facts, where)),
         'states': [[str(state), *_rounded(where[state]), kind, _short(facts, state),
-                    facts.label(state)] for state, kind in shown.items()],
+                    facts.description.label(state)] for state, kind in shown.items()],
         'home': _spot(facts.home, where),
         'current': _spot(facts.activity.current, where),
         'robot': _robot(facts, places),
@@ -95,7 +95,8 @@ def policy_arrows(
         if action == RESET:
             resets.append([*_rounded(where[state])])
         elif likely is not None and likely in where and likely != state:
-            arrows.append([_arrow(where[state], where[likely], 0.0), 1.0, facts.action(action)])
+            arrows.append([_arrow(where[state], where[likely], 0.0), 1.0,
+                           facts.description.action_name(action)])
     return {'arrows': arrows, 'resets': resets}
 
 
@@ -107,6 +108,7 @@ def most_likely(counts: Counts, state: int, action: int) -> int | None:
 
 def _links(facts: Facts, where: Mapping[int, Place]) -> Iterator[list[Any]]:
     """Yield an arrow for each two states that an action leads between: path, weight, words."""
+    said = facts.description
     strongest: dict[tuple[int, int], tuple[float, int]] = {}
     for state, actions in facts.counts.items():
         for action, following in actions.items():
@@ -120,8 +122,8 @@ def _links(facts: Facts, where: Mapping[int, Place]) -> Iterator[list[Any]]:
         if state in where and after in where:
             aside = _ASIDE if (after, state) in strongest else 0.0
             yield [_arrow(where[state], where[after], aside), round(share, 2),
-                   f'{facts.label(state)}: {facts.action(action)} leads to {facts.label(after)} '
-                   f'in {share:.0%}']
+                   f'{said.label(state)}: {said.action_name(action)} leads to '
+                   f'{said.label(after)} in {share:.0%}']
 
 
 def _arrow(begin: Place, end: Place, aside: float) -> str:
@@ -152,7 +154,7 @@ def _rounded(place: Place) -> tuple[float, ...]:
 
 def _short(facts: Facts, state: int) -> str:
     """Return what is written on a state: its name if that is short, else its id."""
-    name = facts.description.names.get(state, '') if facts.description else ''
+    name = facts.description.names.get(state, '')
     if 0 < len(name) <= 5:
         return name
     text = str(state)
@@ -165,7 +167,7 @@ def _spot(state: int | None, where: Mapping[int, Place]) -> list[float] | None:
 
 def _walls(facts: Facts, places: Places) -> str:
     """Return all walls as one path."""
-    if not places.placed or facts.description is None:
+    if not places.placed:
         return ''
     return ''.join(
         'M{} {}L{} {}'.format(*map(_n, (*places.point(x1, y1), *places.point(x2, y2))))
@@ -200,7 +202,7 @@ def _box(facts: Facts, places: Places, shown: Sequence[Place]) -> list[float]:
     corners: list[tuple[float, float]] = [
         corner for x, y, radius in shown
         for corner in ((x - radius, y - radius), (x + radius, y + radius))]
-    if places.placed and facts.description:
+    if places.placed:
         corners += [places.point(x, y) for wall in facts.description.walls
                     for x, y in (wall[:2], wall[2:])]
         ground = facts.ground

@@ -18,9 +18,10 @@ import math
 import time
 from typing import NamedTuple
 
-from mnm_ros.dashboard.facts import Counts, Facts
+from mnm_ros.dashboard.facts import Facts
+from mnm_ros.heard import Counts
 from mnm_ros.layout import Layout
-from mnm_ros.robot_description import Point, RobotDescription, spacing
+from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 import numpy as np
 
 _ROUND = 0.36      # radius of a state, where neighbours are 1 from each other
@@ -54,7 +55,8 @@ class Places:
         self._next_layout = -math.inf
         self.unit = 1.0
         self.placed = False
-        self._description: RobotDescription | None = None
+        self._description = UNDESCRIBED
+        self._met: dict[int, Point] = {}
         self.latest: dict[int, Place] = {}
         self._layout = Layout(_RELAXED)
         self._without: dict[int, int] = {}
@@ -78,15 +80,17 @@ class Places:
         """Return a point of the world, in m, in lengths of the picture."""
         return x / self.unit, -y / self.unit
 
-    def _follow(self, description: RobotDescription | None) -> None:
-        self._description = description
-        positions = description.positions if description else {}
+    def _follow(self, description: RobotDescription) -> None:
+        before, self._description = self._description, description
+        positions = description.positions
+        # A state that has become a wall stays where it was, as long as the world is the same.
+        self._met = {**(self._met if description.of_the_world_of(before) else {}), **positions}
         self.placed = bool(positions)
-        if not self.placed or description is None:
+        if not self.placed:
             self.unit = 1.0
             return
         self.unit = spacing(positions.values())
-        self.latest = dict(_spread(positions, self.unit))
+        self.latest = dict(_spread(self._met, self.unit))
         self._without = {}
         points = [self.point(x, y) for wall in description.walls
                   for x, y in (wall[:2], wall[2:])]

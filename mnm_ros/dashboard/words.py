@@ -134,8 +134,8 @@ def evidence_table(facts: Facts) -> str:
 
 def _test(facts: Facts, test: Evidence) -> str:
     what = _KINDS.get(test.kind, test.kind)
-    state = '' if test.state is None else f' {facts.label(test.state)}'
-    action = '' if test.action is None else f', {facts.action(test.action)}'
+    state = '' if test.state is None else f' {facts.description.label(test.state)}'
+    action = '' if test.action is None else f', {facts.description.action_name(test.action)}'
     return f'{what}{state}{action}' if state else what.removesuffix(' of').removesuffix(' to')
 
 
@@ -151,13 +151,13 @@ def about(facts: Facts, state: int) -> list[str]:
         lines.append('expected steps of its policy from home: '
                      f'{"not known yet" if steps is None else f"{steps:.2f}"}'
                      + (f', limit {limit:g}' if limit else ''))
-    actions = facts.counts.get(state, {})
+    said, actions = facts.description, facts.counts.get(state, {})
     for action in sorted(action for action in actions if action != RESET):
         following = actions[action]
         tried = sum(following.values())
         often = sorted(following.items(), key=lambda item: -item[1])[:3]
-        lines.append(f'{facts.action(action)}, {whole(tried)} times: ' + ', '.join(
-            f'to {facts.label(after)} in {count / tried:.0%}' for after, count in often))
+        lines.append(f'{said.action_name(action)}, {whole(tried)} times: ' + ', '.join(
+            f'to {said.label(after)} in {count / tried:.0%}' for after, count in often))
     return lines
 
 

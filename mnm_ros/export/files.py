@@ -17,7 +17,7 @@ from pathlib import Path
 import re
 
 from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
-from mnm_ros.checkpoint.warm_start import recalled
+from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings_of_file
 from mnm_ros.core.problem import RESET
@@ -44,13 +44,7 @@ def read(path: Path, log: bool = False) -> Learnt:
 
 
 def _learnt(saved: Saved) -> Learnt:
-    try:
-        settings = settings_of_file(saved.identity)
-        description = RobotDescription(tuple(saved.identity['actions']))
-    except (KeyError, ValueError) as error:
-        raise Refused(f'{saved.path}: its parameters are not known here: {error}') from None
-    exploration = Exploration(
-        settings, saved.identity['seed'], saved.point, recalled(saved.identity))
+    exploration = begun(saved)
     saved.replay(exploration)
     hypothesis = exploration.hypothesis
     policies = hypothesis.policies if hypothesis is not None else ()
@@ -60,7 +54,8 @@ def _learnt(saved: Saved) -> Learnt:
         str(saved.path), exploration.steps, exploration.home, known, policies,
         nested(_rows(exploration)),
         candidates if not known or exploration.under_revision else frozenset(),
-        limit=settings.problem.limit, description=description, saved=saved)
+        limit=settings_of_file(saved.identity).problem.limit,
+        description=RobotDescription(tuple(saved.identity['actions'])), saved=saved)
 
 
 def _file_in(folder: Path, log: bool) -> Path:

@@ -59,4 +59,6 @@ FORMATS: Mapping[str, Format] = {
                       'writers.graphml'),
     'dot': Format('the graph of states, for Graphviz', 'writers.dot'),
     'log-csv': Format('the transition log, one step in a line', 'writers.log_csv', log=True),
+    'log-mcap': Format('the transition log as a bag, which can be replayed', 'writers.log_mcap',
+                       log=True),
 }

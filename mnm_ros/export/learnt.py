@@ -20,13 +20,10 @@ from typing import NamedTuple
 
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.heard import Counts
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
-
-Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
-"""State to action to next state to how often that was seen."""
 
 _ENOUGH = 1 + 1e-9    # of the limit, which rounding must not exceed
 
@@ -74,7 +71,7 @@ class Learnt:
     candidates: frozenset[int] = frozenset()
     lost: frozenset[int] = frozenset()
     limit: float | None = None
-    description: RobotDescription | None = None
+    description: RobotDescription = UNDESCRIBED
     told: Mapping[int, float | None] = field(default_factory=dict)
     saved: Saved | None = None
 
@@ -137,25 +134,6 @@ class Learnt:
         """Return whether the policy takes more steps than it may, by the counts."""
         steps = self.steps_to(state)
         return steps is not None and self.limit is not None and steps > self.limit * _ENOUGH
-
-    def label(self, state: int) -> str:
-        """Return what people call a state."""
-        return self.description.label(state) if self.description is not None else str(state)
-
-    def action_name(self, action: int) -> str:
-        """Return what people call an action."""
-        names = self.description.actions if self.description is not None else ()
-        if action == RESET:
-            return 'RESET'
-        return names[action] if action < len(names) else f'action {action}'
-
-    def find(self, text: str) -> int:
-        """
-        Return the state that has an id or a name.
-
-        :raises ValueError: if there is none, or if several have the name.
-        """
-        return (self.description or RobotDescription(('unknown',))).state(text)
 
     def _pairs(self) -> Iterator[tuple[tuple[int, int], Mapping[int, int]]]:
         for state, actions in sorted(self.counts.items()):

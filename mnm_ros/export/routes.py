@@ -49,6 +49,6 @@ def route(learnt: Learnt, policy: Policy) -> tuple[Transition, ...] | None:
 
 def in_words(learnt: Learnt, legs: tuple[Transition, ...]) -> str:
     """Return the actions of a route, as in ``2 east, south``."""
-    names = [learnt.action_name(leg.action) for leg in legs]
+    names = [learnt.description.action_name(leg.action) for leg in legs]
     runs = [(name, len(list(same))) for name, same in groupby(names)]
     return ', '.join(name if times == 1 else f'{times} {name}' for name, times in runs)

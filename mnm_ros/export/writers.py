@@ -16,8 +16,11 @@ from collections.abc import Iterable, Sequence
 import csv
 import io
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from mnm_ros.bags.writing import write_mcap
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
@@ -35,7 +38,7 @@ def as_json(learnt: Learnt) -> bytes:
         **overview(learnt), 'states': [state_row(learnt, state) for state in learnt.states],
         'transitions': [
             {'state': leg.state, 'action': leg.action,
-             'action_name': learnt.action_name(leg.action), 'next': leg.following,
+             'action_name': learnt.description.action_name(leg.action), 'next': leg.following,
              'count': leg.times, 'probability': leg.probability}
             for leg in learnt.transitions],
         'policies': [policy_row(learnt, policy) for policy in learnt.policies],
@@ -46,14 +49,14 @@ def overview(learnt: Learnt) -> dict[str, Any]:
     """Return what is said once, for JSON."""
     return {'source': learnt.source, 'steps': learnt.steps, 'home': learnt.home,
             'limit': learnt.limit,
-            'actions': list(learnt.description.actions) if learnt.description else None}
+            'actions': list(learnt.description.actions) or None}
 
 
 def state_row(learnt: Learnt, state: int) -> dict[str, Any]:
     """Return what is known of a state, for JSON; null is what is not known."""
     described = learnt.description
-    x, y = described.positions.get(state, (None, None)) if described else (None, None)
-    return {'state': state, 'name': described.names.get(state) if described else None,
+    x, y = described.positions.get(state, (None, None))
+    return {'state': state, 'name': described.names.get(state),
             'x': x, 'y': y, 'kind': learnt.kind(state), 'visits': learnt.visits(state),
             'expected_steps': learnt.steps_to(state) if state in learnt.known else None}
 
@@ -66,7 +69,7 @@ def policy_row(learnt: Learnt, policy: Policy) -> dict[str, Any]:
         'over_limit': learnt.over_limit(policy.target), 'horizon': policy.horizon,
         'route': legs and [
             {'state': leg.state, 'action': leg.action,
-             'action_name': learnt.action_name(leg.action), 'next': leg.following,
+             'action_name': learnt.description.action_name(leg.action), 'next': leg.following,
              'probability': leg.probability} for leg in legs],
         'states': policy.states, 'steps': policy.actions}
 
@@ -74,8 +77,8 @@ def policy_row(learnt: Learnt, policy: Policy) -> dict[str, Any]:
 def transitions_csv(learnt: Learnt) -> bytes:
     """Return the counted transitions."""
     return _csv(('state', 'action', 'action_name', 'next', 'count', 'probability'), (
-        (leg.state, leg.action, learnt.action_name(leg.action), leg.following, leg.times,
-         f'{leg.probability:.6g}') for leg in learnt.transitions))
+        (leg.state, leg.action, learnt.description.action_name(leg.action),
+         leg.following, leg.times, f'{leg.probability:.6g}') for leg in learnt.transitions))
 
 
 def states_csv(learnt: Learnt) -> bytes:
@@ -95,9 +98,18 @@ def log_csv(learnt: Learnt) -> bytes:
         observed = kind is Input.OBSERVED
         rows.append((number, kind.name.lower(), before if observed else None,
                      action if observed else None,
-                     learnt.action_name(action) if observed else None, after))
+                     learnt.description.action_name(action) if observed else None, after))
         before = after
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next'), rows)
+
+
+def log_mcap(learnt: Learnt) -> bytes:
+    """Return the same as a bag of the step topics."""
+    assert learnt.saved is not None
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / 'log.mcap'
+        write_mcap(learnt.saved, path)
+        return path.read_bytes()
 
 
 def graphml(learnt: Learnt) -> bytes:
@@ -109,13 +121,13 @@ def graphml(learnt: Learnt) -> bytes:
                          'pip install networkx') from None
     graph = networkx.MultiDiGraph(source=learnt.source, steps=learnt.steps)
     for state in learnt.states:
-        row = {**state_row(learnt, state), 'label': learnt.label(state)}
+        row = {**state_row(learnt, state), 'label': learnt.description.label(state)}
         graph.add_node(str(state), **{
             name: value for name, value in row.items() if value is not None and name != 'state'})
     for leg in learnt.transitions:
         if leg.action != RESET:
             graph.add_edge(str(leg.state), str(leg.following), action=leg.action,
-                           label=learnt.action_name(leg.action), count=leg.times,
+                           label=learnt.description.action_name(leg.action), count=leg.times,
                            probability=leg.probability, weight=leg.probability)
     written = io.BytesIO()
     networkx.write_graphml_xml(graph, written)
@@ -132,11 +144,11 @@ def dot(learnt: Learnt) -> bytes:
     for state in learnt.states:
         kind = learnt.kind(state)
         shape = 'doublecircle' if kind == 'home' else 'ellipse'
-        lines.append(f'  {_quoted(str(state))} [label={_quoted(learnt.label(state))}, '
+        lines.append(f'  {_quoted(str(state))} [label={_quoted(learnt.description.label(state))}, '
                      f'fillcolor={_COLOURS[kind]}, shape={shape}, class={kind}];')
     for leg in learnt.transitions:
         if leg.action != RESET:
-            label = f'{learnt.action_name(leg.action)} {leg.probability:.0%}'
+            label = f'{learnt.description.action_name(leg.action)} {leg.probability:.0%}'
             lines.append(
                 f'  {_quoted(str(leg.state))} -> {_quoted(str(leg.following))} '
                 f'[label={_quoted(label)}, penwidth={0.5 + 2 * leg.probability:.2f}];')

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+import re
 from typing import Any
 
 from mnm_ros.parameters.declaration import ParameterError
@@ -98,3 +99,29 @@ def _found(node: yaml.Node) -> str:
 
 def _error(path: str | Path, node: yaml.Node, message: str) -> ParameterError:
     return ParameterError(f'{path}:{node.start_mark.line + 1}: {message}')
+
+
+class Configured:
+    """
+    What a parameter file says about the nodes of a namespace.
+
+    :raises ParameterError: if it is no such file; with the line.
+    """
+
+    def __init__(self, path: str, namespace: str) -> None:
+        self._tree = check(path)
+        self._namespace = ('/' + namespace.strip('/')).rstrip('/')
+
+    def value(self, node: str, parameter: str) -> Any:
+        """Return the last value that the file gives, or None."""
+        values = [
+            parameters[parameter] for whom, parameters in entries(self._tree)
+            if parameter in parameters
+            and re.fullmatch(self._pattern(whom), f'{self._namespace}/{node}')]
+        return values[-1] if values else None
+
+    def _pattern(self, whom: str) -> str:
+        """Return a regular expression for the names of nodes that an entry is for."""
+        wildcards = {'*': '/[^/]+', '**': '(/[^/]+)*'}
+        return ''.join(wildcards.get(token, '/' + re.escape(token))
+                       for token in whom.strip('/').split('/'))

@@ -14,9 +14,11 @@ Whether no more than one robot side executes the orders of an explorer.
 Two robot sides would both execute an order, and its answer would be that of either. The middleware
 tells who is there, but keeps a robot side that was killed for some 20 s. So those who are there
 count as alive, unless an order stays unanswered: whoever was there when it was given may be dead
-then, and a RESET tells how many live. Each robot side answers orders in the order in which they
-come. One that lives, and was too late for this roll call, therefore answers an order that has been
-answered already before it answers the one under way, and is noticed in time.
+then, and a RESET tells how many live. A newcomer may answer that order when it is given again;
+the old ones may be dead all the same. Each robot side answers orders in the order in which they
+come. One that lives, and was too late for this roll call, therefore answers what nobody else may
+answer any more before it answers the order under way, and is noticed in time. Unless its queue
+holds nothing else, as nobody has answered for long: then there is another roll call.
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ class _Call:
     A RESET by which robot sides are counted.
 
     :ivar robots: who was there when it was decided on.
-    :ivar unanswered: seq of the order that stayed unanswered.
+    :ivar unanswered: seq of the order that stayed unanswered, if no newcomer can have heard it.
     :ivar after: seq of the last order before the call; every other one is the call.
     """
 
     robots: frozenset[Hashable]
-    unanswered: int
+    unanswered: int | None
     after: int
 
 
@@ -56,6 +58,10 @@ class RollCall:
         self._one: frozenset[Hashable] = frozenset()    # of these, no more than one lives
         self._to_come: dict[int, int] = {}    # how many answers an order may still get, by seq
         self._call: _Call | None = None
+        # Who left an order unanswered; its seq, unless others may have heard it when it was given
+        # again. It is not forgotten when these answer.
+        self._silent: frozenset[Hashable] = frozenset()
+        self._unanswered: int | None = None
         # The last order: when it was given first, how often, who was there, and the answers.
         self._seq: int | None = None
         self._given = 0.0
@@ -87,13 +93,15 @@ class RollCall:
         if seq == self._seq:
             self._first = self._first if self._answers else now
             self._answers += 1
+        if self._robots.keys() <= self._silent:
+            self._silent = frozenset()    # it was one of them
         if self._call and seq == self._call.unanswered:
             self._call = None    # whoever was to be found out about is alive
         to_come = self._to_come.pop(seq, 0)
         if to_come > 1:
             self._to_come[seq] = to_come - 1
-        elif not to_come:
-            self._one = frozenset()    # somebody else has answered it, too
+        elif not to_come:    # somebody else has answered it, too
+            self._one, self._call = frozenset(), None
 
     def reported(self) -> None:
         """Take note of a report; it may come from one that was taken for dead."""
@@ -106,14 +114,19 @@ class RollCall:
         :param timeout: seconds within which a robot side answers.
         :param now: time in seconds.
         """
+        if (not self._call and self._seq is not None and not self._answers
+                and now >= self._given + timeout):
+            self._silent = self._present
+            self._unanswered = self._seq if self._times == 1 else None
+            self._one = frozenset()    # whichever of them lived may be dead now
         if not self.several:
             return ''
         if self._call:
             return self._go_on(self._call, timeout, now)
-        newcomers = self._robots.keys() - self._present
-        if (self._possible and self._seq is not None and not self._answers
-                and now >= self._given + timeout and len(newcomers) <= 1):
-            self._call = _Call(frozenset(self._robots), self._seq, self._seq)
+        newcomers = self._robots.keys() - self._silent
+        if self._possible and self._silent and self._seq is not None and len(newcomers) <= 1:
+            self._call = _Call(frozenset(self._robots), self._unanswered, self._seq)
+            self._silent = frozenset()
         return self._who
 
     @property
@@ -136,7 +149,6 @@ class RollCall:
             call.after = self._seq    # who has given which answer cannot be told: once more
             return ''
         self._call = None
-        if self._answers > 1:
-            return self._who
         self._one = frozenset(self._robots)
+        self._to_come = {}    # whoever lives has answered all that came before, so nobody else may
         return ''

@@ -59,14 +59,14 @@ class Facts:
 
     :param saved: what was replayed.
     :param summary: of the replay.
-    :param description: of the robot side; None if nobody has kept it.
+    :param description: of the robot side.
     """
 
     def __init__(self, saved: Inputs, summary: ReplaySummary,
-                 description: RobotDescription | None) -> None:
+                 description: RobotDescription) -> None:
         self._saved = saved
         self._summary = summary
-        self._description = description
+        self._label = description.label
         self._exploration = summary.exploration
         identity = saved.identity
         self.limit = (1 + identity['epsilon']) * identity['radius']
@@ -82,10 +82,6 @@ class Facts:
         hypothesis = self._exploration.hypothesis
         return hypothesis.policies if hypothesis else ()
 
-    def label(self, state: int) -> str:
-        """Return what people call a state."""
-        return self._description.label(state) if self._description else str(state)
-
     def rows(self) -> list[Row]:
         """Return a row for each known state but home."""
         found = []
@@ -93,7 +89,7 @@ class Facts:
             steps, tried = self._summary.steps_to(policy), self._summary.least_tried(policy)
             note = ('too little tried' if tried < ENOUGH
                     else 'over the limit' if steps > self.limit else '')
-            found.append(Row(policy.target, self.label(policy.target),
+            found.append(Row(policy.target, self._label(policy.target),
                              self._summary.reached(policy.target), steps, tried, note))
         return found
 
@@ -213,7 +209,7 @@ class Facts:
         model = TableCmp.from_counts(known[0], len(self.actions), {
             pair: seen for pair, seen in summary.counts.items() if pair[1] != RESET})
         states = sorted(summary.seen - {*known}, key=lambda state: -summary.reached(state))
-        listed = [(self.label(state), summary.reached(state), best_time(model, known, state))
+        listed = [(self._label(state), summary.reached(state), best_time(model, known, state))
                   for state in states[:_BEYOND]]
         return sorted(listed, key=lambda row: row[2]), max(0, len(states) - _BEYOND)
 

@@ -45,10 +45,10 @@ class Plan:
     Where the states are drawn, and what leads from one to another.
 
     :param summary: of the replay.
-    :param description: of the robot side; None if nobody has kept it.
+    :param description: of the robot side.
     """
 
-    def __init__(self, summary: ReplaySummary, description: RobotDescription | None) -> None:
+    def __init__(self, summary: ReplaySummary, description: RobotDescription) -> None:
         exploration = summary.exploration
         self.home = exploration.home
         self.known = exploration.hypothesis.targets if exploration.hypothesis else ()
@@ -60,15 +60,14 @@ class Plan:
         self.states = list(dict.fromkeys((
             *here, *self.known, *(state for arrow in self.arrows
                                   for state in (arrow.state, arrow.following)))))
-        self.walls = description.walls if description else ()
-        self.names = description.names if description else {}
+        self.walls = description.walls
+        self.names = description.names
         self.placed = self._described(description)
         self.places = self.placed or self._laid_out()
 
-    def _described(self, description: RobotDescription | None) -> dict[int, Place]:
+    def _described(self, description: RobotDescription) -> dict[int, Place]:
         """Return the true places, if every state has one."""
-        if description is None or not all(
-                state in description.positions for state in self.states):
+        if not all(state in description.positions for state in self.states):
             return {}
         return {state: description.positions[state] for state in self.states}
 

@@ -20,12 +20,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 import math
 
-from mnm_ros.checkpoint.input_log import Inputs, Refused
-from mnm_ros.checkpoint.warm_start import recalled
+from mnm_ros.checkpoint.input_log import Inputs
+from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.policy import Policy
-from mnm_ros.core.presets import settings_of_file
 from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -144,12 +143,7 @@ class ReplaySummary:
 
 def replay(saved: Inputs) -> ReplaySummary:
     """Return what happened; Refused if this version decides otherwise than the log says."""
-    try:
-        settings = settings_of_file(saved.identity)
-    except (KeyError, ValueError) as error:
-        raise Refused(f'the parameters of the log are not known here: {error}') from None
-    exploration = Exploration(
-        settings, saved.identity['seed'], saved.point, recalled(saved.identity))
+    exploration = begun(saved)
     summary = ReplaySummary(exploration, exploration.last_state)
     exploration.robot_answers()    # so that its phase is that of the algorithm
     exploration.on_input = summary.take

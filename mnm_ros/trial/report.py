@@ -31,7 +31,7 @@ from mnm_ros.bags.inputs import Recorded
 from mnm_ros.bags.reading import is_bag, read_bag
 from mnm_ros.checkpoint.input_log import COMPANIONS, Inputs, Refused, refusing, Saved
 from mnm_ros.core.presets import base_factory
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.folder import asked_for, STARTS
 from mnm_ros.trial.replay import replay
@@ -94,7 +94,7 @@ def _write_one(source: Path, path: Path, namespace: str, identity: dict[str, Any
     return path
 
 
-def page(saved: Inputs, span: str, description: RobotDescription | None) -> str:
+def page(saved: Inputs, span: str, description: RobotDescription) -> str:
     """
     Return the report as HTML.
 
@@ -112,7 +112,7 @@ def page(saved: Inputs, span: str, description: RobotDescription | None) -> str:
     return str(template.render(_values(saved, span, description)))
 
 
-def _values(saved: Inputs, span: str, description: RobotDescription | None) -> dict[str, Any]:
+def _values(saved: Inputs, span: str, description: RobotDescription) -> dict[str, Any]:
     from mnm_ros.trial import pictures
     summary = replay(saved)
     facts = Facts(saved, summary, description)
@@ -152,7 +152,7 @@ class _Shown:
         self.finite = math.isfinite(row.steps)
 
 
-def _description(saved: Inputs) -> RobotDescription | None:
+def _description(saved: Inputs) -> RobotDescription:
     """Return what the robot side has said about itself, if that was kept."""
     try:
         if isinstance(saved, Recorded):
@@ -160,9 +160,9 @@ def _description(saved: Inputs) -> RobotDescription | None:
         else:
             kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
             text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
-        return RobotDescription.from_text(text) if text else None
+        return RobotDescription.from_text(text) if text else UNDESCRIBED
     except ValueError:    # UnicodeError among them
-        return None
+        return UNDESCRIBED
 
 
 def _stem(name: str) -> str:

@@ -35,6 +35,20 @@ def by_id(layers: dict) -> dict[str, list]:
     return {entry[0]: entry for entry in layers['states']}
 
 
+def test_a_state_that_becomes_a_wall_keeps_its_place_and_its_name() -> None:
+    places = Places()
+    before = by_id(draw(Facts(known=(0, 1, 2), description=GRID), places))
+    changed = RobotDescription(GRID.actions, 0, 'map', {0: 'r0c0', 2: 'here'}, {
+        0: (0.5, 0.5), 2: (1.5, 0.5), 3: (0.5, 1.0)}).after(GRID)
+    after = by_id(draw(Facts(known=(0, 2), description=changed,
+                             activity=Activity(lost=(1,))), places))
+    assert after['1'][1:3] == before['1'][1:3] and after['1'][4:] == ['lost', 'r0c1', 'r0c1 (1)']
+    assert after['2'][-1] == 'here (2)' and set(after) == {'0', '1', '2', '3'}
+    elsewhere = RobotDescription(GRID.actions, 0, 'hall', positions={0: (0.0, 0.0)}).after(GRID)
+    assert not elsewhere.names
+    assert set(by_id(draw(Facts(known=(0,), description=elsewhere), places))) == {'0'}
+
+
 def test_the_last_word_about_a_state_is_the_strongest() -> None:
     facts = Facts(known=(0, 1), counts={5: {0: {6: 1}}}, description=GRID, activity=Activity(
         candidates=(2, 5), lost=(5,), current=7))

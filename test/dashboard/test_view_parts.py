@@ -86,6 +86,12 @@ def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> 
     assert refusal(name, Facts(phase=phase, offered=EVERYTHING, heard=10.0), 11.0) == why
 
 
+def test_nothing_is_saved_without_a_folder() -> None:
+    facts = Facts(phase='paused', offered=EVERYTHING, heard=10.0, report={'checkpoint': 'off'})
+    assert {name for name in CONTROLS if 'no checkpoint_dir' in refusal(name, facts, 11.0)} == {
+        'save', 'load'}
+
+
 def test_a_control_needs_whoever_offers_its_service() -> None:
     assert refusal('change', Facts(), 0.0) == 'needs a simulator: nobody offers change'
     silent = Facts(phase='paused', offered=EVERYTHING, heard=10.0)

@@ -157,6 +157,16 @@ def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
     assert all(before[5] == after[2] for before, after in zip(steps, steps[1:]))
 
 
+def test_the_log_is_written_as_a_bag_that_can_be_replayed(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip('rosbags')
+    from mnm_ros.bags.inputs import Recorded
+    from mnm_ros.bags.reading import read_bag
+    bag = tmp_path / 'log.mcap'
+    log = files.read(folder, log=True)
+    bag.write_bytes(FORMATS['log-mcap'].write(log))
+    assert Recorded(read_bag(bag)).inputs == log.saved.inputs
+
+
 def test_networkx_reads_the_graph_back(learnt: Learnt) -> None:
     networkx = pytest.importorskip('networkx')
     graph = networkx.parse_graphml(FORMATS['graphml'].write(learnt).decode(), node_type=int,

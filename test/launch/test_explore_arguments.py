@@ -23,7 +23,7 @@ from launch import LaunchContext
 from launch.utilities import perform_substitutions
 from loading import assert_described, context, load, parameters
 from mnm_ros import launching
-from mnm_ros.launching import Configured
+from mnm_ros.parameters.params_file import Configured
 
 
 def nodes(**arguments: str) -> list:

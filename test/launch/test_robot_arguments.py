@@ -28,7 +28,7 @@ def test_every_argument_has_a_description(name: str) -> None:
 
 @pytest.mark.parametrize(('given', 'executables'), [
     ({}, ['explorer', 'grid_driver', 'diff_drive_sim']),
-    ({'sim': 'false', 'navigator': 'true'}, ['explorer', 'navigator', 'grid_driver'])])
+    ({'sim': 'false', 'navigator': 'true'}, ['explorer', 'grid_driver', 'navigator'])])
 def test_the_simulation_is_optional(given: dict[str, str], executables: list[str]) -> None:
     module = load('robot')
     nodes = module._robot(context(module, **given))

@@ -27,7 +27,7 @@ from mnm_ros import wire
 from mnm_ros.parameters import NODES
 from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
-from std_msgs.msg import Int64MultiArray, String
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, '-m', 'mnm_ros']
@@ -141,6 +141,16 @@ def test_goals(start: Callable, peer: Peer) -> None:
     assert (unknown.returncode, unknown.stderr) == (1, 'refused -7: unknown state\n')
     nowhere = command('goal', 'kitchen')
     assert nowhere.returncode == 1 and "'kitchen' is the name of 0 states" in nowhere.stderr
+
+
+def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(peer: Peer) -> None:
+    results = peer.node.create_publisher(String, 'goal_result', wire.STEP)
+    told = ['reached 2 in 1 steps', 'refused 2: no policies heard yet']
+    peer.node.create_subscription(
+        Int64, 'goal', lambda _: results.publish(String(data=told.pop())), wire.STEP)
+    with subprocess.Popen([*COMMAND, 'goal', '2'], stdout=subprocess.PIPE, text=True) as goal:
+        peer.wait_for(lambda: goal.poll() is not None, 'its end')
+        assert (goal.returncode, goal.stdout.read()) == (0, 'reached 2 in 1 steps\n')
 
 
 def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:

@@ -21,7 +21,7 @@ from mnm_ros.layout import STRIDE
 from mnm_ros.nodes.exploring import pace
 from mnm_ros.nodes.exploring.markers import Markers, PictureTopic
 from mnm_ros.nodes.exploring.picture import Caption, NAMESPACES, spacing
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 import pytest
 from screen import Screen
 from visualization_msgs.msg import Marker
@@ -44,13 +44,13 @@ def exploration(counts: Counts | None = None, **attributes: object) -> SimpleNam
             for after, count in following.items() if before == state], **attributes})
 
 
-def draw(description: RobotDescription | None, **attributes: object) -> Screen:
+def draw(description: RobotDescription, **attributes: object) -> Screen:
     return Screen(Markers().draw(exploration(**attributes), description))
 
 
-@pytest.mark.parametrize('description', [None, RobotDescription(('a', 'b'), 3, 'map')])
+@pytest.mark.parametrize('description', [UNDESCRIBED, RobotDescription(('a', 'b'), 3, 'map')])
 def test_states_without_a_place_never_lie_over_a_map(
-        description: RobotDescription | None) -> None:
+        description: RobotDescription) -> None:
     picture = draw(description)
     assert picture.frames == {'mnm_states'}
     assert picture.places('known') == [(0, 0), (1, 0)]
@@ -60,7 +60,8 @@ def test_states_without_a_place_never_lie_over_a_map(
 def test_a_state_is_laid_out_by_what_leads_there_though_that_is_not_shown() -> None:
     """While the first hypothesis is built, only candidates and the present state are shown."""
     chain = {(state, 0): {state + 1: 9} for state in range(6)}
-    picture = draw(None, hypothesis=None, home=0, candidates=(5, 6), last_state=0, counts=chain)
+    picture = draw(
+        UNDESCRIBED, hypothesis=None, home=0, candidates=(5, 6), last_state=0, counts=chain)
     (home,), candidates = picture.places('current'), picture.places('candidates')
     assert 0.5 < math.dist(*candidates) < 1.5
     assert all(math.dist(home, candidate) > 3 for candidate in candidates)
@@ -83,7 +84,7 @@ def test_shown_states_do_not_jump_when_another_one_is_met() -> None:
 def test_where_reset_is_played_the_policy_leads_home() -> None:
     hypothesis = Hypothesis(1, 1, 8, tuple(
         Policy(target, 8, (3, 4, 5), ((0, RESET, 1),)) for target in (3, 4, 5)))
-    picture = draw(None, hypothesis=hypothesis, counts={(3, 0): {4: 9, 5: 1}})
+    picture = draw(UNDESCRIBED, hypothesis=hypothesis, counts={(3, 0): {4: 9, 5: 1}})
     home, other, _ = picture.places('known')
     assert picture.places('policy') == [home, other, other, home]
 
@@ -112,17 +113,17 @@ def test_positions_without_a_frame_have_that_of_the_states() -> None:
 @pytest.mark.parametrize('attributes', [
     {}, {'hypothesis': None, 'last_state': None, 'home': None},
     {'candidates': (9,), 'counts': {}}, {'lost': (4, 9)}])
-@pytest.mark.parametrize('description', [None, PLACED])
+@pytest.mark.parametrize('description', [UNDESCRIBED, PLACED])
 def test_no_marker_is_empty_and_each_is_in_a_namespace_of_its_kind(
-        description: RobotDescription | None, attributes: dict) -> None:
+        description: RobotDescription, attributes: dict) -> None:
     assert {name for name, _ in draw(description, **attributes).shown} <= set(NAMESPACES)
 
 
 def test_the_picture_follows_what_the_robot_side_says() -> None:
     markers, screen = Markers(), Screen()
     for description, frame, places in (
-            (None, 'mnm_states', [(0, 0), (1, 0)]), (PLACED, 'map', [(10, 20), (10, 20.5)]),
-            (None, 'mnm_states', [(0, 0), (1, 0)])):
+            (UNDESCRIBED, 'mnm_states', [(0, 0), (1, 0)]), (PLACED, 'map', [(10, 20), (10, 20.5)]),
+            (UNDESCRIBED, 'mnm_states', [(0, 0), (1, 0)])):
         screen.take(markers.draw(exploration(), description))
         assert screen.frames == {frame} and screen.places('known') == places
 

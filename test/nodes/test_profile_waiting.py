@@ -16,6 +16,7 @@ import time
 from types import SimpleNamespace
 
 from mnm_ros.nodes.common.describing import RobotProfile
+from mnm_ros.robot_description import UNDESCRIBED
 from std_msgs.msg import String
 
 WAITING = 'it has not said yet what it is'
@@ -89,6 +90,6 @@ def test_one_that_replaces_another_is_waited_for() -> None:
     assert '[west]' in robot.objection(now + 10)
     assert graph.hear is not before    # it is asked again, as it will not repeat itself
     graph.hear('{"actions": ["east"]}')
-    assert robot.objection(now + 10) == '' and robot.description
+    assert robot.objection(now + 10) == '' and robot.description is not UNDESCRIBED
     graph.publishers = []
-    assert robot.objection(now + 11) == '' and robot.description is None
+    assert robot.objection(now + 11) == '' and robot.description is UNDESCRIBED

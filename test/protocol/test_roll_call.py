@@ -101,8 +101,9 @@ def test_two_answer_the_roll_call() -> None:
     orders.order(answers=0)
     orders.see(1, 2)
     orders.objection(TIMEOUT)
-    assert orders.order(answers=2) == ASKING
-    assert orders.objection(TIMEOUT) == BOTH == orders.objection(60.0)
+    assert orders.order() == ASKING
+    orders.roll.answered(orders.seq, orders.now)
+    assert orders.objection() == BOTH == orders.objection(60.0)
 
 
 def test_a_roll_call_takes_as_long_again_as_the_first_answer() -> None:
@@ -143,6 +144,51 @@ def test_one_that_was_taken_for_dead_reports() -> None:
     orders.replace_a_dead_one()
     orders.roll.reported()
     assert orders.objection() == BOTH
+
+
+def test_the_new_one_answers_what_the_old_one_left_unanswered() -> None:
+    """The order was given again, and reached a newcomer before that was seen."""
+    orders = Orders(1)
+    orders.order(answers=0)
+    assert orders.objection(TIMEOUT) == ''
+    orders.roll.sent(orders.seq, orders.now)
+    assert orders.see(1, 2) == BOTH
+    orders.roll.answered(orders.seq, orders.now)
+    assert orders.objection() == '' and orders.order() == ASKING
+    assert orders.objection(TIMEOUT) == ''
+
+
+def test_one_that_was_late_is_alive() -> None:
+    orders = Orders(1)
+    orders.order(answers=0)
+    orders.objection(TIMEOUT)
+    orders.roll.sent(orders.seq, orders.now)
+    orders.roll.answered(orders.seq, orders.now)
+    assert orders.see(1, 2) == BOTH == orders.objection(60.0)
+
+
+def test_an_answer_from_before_the_roll_call_is_noticed() -> None:
+    """One that hung while it executed an order answers that first, and then the last one."""
+    orders = Orders(1)
+    orders.order(answers=0)
+    hung = orders.seq
+    orders.objection(TIMEOUT)
+    orders.roll.sent(hung, orders.now)
+    orders.see(1, 2)
+    orders.objection()
+    orders.order()
+    assert orders.objection(TIMEOUT) == '' == orders.order()
+    orders.roll.answered(hung, orders.now)
+    assert orders.objection() == BOTH == orders.objection(60.0)
+
+
+def test_if_nobody_answers_any_more_they_are_called_again() -> None:
+    orders = Orders()
+    orders.replace_a_dead_one()
+    orders.order(answers=0)
+    assert orders.objection(TIMEOUT) == BOTH
+    assert orders.objection() == '' and orders.order() == ASKING
+    assert orders.objection(TIMEOUT) == ''
 
 
 def test_a_roll_call_that_was_given_twice_tells_nothing() -> None:

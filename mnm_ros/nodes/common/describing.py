@@ -18,7 +18,7 @@ import time
 
 from mnm_ros import wire
 from mnm_ros.nodes.common.graph_watch import identities
-from mnm_ros.robot_description import difference, RobotDescription
+from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
@@ -72,7 +72,7 @@ class RobotProfile:
     :param node: the explorer.
     :param actions: the names that it has for the actions.
     :param on_news: called with each description, when its verdict stands.
-    :ivar description: None if there is none, or if nobody who publishes one is left.
+    :ivar description: ``UNDESCRIBED`` if there is none, or if nobody who publishes one is left.
     :ivar text: the last one that was right, as it was published; empty before.
     :ivar mismatch: why it is not the robot that is expected, or empty.
     """
@@ -81,7 +81,7 @@ class RobotProfile:
         self._node = node
         self._actions = tuple(actions)
         self._on_news = on_news
-        self.description: RobotDescription | None = None
+        self.description: RobotDescription = UNDESCRIBED
         self.mismatch = self.text = ''
         self._publishers: frozenset[object] = frozenset()
         self._heard = self._wait_until = -math.inf
@@ -107,7 +107,7 @@ class RobotProfile:
             self.destroy()
             self._subscription = self._subscribe()
         elif left:
-            self.description, self.mismatch, self._wait_until = None, '', -math.inf
+            self.description, self.mismatch, self._wait_until = UNDESCRIBED, '', -math.inf
         if self.mismatch:
             return self.mismatch
         return 'it has not said yet what it is' if now < self._wait_until else ''
@@ -121,7 +121,7 @@ class RobotProfile:
         try:
             self.description = RobotDescription.from_text(message.data)
         except ValueError as error:
-            self.description = None
+            self.description = UNDESCRIBED
             mismatch = f'what it says on {self._subscription.topic_name} is wrong: {error}'
         else:
             mismatch = difference(self.description, self._actions)

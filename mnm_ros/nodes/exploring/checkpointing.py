@@ -105,6 +105,11 @@ class Checkpointing:
         except OSError as error:
             self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
 
+    @property
+    def keeps(self) -> bool:
+        """Whether there is a folder in which anything is kept."""
+        return self._store is not None
+
     def save(self) -> tuple[bool, str]:
         """Write everything to the disk; return success, and the file or the reason."""
         if self._store is None:

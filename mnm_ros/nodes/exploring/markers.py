@@ -19,7 +19,7 @@ from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.nodes.exploring.pace import Pace
 from mnm_ros.nodes.exploring.picture import Caption, Key, Picture, Shape
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
@@ -42,7 +42,7 @@ class Markers:
         self._shown: dict[Key, Shape] = {}
         self._ids: dict[str, dict[object, int]] = {}    # by namespace: they stay the same
 
-    def draw(self, exploration: Exploration, description: RobotDescription | None = None,
+    def draw(self, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
              caption: Caption | None = None) -> MarkerArray | None:
         """
         Return the markers to add, to change and to delete; None if there are none.
@@ -115,7 +115,7 @@ class PictureTopic:
         """Remove the topic."""
         self._node.destroy_publisher(self._publisher)
 
-    def news(self, exploration: Exploration, description: RobotDescription | None,
+    def news(self, exploration: Exploration, description: RobotDescription,
              caption: Caption, now: float) -> None:
         """Publish what has changed, if it is due and somebody looks."""
         if not (self._pace.due(now) and self._look.due(now)):
@@ -137,7 +137,7 @@ class PictureTopic:
         if self._drawn is not None and self._look.due(now) and self._new_viewers(now):
             self.republish()
 
-    def _publish(self, exploration: Exploration, description: RobotDescription | None,
+    def _publish(self, exploration: Exploration, description: RobotDescription,
                  caption: Caption) -> None:
         changes = self._markers.draw(exploration, description, caption)
         if self._whole:

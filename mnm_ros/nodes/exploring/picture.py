@@ -27,7 +27,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
 from mnm_ros.layout import Layout
-from mnm_ros.robot_description import RobotDescription, spacing
+from mnm_ros.robot_description import RobotDescription, spacing, UNDESCRIBED
 
 STATES_FRAME = 'mnm_states'
 """The frame of pictures that have no place in the world."""
@@ -78,8 +78,6 @@ _GRAIN = 0.01      # to which places are rounded, for the same reason
 NAMESPACES = ('walls', 'transitions', 'policy', *_LOOKS, 'labels', 'status')
 """What can be switched on and off one by one."""
 
-_NOTHING = RobotDescription(('unknown',))
-
 
 class Caption(NamedTuple):
     """
@@ -103,11 +101,11 @@ class Picture:
     def __init__(self) -> None:
         self.frame = STATES_FRAME
         self._layout = Layout()
-        self._description = _NOTHING
+        self._description = UNDESCRIBED
         self._places: dict[int, Place] = {}
         self._scale = 1.0
 
-    def shapes(self, exploration: Exploration, description: RobotDescription | None = None,
+    def shapes(self, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
                caption: Caption | None = None) -> dict[Key, Shape]:
         """
         Return all that is to be seen now.
@@ -116,7 +114,7 @@ class Picture:
         :param description: where states are, and what they are called, if that is known.
         :param caption: phase and status, as tools like RViz show no text otherwise.
         """
-        self._follow(description or _NOTHING)
+        self._follow(description)
         hypothesis = exploration.hypothesis
         known = hypothesis.targets if hypothesis else ()
         states: dict[str, Iterable[int]] = {

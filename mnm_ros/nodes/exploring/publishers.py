@@ -20,13 +20,14 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
+from mnm_ros.heard import NOT_KEPT
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.diagnosis import diagnosis
 from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.markers import PictureTopic
 from mnm_ros.nodes.exploring.picture import Caption
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
@@ -41,10 +42,10 @@ class Publishers:
     :param node: that has the topics.
     :param guard: of their callbacks.
     :param policies_up_to: known states up to which ``policies`` has policies.
-    :ivar description: what the robot side has said it is; None if it has not.
+    :ivar description: what the robot side has said it is.
     """
 
-    description: RobotDescription | None = None
+    description: RobotDescription = UNDESCRIBED
 
     def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int) -> None:
         self._node = node
@@ -120,7 +121,7 @@ class Publishers:
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
     def diagnostics(self, exploration: Exploration, missing: str, standing_by: bool,
-                    robot_timeouts: int, disk: str, now: float) -> None:
+                    robot_timeouts: int, disk: str, keeps: bool, now: float) -> None:
         """
         Publish one diagnostic status; to be called once a second.
 
@@ -129,6 +130,7 @@ class Publishers:
         :param standing_by: whether the robot is left to another explorer.
         :param robot_timeouts: how often something had to be sent to the robot again.
         :param disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+        :param keeps: whether there is such a folder.
         :param now: time in seconds.
         """
         steps, since = self._counted
@@ -140,7 +142,7 @@ class Publishers:
             **exploration.diagnostics(),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': robot_timeouts,
-            'checkpoint': disk or 'ok'}
+            'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
         message = DiagnosticArray(status=[DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
             message=text, values=_key_values(values))])

@@ -266,7 +266,8 @@ class ExplorationSession:
         now = time.monotonic()
         self._call(
             self._publishers.diagnostics, self.exploration, self._link.missing(now),
-            self._link.standing_by, self._loop.timer.timeouts, self.checkpointing.problem, now)
+            self._link.standing_by, self._loop.timer.timeouts, self.checkpointing.problem,
+            self.checkpointing.keeps, now)
 
 
 def _check(parameters: Parameters) -> None:

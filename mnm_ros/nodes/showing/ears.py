@@ -62,7 +62,7 @@ class Ears:
         self._next_graph = self._next_world = -math.inf
         self._listen()
         self._hear(String, 'robot_side', lambda text: {
-            'description': RobotDescription.from_text(text.data)})
+            'description': RobotDescription.from_text(text.data).after(self.facts.description)})
         self._hear(Int64, 'true_setting', lambda message: {'true_setting': message.data})
         self._hear(Int64, 'exploration_steps',
                    lambda message: {'exploration_steps': message.data})
@@ -153,13 +153,9 @@ class Ears:
         self.facts = replace(self.facts, heard=time.monotonic())
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            node, _, kind = status.name.rpartition(': ')
-            mine = (node.rpartition('/')[0] or '/') == self._node.get_namespace()
-            if kind == 'exploration' and mine:
-                self.facts = replace(
-                    self.facts, report={value.key: value.value for value in status.values},
-                    reports=self.facts.reports + 1)
+        report = wire.decode_report(message, self._node.get_namespace())
+        if report is not None:
+            self.facts = replace(self.facts, report=report, reports=self.facts.reports + 1)
 
     def _look_around(self) -> None:
         """Forget what an explorer has said that is gone, once there is another one."""
@@ -188,7 +184,7 @@ class Ears:
                 self._poses[topic] = self._often(PoseWithCovarianceStamped, topic, _BEST_EFFORT)
 
     def _look_at_the_world(self) -> None:
-        frame = self.facts.description.frame if self.facts.description else ''
+        frame = self.facts.description.frame
         if not frame:
             return
         for topic in _POSES:

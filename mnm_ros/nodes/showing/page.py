@@ -214,7 +214,7 @@ class Page:
             self._map.run_method('draw', news)
         state = self._chosen
         self._say('chosen', 'Click on a state to see what is known of it, and the policy that '
-                  'leads there.' if state is None else f'State {facts.label(state)}')
+                  'leads there.' if state is None else f'State {facts.description.label(state)}')
         self._say('about', '' if state is None else '\n'.join(words.about(facts, state)))
 
     def _policy(self, facts: Facts) -> dict[str, list[Any]] | None:
@@ -234,7 +234,7 @@ class Page:
                 self._say(f'{name} result', _told(hands.outcomes.get(name), refused))
         self._say('go result', _told(
             hands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')))
-        choices = {state: facts.label(state) for state in facts.known}
+        choices = {state: facts.description.label(state) for state in facts.known}
         self._once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self._chosen if self._chosen in choices else None))
 

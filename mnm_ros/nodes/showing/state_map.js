@@ -32,8 +32,9 @@ const label = ([, x, y, r, kind, text]) => {
 };
 
 const house = ([x, y, r]) => {
-  const s = 0.55 * r;
-  return `<path class="house" d="M${x - s} ${y - r}h${2 * s}v${-0.7 * s}l${-s} ${-0.8 * s}l${-s} ${0.8 * s}z"/>`;
+  // At the upper left, as arrows on a grid leave to the sides, and a RESET is at the upper right.
+  const s = 0.42 * r;
+  return `<path class="house" d="M${x - 0.85 * r - s} ${y - 0.5 * r}h${2 * s}v${-0.7 * s}l${-s} ${-0.8 * s}l${-s} ${0.8 * s}z"/>`;
 };
 
 const reset = ([x, y, r]) => {

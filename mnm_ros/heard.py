@@ -1,0 +1,63 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+
+"""What has been heard of an explorer and its robot side, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mnm_ros.core.activity import Activity
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+
+Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
+"""State to action, RESET included, to next state to how often that was seen."""
+
+NOT_KEPT = 'off'
+"""What the diagnostics say of ``checkpoint`` without a ``checkpoint_dir``."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """
+    The latest message of each topic; None or empty before the first one.
+
+    :ivar known: ids of the known states, home first.
+    :ivar counts: the transitions counted, since the last change noticed.
+    :ivar activity: what is being done now.
+    :ivar description: what the robot side says it is.
+    :ivar report: the diagnostics of the explorer, text by key.
+    :ivar reports: how many diagnostics have been heard.
+    :ivar true_setting, exploration_steps: what a simulator tells.
+    """
+
+    known: tuple[int, ...] = ()
+    counts: Counts = field(default_factory=dict)
+    activity: Activity = Activity()
+    description: RobotDescription = UNDESCRIBED
+    report: Mapping[str, str] = field(default_factory=dict)
+    reports: int = 0
+    true_setting: int | None = None
+    exploration_steps: int | None = None
+
+    def number(self, key: str) -> float | None:
+        """Return a number of the diagnostics; None if it is missing or no sensible one."""
+        try:
+            value = float(self.report[key])
+        except (KeyError, ValueError):
+            return None
+        return value if abs(value) < 2**63 else None
+
+    def count(self, key: str) -> int | None:
+        """Return a number of the diagnostics as an integer; None as above."""
+        value = self.number(key)
+        return None if value is None else int(value)
