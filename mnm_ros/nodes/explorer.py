@@ -22,6 +22,7 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import wire
+from mnm_ros.nodes.common.in_namespace import in_namespace
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.awaited_actions import AwaitedActions
 from mnm_ros.nodes.exploring.manager_bond import ManagerBond
@@ -71,7 +72,10 @@ class Explorer(LifecycleNode):
         self._bond = ManagerBond(self)
         self._leaving: Timer | None = None    # after the transition shutdown
         self._leave_by = math.inf
-        self._heart = self.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+        self._robots: tuple[str, ...] = tuple(
+            self._given['robots'] if self._given.is_set('robots') else ())
+        self._hearts = [self.create_publisher(Header, topic, wire.HEARTBEAT) for topic in (
+            'heartbeat', *(f'{robot}/heartbeat' for robot in self._robots))]
         self.create_timer(_HEARTBEAT, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
         _refuse_bad_transitions(self)
 
@@ -180,8 +184,9 @@ class Explorer(LifecycleNode):
         if self._given.is_set('actions'):
             self._session = ExplorationSession(self, self._given)
         else:
+            robot = in_namespace(self, self._robots[0]) if self._robots else self
             self._awaited = AwaitedActions(
-                self, lambda: self._given.is_set('actions'), self._begin)
+                self, robot, lambda: self._given.is_set('actions'), self._begin)
 
     def _begin(self, actions: tuple[str, ...]) -> str:
         """Make the session with the actions that a robot side has; return why not, or nothing."""
@@ -203,8 +208,10 @@ class Explorer(LifecycleNode):
             self.close()
 
     def _beat(self) -> None:
-        self._heart.publish(Header(
-            stamp=self.get_clock().now().to_msg(), frame_id=self.get_fully_qualified_name()))
+        beat = Header(
+            stamp=self.get_clock().now().to_msg(), frame_id=self.get_fully_qualified_name())
+        for heart in self._hearts:
+            heart.publish(beat)
 
 
 def _refuse_bad_transitions(node: LifecycleNode) -> None:

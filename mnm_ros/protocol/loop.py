@@ -80,6 +80,11 @@ class Loop(ABC):
         """Whether the task has ended, for good or by a fault."""
         return self.task.state in OVER
 
+    @property
+    def timeouts(self) -> int:
+        """How often something had to be sent to the robot again."""
+        return self.timer.timeouts
+
     def drive(self, task: StepTask) -> None:
         """Take another task, to begin with ``resume``; the step under way is not part of it."""
         self._abandon()

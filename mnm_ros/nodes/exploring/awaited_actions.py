@@ -34,12 +34,13 @@ class AwaitedActions:
     Waits for the first description of a robot side, and says so on ``phase`` and ``status``.
 
     :param node: the explorer.
+    :param robot: the same, as it has the topics of its first robot.
     :param named: returns whether the parameter has been set meanwhile.
     :param begin: called with the names that the robot side has for its actions, once they are
         there or the parameter is set; returns why it cannot begin, or nothing.
     """
 
-    def __init__(self, node: Node, named: Callable[[], bool],
+    def __init__(self, node: Node, robot: Node, named: Callable[[], bool],
                  begin: Callable[[tuple[str, ...]], str]) -> None:
         self._node = node
         self._named = named
@@ -50,9 +51,9 @@ class AwaitedActions:
         self._there_since: float | None = None
         self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
         self._status = node.create_publisher(String, 'status', wire.LATCHED)
-        self._said = node.create_subscription(
+        self._said = robot.create_subscription(
             String, _TOPIC, self._on_description, wire.LATCHED_BY_MANY)
-        self._state_topic = node.resolve_topic_name('state')
+        self._state_topic = robot.resolve_topic_name('state')
         self._timer = node.create_timer(
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._phase.publish(String(data=Phase.WAITING_FOR_ROBOT.value))

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import time
 
 from mnm_ros.core.exploration import Exploration
@@ -43,9 +44,11 @@ class CommandLink(RobotLink):
     :param parameters: of the explorer.
     :param task: what is explored.
     :param guard: through which the loop is called.
+    :ivar after_state: called after each message of the robot side.
     """
 
     loop: StepLoop
+    after_state: Callable[[], None] = staticmethod(lambda: None)
     _explored: Exploration | None = None    # nothing yet while what is on the disk is replayed
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
@@ -164,11 +167,13 @@ class CommandLink(RobotLink):
         if self.loop.running and (foreign or self._roll.several):
             self._arbitrate(now)
         self._guard.call(self.loop.on_state, seq, state, now)
+        self.after_state()
 
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
         if self._last_reset:
             self._last_reset.on_home_response(success)
         self._guard.call(self.loop.on_home_response, attempt, success, text, time.monotonic())
+        self.after_state()
 
     def _arbitrate(self, now: float) -> None:
         # Both keep count, so they are always asked.

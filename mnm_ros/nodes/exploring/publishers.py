@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import json
 import math
 
@@ -20,6 +20,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.step_task import RunState
 from mnm_ros.heard import NOT_KEPT
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.diagnosis import diagnosis
@@ -27,6 +28,7 @@ from mnm_ros.nodes.exploring.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.markers import PictureTopic
 from mnm_ros.nodes.exploring.picture import Caption
+from mnm_ros.nodes.exploring.robot_link import RobotReport
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -121,7 +123,8 @@ class Publishers:
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
     def diagnostics(self, exploration: Exploration, missing: str, standing_by: bool,
-                    robot_timeouts: int, disk: str, keeps: bool, now: float) -> None:
+                    robot_timeouts: int, disk: str, keeps: bool,
+                    robots: Sequence[RobotReport], now: float) -> None:
         """
         Publish one diagnostic status; to be called once a second.
 
@@ -131,6 +134,7 @@ class Publishers:
         :param robot_timeouts: how often something had to be sent to the robot again.
         :param disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
         :param keeps: whether there is such a folder.
+        :param robots: how each robot of a fleet is.
         :param now: time in seconds.
         """
         steps, since = self._counted
@@ -145,9 +149,20 @@ class Publishers:
             'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
         message = DiagnosticArray(status=[DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
-            message=text, values=_key_values(values))])
+            message=text, values=_key_values(values)),
+            *(self._of_robot(robot) for robot in robots)])
         self._diagnosed, self._level = message, level
         self.repeat_diagnostics()
+
+    def _of_robot(self, robot: RobotReport) -> DiagnosticStatus:
+        level = (DiagnosticStatus.OK if robot.state is RunState.RUNNING else
+                 DiagnosticStatus.ERROR if robot.state is RunState.FAULT else
+                 DiagnosticStatus.WARN)
+        return DiagnosticStatus(
+            level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
+            message=robot.status, values=_key_values({
+                'steps': robot.steps, 'place': '' if robot.place is None else robot.place,
+                'robot_timeouts': robot.timeouts, 'reset_misses': robot.misses}))
 
     def greet(self, now: float) -> None:
         """Show who is new what was drawn last, while a plan is made."""

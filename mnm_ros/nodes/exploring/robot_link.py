@@ -13,12 +13,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 import time
 
 from mnm_ros import wire
+from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.step_task import StepTask
+from mnm_ros.core.step_task import RunState, StepTask
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
 from mnm_ros.nodes.common.step_limits import step_limits
@@ -35,6 +37,27 @@ TICK = 0.02    # s, resolution of timeouts
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 
 
+@dataclass(frozen=True)
+class RobotReport:
+    """
+    How a robot of a fleet is.
+
+    :ivar status: a sentence for people.
+    :ivar steps: that it has made since the node began.
+    :ivar place: where it is; None if nobody knows.
+    :ivar timeouts: how often something had to be sent to it again.
+    :ivar misses: how often its RESET has missed home.
+    """
+
+    name: str
+    state: RunState
+    status: str
+    steps: int
+    place: int | None
+    timeouts: int
+    misses: int
+
+
 class RobotLink(ABC):
     """
     Hears ``state`` and who is there; commands the robot or advises its driver.
@@ -46,6 +69,7 @@ class RobotLink(ABC):
 
     loop: Loop
     graph: GraphWatch
+    apart = False    # whether a plan of the exploration does not hold the robot up
 
     def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard,
                  roll: RollCall) -> None:
@@ -76,6 +100,9 @@ class RobotLink(ABC):
         self._arbitrate(now)
         self._guard.call(self.loop.tick, now)
 
+    def tick_while_busy(self, limits: StepLimits, now: float) -> None:
+        """Do what can be done while a plan is made: nothing, as the loop may not be touched."""
+
     def missing(self, now: float) -> str:
         """Return what is needed and nobody offers, or nothing; also while that is looked for."""
         if self.standing_by or now < self._looking_since + _FIND:
@@ -96,6 +123,20 @@ class RobotLink(ABC):
 
     def follow(self, exploration: Exploration) -> None:
         """Take note that this is what is explored from now on."""
+
+    @property
+    def robots(self) -> Sequence[RobotReport]:
+        """Return how each robot of a fleet is; empty for a robot without a name."""
+        return ()
+
+    @property
+    def faults(self) -> str:
+        """Which robots of a fleet are in fault, and why, or nothing."""
+        return ''
+
+    def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
+        """Return all transitions that were made, for a record."""
+        return exploration.counts
 
     @abstractmethod
     def destroy(self) -> None:

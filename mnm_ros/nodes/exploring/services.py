@@ -44,6 +44,9 @@ class Operated(Protocol):
     @property
     def running(self) -> bool: ...
 
+    @property
+    def fault(self) -> str: ...
+
     def explore(self, wanted: bool) -> None: ...
 
     def recover(self) -> None: ...
@@ -90,7 +93,7 @@ class Services:
     def _on_recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         session = self._session
         response.success = False
-        if session.exploration.state is not RunState.FAULT:
+        if not session.fault:
             response.message = f'there is no fault; {session.exploration.status}'
         elif not session.exploration.recoverable:
             response.message = f'{session.exploration.status}; {way_back(session.exploration)}'

@@ -14,17 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
+import re
 import time
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import Abandoned, Refused
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.step_task import RunState
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
 from mnm_ros.nodes.exploring.command_link import CommandLink
+from mnm_ros.nodes.exploring.fleet_link import FleetLink
+from mnm_ros.nodes.exploring.fleet_loop import FleetLoop
 from mnm_ros.nodes.exploring.publishers import Publishers
 from mnm_ros.nodes.exploring.robot_link import AdviceLink, RobotLink, TICK
 from mnm_ros.nodes.exploring.services import Services
@@ -34,6 +38,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 _DIAGNOSTICS = 1.0     # s
+_NAMESPACE = re.compile(r'[A-Za-z]\w*(/[A-Za-z]\w*)*', re.ASCII)
 
 
 class ExplorationSession:
@@ -58,9 +63,7 @@ class ExplorationSession:
         self._started = math.inf
         self._guard = CallbackGuard(node, self._fail)
         self._publishers = Publishers(node, self._guard, parameters['policies_up_to'])
-        self._link: RobotLink = (
-            AdviceLink(node, parameters, self.exploration, self._guard) if parameters['advisory']
-            else CommandLink(node, parameters, self.exploration, self._guard))
+        self._link = self._new_link()
         self._loop.aside = self._guard.aside
         self._loop.obstacle = self._too_many_states
         self._most_states = self._allowed_states()
@@ -77,6 +80,13 @@ class ExplorationSession:
         self._report()    # to be repeated while a plan is made
         if self.checkpointing.waiting:
             self._restore(self._restored)
+
+    def _new_link(self) -> RobotLink | FleetLink:
+        node, parameters, exploration = self._node, self._parameters, self.exploration
+        if parameters.is_set('robots'):
+            return FleetLink(node, parameters, exploration, self._guard, self._fail)
+        link = AdviceLink if parameters['advisory'] else CommandLink
+        return link(node, parameters, exploration, self._guard)
 
     @property
     def exploration(self) -> Exploration:
@@ -169,6 +179,12 @@ class ExplorationSession:
         self._follow(self.exploration)
 
     @property
+    def fault(self) -> str:
+        """Why the exploration, or a robot of several, is in fault, or nothing."""
+        failed = self.exploration.state is RunState.FAULT
+        return self.exploration.status if failed else self._link.faults
+
+    @property
     def leave_timeout(self) -> float | None:
         """How long ``leave`` may take in seconds; None if it takes no time to speak of."""
         going_home = self._parameters['on_shutdown'] == 'reset'
@@ -178,7 +194,7 @@ class ExplorationSession:
         """Leave the robot as ``on_shutdown`` says; return whether that is over."""
         self.active = False    # whoever calls the service explore now comes too late
         self.checkpointing.abandon()
-        if self._guard.busy:
+        if self._guard.busy and not self._link.apart:
             self._guard.stopping = not self._leaving
             return False
         self._leaving, self._guard.stopping = True, False
@@ -196,10 +212,11 @@ class ExplorationSession:
         self._publishers.destroy()
         self.checkpointing.close()
         if not self.checkpointing.waiting:    # what was recorded before is better than nothing
-            write_record(self._node, self._parameters['record'], self.exploration.counts)
+            write_record(self._node, self._parameters['record'],
+                         self._link.counts(self.exploration))
 
     @property
-    def _loop(self) -> Loop:
+    def _loop(self) -> Loop | FleetLoop:
         return self._link.loop
 
     def _call(self, method: Callable[..., None], *arguments: Any) -> None:
@@ -241,14 +258,16 @@ class ExplorationSession:
 
     def _tick(self) -> None:
         now = time.monotonic()
+        deadline = self._started + (self._parameters['max_duration'] or math.inf)
+        limits = step_limits(self._parameters, deadline)
         self._guard.look()
         if self._guard.busy:    # what is said of the exploration stays as it was before the plan
+            self._link.tick_while_busy(limits, now)
             self._publishers.republish(self._parameters['republish_period'], now)
             self._publishers.greet(now)
             return
-        deadline = self._started + (self._parameters['max_duration'] or math.inf)
         self._most_states = self._allowed_states()
-        self._link.tick(step_limits(self._parameters, deadline), now)
+        self._link.tick(limits, now)
         self._publishers.description = self._link.profile.description
         if self._link.profile.text:
             self.checkpointing.describe(self._link.profile.text)
@@ -266,8 +285,8 @@ class ExplorationSession:
         now = time.monotonic()
         self._call(
             self._publishers.diagnostics, self.exploration, self._link.missing(now),
-            self._link.standing_by, self._loop.timer.timeouts, self.checkpointing.problem,
-            self.checkpointing.keeps, now)
+            self._link.standing_by, self._loop.timeouts, self.checkpointing.problem,
+            self.checkpointing.keeps, self._link.robots, now)
 
 
 def _check(parameters: Parameters) -> None:
@@ -276,3 +295,12 @@ def _check(parameters: Parameters) -> None:
         raise ParameterError(
             "parameter 'advisory' is True with 'reset_mode' 'service', expected 'action': "
             'nobody can overhear a RESET that is a call of a service')
+    if not parameters.is_set('robots'):
+        return
+    if parameters['advisory']:
+        raise ParameterError("parameter 'robots' is set with 'advisory' True, expected one of the "
+                             'two: a fleet is driven')
+    for name in parameters['robots']:
+        if not _NAMESPACE.fullmatch(name):
+            raise ParameterError(f"parameter 'robots' has {name!r}, expected namespaces relative "
+                                 "to that of the explorer, such as 'r1'")
