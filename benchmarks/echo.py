@@ -97,6 +97,7 @@ class Watcher:
         self._said: tuple[float, int] | None = None
         self._since = 0.0    # s, what was stamped or given before is that of an earlier node
         self._heard = 0.0
+        self._awaited: Callable[[int], bool] = lambda seq: False    # its first message
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
@@ -105,8 +106,9 @@ class Watcher:
         if stamp > self._since:
             self._said = stamp, int(values['steps'])
 
-    def _on_order(self, _: Int64MultiArray) -> None:
-        self._heard = self._heard or time.monotonic()
+    def _on_order(self, message: Int64MultiArray) -> None:
+        if self._awaited(message.data[0]):
+            self._heard = self._heard or time.monotonic()
 
     def _until(self, done: Callable[[], object], what: str) -> None:
         end = time.monotonic() + PATIENCE
@@ -209,13 +211,15 @@ class Watcher:
         try:
             with running(simulator):
                 self._until(lambda: self._node.count_publishers('state'), 'robot side')
-                return self._first(explorer), self._first(_bare('first'))
+                launched = time.time_ns()    # an explorer numbers its orders by its own start
+                return (self._first(explorer, lambda seq: seq > launched),
+                        self._first(_bare('first'), lambda seq: seq == 1))
         finally:
             self._node.destroy_subscription(orders)
 
-    def _first(self, command: list[str]) -> float:
+    def _first(self, command: list[str], awaited: Callable[[int], bool]) -> float:
         self._until(lambda: not self._node.count_publishers('action'), 'end of a node')
-        self._heard = 0.0
+        self._heard, self._awaited = 0.0, awaited
         launched = time.monotonic()
         with running(command):
             self._until(lambda: self._heard, 'first action')

@@ -18,7 +18,7 @@ import time
 
 from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.step_task import StepTask
+from mnm_ros.core.step_task import RunState, StepTask
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
 from mnm_ros.nodes.common.step_limits import step_limits
@@ -78,7 +78,8 @@ class RobotLink(ABC):
 
     def missing(self, now: float) -> str:
         """Return what is needed and nobody offers, or nothing; also while that is looked for."""
-        if self.standing_by or now < self._looking_since + _FIND:
+        if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # nobody asks then
+                or self.standing_by or now < self._looking_since + _FIND):
             return ''
         return self.graph.missing
 
