@@ -12,8 +12,8 @@
 The least that nodes can be: they exchange the messages of the step protocol, and do nothing else.
 
 ``bare.py order`` gives orders, ``bare.py answer`` answers them, ``bare.py order answer`` does both
-in one process, and ``bare.py first`` gives one order as soon as somebody is there. Whoever gives
-orders prints its steps per second once a second.
+in one process, and ``bare.py first`` gives an order as soon as somebody is there. ``order`` prints
+its steps per second once a second.
 """
 
 from __future__ import annotations
@@ -22,12 +22,19 @@ from array import array
 import sys
 import time
 
-from mnm_ros import wire
-from mnm_ros.nodes.common.spin import FastExecutor
 import rclpy
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import Int64MultiArray
+
+try:    # as the nodes do, but nothing of the package is imported: that would take time at the start
+    from rclpy.experimental import EventsExecutor as FastExecutor
+except ImportError:    # Humble
+    from rclpy.executors import SingleThreadedExecutor as FastExecutor
+
+STEP = QoSProfile(depth=10)
+"""As ``wire.STEP``: reliable and volatile."""
 
 
 class Order(Node):
@@ -35,8 +42,8 @@ class Order(Node):
 
     def __init__(self) -> None:
         super().__init__('order')
-        self._orders = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
-        self.create_subscription(Int64MultiArray, 'state', self._on_state, wire.STEP)
+        self._orders = self.create_publisher(Int64MultiArray, 'action', STEP)
+        self.create_subscription(Int64MultiArray, 'state', self._on_state, STEP)
         self.create_timer(1.0, self._tell)
         self._seq = self._told = 0
         self._told_at = time.monotonic()
@@ -60,8 +67,8 @@ class Answer(Node):
 
     def __init__(self) -> None:
         super().__init__('answer')
-        self._states = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
-        self.create_subscription(Int64MultiArray, 'action', self._on_action, wire.STEP)
+        self._states = self.create_publisher(Int64MultiArray, 'state', STEP)
+        self.create_subscription(Int64MultiArray, 'action', self._on_action, STEP)
 
     def _on_action(self, message: Int64MultiArray) -> None:
         seq, action = message.data
@@ -69,17 +76,16 @@ class Answer(Node):
 
 
 class First(Node):
-    """Gives one order, as soon as there is somebody whom it reaches."""
+    """Gives one order again and again, as soon as there is somebody whom it reaches."""
 
     def __init__(self) -> None:
         super().__init__('first')
-        self._orders = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
-        self._timer = self.create_timer(0.002, self._look)
+        self._orders = self.create_publisher(Int64MultiArray, 'action', STEP)
+        self.create_timer(0.002, self._look)
 
     def _look(self) -> None:
         if self._orders.get_subscription_count():
             self._orders.publish(Int64MultiArray(data=array('q', (1, -1))))
-            self._timer.cancel()
 
 
 ROLES = {'order': Order, 'answer': Answer, 'first': First}
