@@ -80,18 +80,22 @@ def _tilted(fractions: Floats, values: Floats, radius: Floats,
         # For a large xi the divergence is about variance / (2 xi^2).
         guess = np.where(cold, 0.5 * np.log(variance / (2 * np.maximum(radius, 1e-300))), guess)
     low, high = np.full(len(guess), -np.inf), np.full(len(guess), np.inf)
+    # Most calls are about a few rows: what takes the time is to call numpy, so it sums up at once.
+    terms = np.empty((3, *fractions.shape))
+    ratios, weighted, squares = terms
     for _ in range(_NEWTON_STEPS):
         shift = np.exp(guess)
         shifted = values + shift[:, None]
-        ratios = fractions / shifted
-        inverse = _sums(ratios)
-        logs = _sums(fractions * np.log(shifted))
+        np.divide(fractions, shifted, out=ratios)
+        np.multiply(fractions, np.log(shifted), out=weighted)
+        np.divide(ratios, shifted, out=squares)
+        inverse, logs, curve = np.add.reduce(terms, axis=2)
         divergence = logs + np.log(inverse)
         too_far = divergence > radius
         np.copyto(low, guess, where=too_far)
         np.copyto(high, guess, where=~too_far)
         # The derivative of the divergence with respect to log xi.
-        slope = shift * (inverse - _sums(ratios / shifted) / inverse)
+        slope = shift * (inverse - curve / inverse)
         newton = guess - divergence * np.log(divergence / radius) / slope
         # Where the slope is flat the next Newton point may be anywhere.
         nearest, farthest = np.maximum(low, guess - _STRIDE), np.minimum(high, guess + _STRIDE)
