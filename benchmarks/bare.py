@@ -28,7 +28,7 @@ from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import Int64MultiArray
 
-try:    # as the nodes do, but nothing of the package is imported: that would take time at the start
+try:    # as the nodes do; to import anything of the package would take time at the start
     from rclpy.experimental import EventsExecutor as FastExecutor
 except ImportError:    # Humble
     from rclpy.executors import SingleThreadedExecutor as FastExecutor

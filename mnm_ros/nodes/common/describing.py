@@ -17,7 +17,7 @@ import math
 import time
 
 from mnm_ros import wire
-from mnm_ros.nodes.common.graph_watch import Endpoints, identities
+from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.robot_description import difference, RobotDescription
 from rclpy.node import Node
 from rclpy.subscription import Subscription
@@ -98,7 +98,7 @@ class RobotProfile:
 
         :param now: time in seconds, as ``time.monotonic`` has it.
         """
-        seen = identities(self._endpoints.known())
+        seen = self._endpoints.ids()
         joined, left = seen - self._publishers, self._publishers - seen
         self._publishers = seen
         if joined and now > self._heard + _FRESH:

@@ -56,6 +56,7 @@ class Endpoints:
     :param node: whose graph it is.
     :param topic: fully qualified name.
     :param publishers: whether it is they.
+    :ivar counted: how many there were when ``known`` or ``ids`` was asked for last.
     """
 
     def __init__(self, node: Node, topic: str, publishers: bool) -> None:
@@ -67,8 +68,9 @@ class Endpoints:
         self._count = (node.handle.get_count_publishers if publishers
                        else node.handle.get_count_subscribers)
         self._known: tuple[TopicEndpointInfo, ...] = ()
-        self._counted = 0
+        self._ids: frozenset[object] = frozenset()
         self._again = -math.inf    # when they are looked up again
+        self.counted = 0
 
     @property
     def count(self) -> int:
@@ -79,10 +81,16 @@ class Endpoints:
     def known(self) -> tuple[TopicEndpointInfo, ...]:
         """Return who they are; the same object as long as they have not been looked up again."""
         now, count = time.monotonic(), self.count
-        if count != self._counted or now >= self._again:
-            self._counted, self._again = count, now + _REPLACED
+        if count != self.counted or now >= self._again:
+            self.counted, self._again = count, now + _REPLACED
             self._known = tuple(self._look_up(self._topic))
+            self._ids = identities(self._known)
         return self._known
+
+    def ids(self) -> frozenset[object]:
+        """Return their ids."""
+        self.known()
+        return self._ids
 
 
 class RobotSides:
@@ -98,11 +106,12 @@ class RobotSides:
 
     :param node: whose graph it is.
     :param actions, states: fully qualified names of the topics.
+    :ivar takers, tellers: who subscribes to the one, and who publishes the other.
     """
 
     def __init__(self, node: Node, actions: str, states: str) -> None:
-        self._takers = Endpoints(node, actions, publishers=False)
-        self._tellers = Endpoints(node, states, publishers=True)
+        self.takers = Endpoints(node, actions, publishers=False)
+        self.tellers = Endpoints(node, states, publishers=True)
         self._counts = (0, 0)    # of endpoints, when they were looked at
         self._known: tuple[object, object] = ((), ())
         self._robots: dict[Hashable, str] = {}
@@ -110,12 +119,12 @@ class RobotSides:
     @property
     def changed(self) -> bool:
         """Whether there are more endpoints, or fewer, than when they were looked at."""
-        return self._count() != self._counts
+        return (self.takers.count, self.tellers.count) != self._counts
 
     def look(self) -> dict[Hashable, str]:
         """Return the name of each robot side, by an identity."""
-        self._counts = self._count()
-        known = self._takers.known(), self._tellers.known()
+        known = self.takers.known(), self.tellers.known()
+        self._counts = self.takers.counted, self.tellers.counted
         if not all(now is before for now, before in zip(known, self._known)):
             self._known = known
             takes, tells = map(_by_participant, known)
@@ -124,9 +133,6 @@ class RobotSides:
                 for participant, endpoints in tells.items()
                 for endpoint in endpoints[:len(takes.get(participant, ()))]}
         return dict(self._robots)
-
-    def _count(self) -> tuple[int, int]:
-        return self._takers.count, self._tellers.count
 
 
 def _by_participant(
@@ -161,18 +167,22 @@ class GraphWatch:
     :param states: its subscription to ``state``.
     :param home: its client of ``return_home``, if it uses one.
     :param overheard: the subscription to ``action`` of a node that only listens.
+    :param sides: who is watched anyway on the topics of this node.
     """
 
     def __init__(
             self, node: Node, actions: Commands, states: Subscription,
-            home: HomeService | None, overheard: Subscription | None = None) -> None:
+            home: HomeService | None, overheard: Subscription | None = None,
+            sides: RobotSides | None = None) -> None:
         self._actions = actions
         self._home = home
         self._overheard = overheard
         self._partners = (
             Endpoints(node, overheard.topic_name, publishers=True) if overheard
-            else Endpoints(node, actions.topic_name, publishers=False))
-        self._robots = Endpoints(node, states.topic_name, publishers=True)
+            else sides.takers if sides else Endpoints(
+                node, actions.topic_name, publishers=False))
+        self._robots = sides.tellers if sides else Endpoints(
+            node, states.topic_name, publishers=True)
         self._states = states
         self._seen: frozenset[object] = frozenset()
 
@@ -207,7 +217,7 @@ class GraphWatch:
         return bool(self._seen - before), bool(before - self._seen)
 
     def _endpoints(self) -> frozenset[object]:
-        seen = set(identities((*self._partners.known(), *self._robots.known())))
+        seen = {*self._partners.ids(), *self._robots.ids()}
         if not self._overheard:
             # An endpoint is seen before it can be reached: when it can, it counts as new again.
             seen.update(range(self._actions.get_subscription_count()))

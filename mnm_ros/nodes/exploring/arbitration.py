@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from mnm_ros import wire
-from mnm_ros.nodes.common.graph_watch import Endpoints, identities
+from mnm_ros.nodes.common.graph_watch import Endpoints
 from rclpy.node import Node
 from std_msgs.msg import Int64
 
@@ -91,7 +91,7 @@ class Arbitration:
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
             self._wait_until = now + _LISTEN
             self._listen_until = now + _LONGEST
-        claims = identities(self._claimants.known())
+        claims = self._claimants.ids()
         joined, left = claims - self._claims, self._claims - claims
         self._claims = claims
         self._forget_what_is_not_repeated(now)

@@ -171,7 +171,8 @@ class AdviceLink(RobotLink):
         self.loop.before_step = self._look_again
         self._orders = self._subscribe('action', self._on_order)
         self._states = self._subscribe('state', self._on_state)
-        self.graph = GraphWatch(node, self._advice, self._states, None, self._orders)
+        self.graph = GraphWatch(
+            node, self._advice, self._states, None, self._orders, self._robots)
 
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times, unless this is another robot, or several."""
