@@ -59,4 +59,5 @@ def test_who_takes_the_place_of_another_is_new(peer: Peer, node: Node) -> None:
     Robot(peer.node)
     peer.wait_for(
         lambda: state_publishers(node) and not before & state_publishers(node), 'the other one')
-    assert watch.update() == (True, True)
+    # They are as many as before, so that they are looked up only after a moment.
+    peer.wait_for(lambda: watch.update() == (True, True), 'a look at who is there')

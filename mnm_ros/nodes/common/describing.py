@@ -98,7 +98,7 @@ class RobotProfile:
 
         :param now: time in seconds, as ``time.monotonic`` has it.
         """
-        seen = self._endpoints.ids()
+        seen = self._endpoints.ids(now)
         joined, left = seen - self._publishers, self._publishers - seen
         self._publishers = seen
         if joined and now > self._heard + _FRESH:

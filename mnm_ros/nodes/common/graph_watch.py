@@ -78,18 +78,22 @@ class Endpoints:
         with self._node.handle:
             return int(self._count(self._topic))
 
-    def known(self) -> tuple[TopicEndpointInfo, ...]:
-        """Return who they are; the same object as long as they have not been looked up again."""
-        now, count = time.monotonic(), self.count
+    def known(self, now: float | None = None) -> tuple[TopicEndpointInfo, ...]:
+        """
+        Return who they are; the same object as long as they have not been looked up again.
+
+        :param now: time in seconds, as ``time.monotonic`` has it.
+        """
+        now, count = time.monotonic() if now is None else now, self.count
         if count != self.counted or now >= self._again:
             self.counted, self._again = count, now + _REPLACED
             self._known = tuple(self._look_up(self._topic))
             self._ids = identities(self._known)
         return self._known
 
-    def ids(self) -> frozenset[object]:
-        """Return their ids."""
-        self.known()
+    def ids(self, now: float | None = None) -> frozenset[object]:
+        """Return their ids, as ``known`` returns who they are."""
+        self.known(now)
         return self._ids
 
 

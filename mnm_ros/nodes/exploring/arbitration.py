@@ -91,7 +91,7 @@ class Arbitration:
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
             self._wait_until = now + _LISTEN
             self._listen_until = now + _LONGEST
-        claims = self._claimants.ids()
+        claims = self._claimants.ids(now)
         joined, left = claims - self._claims, self._claims - claims
         self._claims = claims
         self._forget_what_is_not_repeated(now)
