@@ -14,13 +14,10 @@ from __future__ import annotations
 
 import argparse
 
+import bare
+import echo
 from mnm_ros import wire
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / 'benchmarks'))
-
-import bare  # noqa: E402
-import echo  # noqa: E402
 
 
 def test_what_is_compared_with_its_target() -> None:
