@@ -19,6 +19,7 @@ its steps per second once a second.
 from __future__ import annotations
 
 from array import array
+import signal
 import sys
 import time
 
@@ -93,13 +94,20 @@ ROLES = {'order': Order, 'answer': Answer, 'first': First}
 
 def main() -> None:
     """Run the roles that are named until the process is ended."""
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)    # a signal ends it at once
+    # It leaves the graph at the end: others wait long for one that was killed.
+    ended: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     executor = FastExecutor()
     nodes = [ROLES[role]() for role in sys.argv[1:]]
     for node in nodes:
         executor.add_node(node)
-    while rclpy.ok():
+    while not ended:
         executor.spin_once(timeout_sec=0.1)
+    for node in nodes:
+        executor.remove_node(node)
+        node.destroy_node()
+    rclpy.shutdown()
 
 
 if __name__ == '__main__':
