@@ -91,6 +91,18 @@ def encode_step(seq: int, value: int) -> Int64MultiArray:
     return Int64MultiArray(data=array('q', (seq, value)))
 
 
+class StepEncoder:
+    """Encodes as ``encode_step``, each time into the same message: it has to be sent at once."""
+
+    def __init__(self) -> None:
+        self._message = Int64MultiArray()
+
+    def encode(self, seq: int, value: int) -> Int64MultiArray:
+        """Return ``[seq, action]`` or ``[seq, state]``."""
+        self._message.data = array('q', (seq, value))
+        return self._message
+
+
 def decode_step(message: Int64MultiArray) -> tuple[int, int]:
     """Return ``(seq, action)`` or ``(seq, state)``."""
     return _pair('step message', '[seq, value]', message)

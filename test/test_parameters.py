@@ -72,6 +72,17 @@ def test_integer_given_for_a_double(make) -> None:
     assert parameters['radius'] == 6.0 and isinstance(parameters['radius'], float)
 
 
+def test_a_value_that_was_asked_for_before_is_the_one_that_was_set_since(make) -> None:
+    node, parameters = make(actions=['east'])
+    for value in (2.0, 7.0):
+        node.set_parameters([Parameter('step_timeout', value=value)])
+        assert parameters['step_timeout'] == parameters['step_timeout'] == value
+    refused, = node.set_parameters([Parameter('step_timeout', value=-1.0)])
+    assert not refused.successful and parameters['step_timeout'] == 7.0
+    node.set_parameters_atomically([Parameter('step_timeout', value=3.0)])
+    assert parameters['step_timeout'] == 3.0
+
+
 def test_required(make) -> None:
     _, parameters = make()
     with pytest.raises(ParameterError, match="'actions' is not set, expected a string array"):

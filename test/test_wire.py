@@ -33,6 +33,7 @@ from mnm_ros.wire import (
     encode_request,
     encode_step,
     PolicyAnswer,
+    StepEncoder,
     WireError,
 )
 import pytest
@@ -69,6 +70,12 @@ def test_one_policy_is_read_as_all_of_them_are(steps: int) -> None:
 
 def test_step_there_and_back() -> None:
     assert decode_step(encode_step(2**62, -1)) == (2**62, -1)
+
+
+def test_one_message_for_all_steps() -> None:
+    encoder = StepEncoder()
+    for seq, value in ((2**62, -1), (2**62 + 1, 3)):
+        assert encoder.encode(seq, value) == encode_step(seq, value)
 
 
 def test_step_honours_data_offset() -> None:

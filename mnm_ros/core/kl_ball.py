@@ -43,22 +43,24 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
     """
     seen = fractions > 0
     with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
-        logs = np.where(seen, fractions * np.log(values), 0.0).sum(axis=1)
+        logs = _sums(np.where(seen, fractions * np.log(values), 0.0))
         bound = np.exp(logs - radius)
         plausible = np.where(seen, bound[:, None] * fractions / values, 0.0)
-        mass = plausible.sum(axis=1)
-    sampled = seen.any(axis=1)
-    bound[~sampled] = 0.0
-    plausible[~sampled] = 0.0
-    # Where only the value 0 was observed, or in a ball without room, nothing can be gained, and
-    # the formulas divide by 0.
-    plain = (fractions * values).sum(axis=1)
-    sure = sampled & ((plain <= 0) | (radius < _POINT))
-    plausible[sure], bound[sure] = fractions[sure], plain[sure]
-    tight = np.flatnonzero(sampled & ~sure & ~(mass <= 1))
-    if len(tight):
-        plausible[tight], bound[tight], tilt[tight] = _tilted(
-            fractions[tight], values[tight], radius[tight], tilt[tight])
+        mass = _sums(plausible)
+        sampled = np.logical_or.reduce(seen, axis=1)
+        if not sampled.all():
+            bound[~sampled] = 0.0
+            plausible[~sampled] = 0.0
+        # Where only the value 0 was observed, or in a ball without room, nothing can be gained,
+        # and the formulas divide by 0.
+        plain = _sums(fractions * values)
+        sure = sampled & ((plain <= 0) | (radius < _POINT))
+        if sure.any():
+            plausible[sure], bound[sure] = fractions[sure], plain[sure]
+        tight = np.flatnonzero(sampled & ~sure & ~(mass <= 1))
+        if len(tight):
+            plausible[tight], bound[tight], tilt[tight] = _tilted(
+                fractions[tight], values[tight], radius[tight], tilt[tight])
     return plausible, bound
 
 
@@ -73,31 +75,41 @@ def _tilted(fractions: Floats, values: Floats, radius: Floats,
     """
     cold = ~np.isfinite(guess)
     if cold.any():
-        mean = (fractions * values).sum(axis=1)
-        variance = np.maximum((fractions * values ** 2).sum(axis=1) - mean ** 2, 1e-300)
+        mean = _sums(fractions * values)
+        variance = np.maximum(_sums(fractions * values ** 2) - mean ** 2, 1e-300)
         # For a large xi the divergence is about variance / (2 xi^2).
         guess = np.where(cold, 0.5 * np.log(variance / (2 * np.maximum(radius, 1e-300))), guess)
     low, high = np.full(len(guess), -np.inf), np.full(len(guess), np.inf)
+    # Most calls are about a few rows: what takes the time is to call numpy, so it sums up at once.
+    terms = np.empty((3, *fractions.shape))
+    ratios, weighted, squares = terms
     for _ in range(_NEWTON_STEPS):
         shift = np.exp(guess)
         shifted = values + shift[:, None]
-        ratios = fractions / shifted
-        inverse = ratios.sum(axis=1)
-        logs = (fractions * np.log(shifted)).sum(axis=1)
+        np.divide(fractions, shifted, out=ratios)
+        np.multiply(fractions, np.log(shifted), out=weighted)
+        np.divide(ratios, shifted, out=squares)
+        inverse, logs, curve = np.add.reduce(terms, axis=2)
         divergence = logs + np.log(inverse)
-        low = np.where(divergence > radius, guess, low)
-        high = np.where(divergence > radius, high, guess)
+        too_far = divergence > radius
+        np.copyto(low, guess, where=too_far)
+        np.copyto(high, guess, where=~too_far)
         # The derivative of the divergence with respect to log xi.
-        slope = shift * (inverse - (ratios / shifted).sum(axis=1) / inverse)
-        with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
-            newton = guess - divergence * np.log(divergence / radius) / slope
+        slope = shift * (inverse - curve / inverse)
+        newton = guess - divergence * np.log(divergence / radius) / slope
         # Where the slope is flat the next Newton point may be anywhere.
         nearest, farthest = np.maximum(low, guess - _STRIDE), np.minimum(high, guess + _STRIDE)
-        following = np.where((newton > nearest) & (newton < farthest), newton,
-                             (nearest + farthest) / 2)
-        change = np.abs(following - guess)
-        if change.max() < _PRECISION:
+        inside = (newton > nearest) & (newton < farthest)
+        following = newton if inside.all() else np.where(
+            inside, newton, (nearest + farthest) / 2)
+        if np.maximum.reduce(np.abs(following - guess)) < _PRECISION:
             break
         guess = following
     bound = np.maximum(0.0, np.exp(logs - radius) - shift)
     return ratios / inverse[:, None], bound, guess
+
+
+def _sums(rows: Floats) -> Floats:
+    """Return the sum of each row, as ``sum(axis=1)`` does, without what that adds to it."""
+    total: Floats = np.add.reduce(rows, axis=1)
+    return total

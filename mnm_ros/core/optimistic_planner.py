@@ -184,13 +184,14 @@ class OptimisticPlanner:
             values = _taken(warm.values, model.numbers)
             values = np.where(np.isnan(values), np.nanmax(values), values)
             tilts = np.stack([_taken(each, rows) for each in warm.tilts])
+        states, outside = np.arange(known), model.columns < 0
         for _ in range(_SWEEPS):
             ahead = np.where(hits, 0.0, np.where(
-                model.columns < 0, 1 + values[0], values[model.columns]))
+                outside, 1 + values[0], values[model.columns]))
             plausible = _most_favourable(model, bounds, ahead, float(values.min()), tilts)
             steps = (1 + plausible.expected).reshape(known, model.actions)
             best = steps.argmin(axis=1)
-            away = steps[np.arange(known), best] > 1 + steps[0, best[0]]
+            away = steps[states, best] > 1 + steps[0, best[0]]
             away[0] = False
             moves = np.where(away, RESET, best)
             before, lowest = values, int(values.argmin())

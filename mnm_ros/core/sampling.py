@@ -114,11 +114,10 @@ class Sampling:
 
     def lacking(self, state: int) -> int | None:
         """Return the least executed action of those that lack executions."""
+        wanted = self._wanted    # this is asked twice at each step
         least, found = 0, None
-        for action in range(self._rows.actions):
-            visits = self._counts.visits(state, action)
-            if visits < self._wanted.get((state, action), 0) and (
-                    found is None or visits < least):
+        for action, visits in enumerate(self._counts.visits_of_all(state, self._rows.actions)):
+            if (found is None or visits < least) and visits < wanted.get((state, action), 0):
                 least, found = visits, action
         return found
 
@@ -256,8 +255,16 @@ def most_relevant(weights: Mapping[Pair, float], share: float) -> list[Pair]:
 
 
 def _dijkstra(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:
-    """Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges."""
+    """
+    Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges.
+
+    No two of them have the same ends. Sorted here, they are the matrix as it is kept: to have
+    scipy sort them takes longer than to find the ways.
+    """
     # Imported on first use: it takes longer than everything else in the start of a node.
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import dijkstra
-    return dijkstra(csr_matrix((costs, (origins, ends)), (size, size)), **options)
+    order = np.lexsort((ends, origins))
+    rows = np.searchsorted(origins[order], np.arange(size + 1))
+    return dijkstra(csr_matrix((costs[order], ends[order].astype(np.int32),
+                                rows.astype(np.int32)), (size, size)), **options)

@@ -63,6 +63,7 @@ class RobotSide(Node):
         self._stopped = False          # by the service
         self._reports: list[int] = []
         self._description = DescriptionTopic(self, self.describe)
+        self._answer = wire.StepEncoder()
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
         self._actions = self.create_subscription(
             Int64MultiArray, 'action', self._on_action, wire.STEP)
@@ -137,7 +138,7 @@ class RobotSide(Node):
 
     def send_state(self, seq: int, state: int) -> None:
         """Publish ``[seq, state]``."""
-        self._state_publisher.publish(wire.encode_step(seq, state))
+        self._state_publisher.publish(self._answer.encode(seq, state))
 
     def leave(self) -> bool:
         """Come to rest before the node ends; return whether that is over."""

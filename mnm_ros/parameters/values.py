@@ -38,20 +38,29 @@ class Parameters:
         self._rows = {row.name: row for row in rows}
         self._locked = locked
         self._found: dict[str, Any] = {}
+        self._set: dict[str, Any] = {}    # those asked for since one was set last
         let_assignments_win(node)
         for row in rows:
             self._declare(row)
         warn_of_unknown(node, (row.name for all_rows in NODES.values() for row in all_rows))
         node.add_on_set_parameters_callback(self._check)
+        # Some are asked for at each step. Humble does not tell when one has been set.
+        self._keeps = hasattr(node, 'add_post_set_parameters_callback')
+        if self._keeps:
+            node.add_post_set_parameters_callback(lambda parameters: self._set.clear())
 
     def __getitem__(self, name: str) -> Any:
         """Return the value; ParameterError if it must be set and is not."""
+        if name in self._set:
+            return self._set[name]
         parameter = self._node.get_parameter_or(name)
         if parameter.type_ == Kind.NOT_SET and name in self._found:
             return self._found[name]
         if parameter.type_ == Kind.NOT_SET:
             raise ParameterError(
                 f"parameter '{name}' is not set, expected {self._rows[name].allowed}")
+        if self._keeps:
+            self._set[name] = parameter.value
         return parameter.value
 
     def is_set(self, name: str) -> bool:

@@ -15,8 +15,11 @@ from __future__ import annotations
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
-from mnm_ros.core.sampling import FIRST, most_relevant, Sampling
+from mnm_ros.core.sampling import _dijkstra, FIRST, most_relevant, Sampling
 from mnm_ros.core.transition_rows import TransitionRows
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
 
 EAST, WEST = 0, 1
 PATIENCE = 50
@@ -171,3 +174,17 @@ def test_the_most_relevant_pairs() -> None:
     weights = {(0, 0): 4.0, (0, 1): 2.0, (1, 0): 1.9, (1, 1): 0.0}
     assert most_relevant(weights, 0.5) == [(0, 0), (0, 1)]
     assert most_relevant({(0, 0): 0.0}, 0.5) == most_relevant({}, 0.5) == []
+
+
+def test_ways_are_those_of_a_matrix_that_scipy_has_sorted() -> None:
+    """Among ways of equal cost, too: what is explored next must not depend on it."""
+    random = np.random.default_rng(1)
+    for size in (1, 2, 9, 40):
+        pairs = random.permutation(size * size)[:3 * size]
+        origins, ends = pairs // size, pairs % size
+        costs = random.integers(1, 4, len(pairs)).astype(float)
+        for options in ({'indices': 0}, {
+                'indices': [0, size - 1], 'min_only': True, 'return_predecessors': True}):
+            expected = dijkstra(csr_matrix((costs, (origins, ends)), (size, size)), **options)
+            found = _dijkstra(size, costs, origins, ends, **options)
+            np.testing.assert_equal(found, expected)

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 from mnm_ros.nodes.exploring.arbitration import Arbitration
@@ -29,6 +30,8 @@ class Graph:
         self.claims = [1, 2]
         self.warnings: list[str] = []
         self.publishers = 0    # of action: nobody publishes it before it may command
+        self.handle = nullcontext()
+        self.handle.get_count_publishers = lambda topic: len(self.claims)
 
     def count_publishers(self, topic: str) -> int:
         return self.publishers

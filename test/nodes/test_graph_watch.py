@@ -13,9 +13,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 from mnm_ros import wire
-from mnm_ros.nodes.common.graph_watch import GraphWatch, identities
+from mnm_ros.nodes.common.graph_watch import Endpoints, GraphWatch, identities
 from node_processes import Peer
 import pytest
 from rclpy.node import Node
@@ -42,6 +44,35 @@ def node(peer: Peer) -> Iterator[Node]:
     node.destroy_node()
 
 
+class Graph:
+    """Stands in for a node: who publishes a topic, and how often that was looked up."""
+
+    def __init__(self) -> None:
+        self.publishers = [1]
+        self.looked_up = 0
+        self.handle = nullcontext()
+        self.handle.get_count_publishers = lambda topic: len(self.publishers)
+
+    def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:
+        self.looked_up += 1
+        return [SimpleNamespace(endpoint_gid=[gid]) for gid in self.publishers]
+
+
+def test_endpoints_are_looked_up_when_their_number_changes_or_after_a_while() -> None:
+    graph = Graph()
+    endpoints = Endpoints(graph, '/state', publishers=True)
+    assert endpoints.ids(10.0) == {(1,)} and graph.looked_up == 1
+    assert all(endpoints.ids(10.0 + tick / 100) == {(1,)} for tick in range(9))
+    assert graph.looked_up == 1
+    graph.publishers = [1, 2]
+    assert endpoints.ids(10.05) == {(1,), (2,)} and endpoints.counted == endpoints.count == 2
+    graph.publishers = [1, 3]
+    assert endpoints.ids(10.1) == {(1,), (2,)}    # nobody can tell yet
+    assert endpoints.ids(10.2) == {(1,), (3,)} and graph.looked_up == 3
+    graph.publishers = []
+    assert endpoints.ids(10.21) == frozenset()
+
+
 def state_publishers(node: Node) -> frozenset[object]:
     return identities(node.get_publishers_info_by_topic('/state'))
 
@@ -59,4 +90,5 @@ def test_who_takes_the_place_of_another_is_new(peer: Peer, node: Node) -> None:
     Robot(peer.node)
     peer.wait_for(
         lambda: state_publishers(node) and not before & state_publishers(node), 'the other one')
-    assert watch.update() == (True, True)
+    # They are as many as before, so that they are looked up only after a moment.
+    peer.wait_for(lambda: watch.update() == (True, True), 'a look at who is there')

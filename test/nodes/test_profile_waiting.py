@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 import time
 from types import SimpleNamespace
 
@@ -27,6 +28,8 @@ class Graph:
 
     def __init__(self) -> None:
         self.publishers: list[int] = []
+        self.handle = nullcontext()
+        self.handle.get_count_publishers = lambda topic: len(self.publishers)
         self.errors: list[str] = []
 
     def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:

@@ -17,7 +17,7 @@ import math
 import time
 
 from mnm_ros import wire
-from mnm_ros.nodes.common.graph_watch import identities
+from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
 from rclpy.node import Node
 from rclpy.subscription import Subscription
@@ -86,6 +86,7 @@ class RobotProfile:
         self._publishers: frozenset[object] = frozenset()
         self._heard = self._wait_until = -math.inf
         self._subscription = self._subscribe()
+        self._endpoints = Endpoints(node, self._subscription.topic_name, publishers=True)
 
     def destroy(self) -> None:
         """Remove the topic."""
@@ -97,8 +98,7 @@ class RobotProfile:
 
         :param now: time in seconds, as ``time.monotonic`` has it.
         """
-        seen = identities(
-            self._node.get_publishers_info_by_topic(self._subscription.topic_name))
+        seen = self._endpoints.ids(now)
         joined, left = seen - self._publishers, self._publishers - seen
         self._publishers = seen
         if joined and now > self._heard + _FRESH:

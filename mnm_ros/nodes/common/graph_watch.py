@@ -13,6 +13,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+import math
+import time
 from typing import Protocol
 
 from mnm_ros.nodes.common.home_service import HomeService
@@ -23,6 +25,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _UNKNOWN = '_NODE_NAME_UNKNOWN_'
+_REPLACED = 0.1      # s, at most, until who takes the place of another is noticed
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
 
 
@@ -42,6 +45,58 @@ def known_name(endpoint: TopicEndpointInfo) -> str:
     return full_name(endpoint) if found else 'a node without a name yet'
 
 
+class Endpoints:
+    """
+    Those who publish a topic, or those who subscribe to it.
+
+    They are counted each time that somebody asks, which is cheap. Who they are is looked up when
+    there are more or fewer than before, and otherwise after some time: one may have taken another
+    one's place between two counts.
+
+    :param node: whose graph it is.
+    :param topic: fully qualified name.
+    :param publishers: whether it is they.
+    :ivar counted: how many there were when ``known`` or ``ids`` was asked for last.
+    """
+
+    def __init__(self, node: Node, topic: str, publishers: bool) -> None:
+        self._node = node
+        self._topic = topic
+        self._look_up = (node.get_publishers_info_by_topic if publishers
+                         else node.get_subscriptions_info_by_topic)
+        # The node's own methods check the name each time, which takes longer than to count.
+        self._count = (node.handle.get_count_publishers if publishers
+                       else node.handle.get_count_subscribers)
+        self._known: tuple[TopicEndpointInfo, ...] = ()
+        self._ids: frozenset[object] = frozenset()
+        self._again = -math.inf    # when they are looked up again
+        self.counted = 0
+
+    @property
+    def count(self) -> int:
+        """Return how many there are."""
+        with self._node.handle:
+            return int(self._count(self._topic))
+
+    def known(self, now: float | None = None) -> tuple[TopicEndpointInfo, ...]:
+        """
+        Return who they are; the same object as long as they have not been looked up again.
+
+        :param now: time in seconds, as ``time.monotonic`` has it.
+        """
+        now, count = time.monotonic() if now is None else now, self.count
+        if count != self.counted or now >= self._again:
+            self.counted, self._again = count, now + _REPLACED
+            self._known = tuple(self._look_up(self._topic))
+            self._ids = identities(self._known)
+        return self._known
+
+    def ids(self, now: float | None = None) -> frozenset[object]:
+        """Return their ids, as ``known`` returns who they are."""
+        self.known(now)
+        return self._ids
+
+
 class RobotSides:
     """
     The participants that subscribe ``action`` and publish ``state`` as well.
@@ -55,31 +110,33 @@ class RobotSides:
 
     :param node: whose graph it is.
     :param actions, states: fully qualified names of the topics.
+    :ivar takers, tellers: who subscribes to the one, and who publishes the other.
     """
 
     def __init__(self, node: Node, actions: str, states: str) -> None:
-        self._node = node
-        self._actions = actions
-        self._states = states
+        self.takers = Endpoints(node, actions, publishers=False)
+        self.tellers = Endpoints(node, states, publishers=True)
         self._counts = (0, 0)    # of endpoints, when they were looked at
+        self._known: tuple[object, object] = ((), ())
+        self._robots: dict[Hashable, str] = {}
 
     @property
     def changed(self) -> bool:
         """Whether there are more endpoints, or fewer, than when they were looked at."""
-        return self._count() != self._counts
+        return (self.takers.count, self.tellers.count) != self._counts
 
     def look(self) -> dict[Hashable, str]:
         """Return the name of each robot side, by an identity."""
-        self._counts = self._count()
-        takes = _by_participant(self._node.get_subscriptions_info_by_topic(self._actions))
-        tells = _by_participant(self._node.get_publishers_info_by_topic(self._states))
-        return {tuple(endpoint.endpoint_gid): known_name(endpoint)
+        known = self.takers.known(), self.tellers.known()
+        self._counts = self.takers.counted, self.tellers.counted
+        if not all(now is before for now, before in zip(known, self._known)):
+            self._known = known
+            takes, tells = map(_by_participant, known)
+            self._robots = {
+                tuple(endpoint.endpoint_gid): known_name(endpoint)
                 for participant, endpoints in tells.items()
                 for endpoint in endpoints[:len(takes.get(participant, ()))]}
-
-    def _count(self) -> tuple[int, int]:
-        return (self._node.count_subscribers(self._actions),
-                self._node.count_publishers(self._states))
+        return dict(self._robots)
 
 
 def _by_participant(
@@ -114,23 +171,30 @@ class GraphWatch:
     :param states: its subscription to ``state``.
     :param home: its client of ``return_home``, if it uses one.
     :param overheard: the subscription to ``action`` of a node that only listens.
+    :param sides: who is watched anyway on the topics of this node.
     """
 
     def __init__(
             self, node: Node, actions: Commands, states: Subscription,
-            home: HomeService | None, overheard: Subscription | None = None) -> None:
-        self._node = node
+            home: HomeService | None, overheard: Subscription | None = None,
+            sides: RobotSides | None = None) -> None:
         self._actions = actions
-        self._states = states
         self._home = home
         self._overheard = overheard
+        self._partners = (
+            Endpoints(node, overheard.topic_name, publishers=True) if overheard
+            else sides.takers if sides else Endpoints(
+                node, actions.topic_name, publishers=False))
+        self._robots = sides.tellers if sides else Endpoints(
+            node, states.topic_name, publishers=True)
+        self._states = states
         self._seen: frozenset[object] = frozenset()
 
     @property
     def has_partner(self) -> bool:
         """Whether somebody takes the actions of this node, or publishes those it listens to."""
         if self._overheard:
-            return bool(self._node.count_publishers(self._overheard.topic_name))
+            return bool(self._partners.count)
         return bool(self._actions.get_subscription_count())
 
     @property
@@ -145,7 +209,7 @@ class GraphWatch:
             return f'nobody publishes {self._overheard.topic_name}'
         if not self.has_partner:
             return f'nobody subscribes to {self._actions.topic_name}'
-        if not self._node.count_publishers(self._states.topic_name):
+        if not self._robots.count:
             return f'nobody publishes {self._states.topic_name}'
         if self._home and not self.has_home_service:
             return f'nobody offers {self._home.name}'
@@ -157,11 +221,7 @@ class GraphWatch:
         return bool(self._seen - before), bool(before - self._seen)
 
     def _endpoints(self) -> frozenset[object]:
-        partners = (
-            self._node.get_publishers_info_by_topic(self._overheard.topic_name) if self._overheard
-            else self._node.get_subscriptions_info_by_topic(self._actions.topic_name))
-        robots = self._node.get_publishers_info_by_topic(self._states.topic_name)
-        seen = set(identities((*partners, *robots)))
+        seen = {*self._partners.ids(), *self._robots.ids()}
         if not self._overheard:
             # An endpoint is seen before it can be reached: when it can, it counts as new again.
             seen.update(range(self._actions.get_subscription_count()))

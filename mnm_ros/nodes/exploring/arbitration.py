@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from mnm_ros import wire
-from mnm_ros.nodes.common.graph_watch import identities
+from mnm_ros.nodes.common.graph_watch import Endpoints
 from rclpy.node import Node
 from std_msgs.msg import Int64
 
@@ -49,6 +49,7 @@ class Arbitration:
         self._topic = f'{action}/driver'
         self._number = number
         self._claims: frozenset[object] = frozenset()
+        self._claimants = Endpoints(node, self._topic, publishers=True)
         self._earlier = self._heard = False    # an earlier claim: at all, since the last look
         self._heard_at = self._looked_at = now
         self._foreign_until = now
@@ -90,7 +91,7 @@ class Arbitration:
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
             self._wait_until = now + _LISTEN
             self._listen_until = now + _LONGEST
-        claims = identities(self._node.get_publishers_info_by_topic(self._topic))
+        claims = self._claimants.ids(now)
         joined, left = claims - self._claims, self._claims - claims
         self._claims = claims
         self._forget_what_is_not_repeated(now)

@@ -69,7 +69,8 @@ class CommandLink(RobotLink):
         self.loop.before_step = self._look_again
         self._interruptions = Interruptions(node, lambda: self.loop.counts_from)
         self._states = self._subscribe('state', self._on_state)
-        self.graph = GraphWatch(node, self._orders, self._states, self._home)
+        self.graph = GraphWatch(
+            node, self._orders, self._states, self._home, sides=self._robots)
 
     @property
     def driving(self) -> bool:

@@ -39,6 +39,7 @@ class Orders:
         self.topic_name: str = node.resolve_topic_name('action')
         self._node = node
         self._publisher: Publisher | None = None
+        self._order = wire.StepEncoder()
         self._opened = -math.inf
 
     @property
@@ -63,7 +64,7 @@ class Orders:
     def send(self, seq: int, action: int) -> None:
         """Give an order; whoever stands by gives none."""
         if self._publisher is not None:
-            self._publisher.publish(wire.encode_step(seq, action))
+            self._publisher.publish(self._order.encode(seq, action))
 
     def get_subscription_count(self) -> int:
         """Return how many subscribers an order reaches, or would reach."""

@@ -105,7 +105,8 @@ class RobotLink(ABC):
 
     def missing(self, now: float) -> str:
         """Return what is needed and nobody offers, or nothing; also while that is looked for."""
-        if self.standing_by or now < self._looking_since + _FIND:
+        if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # nobody asks then
+                or self.standing_by or now < self._looking_since + _FIND):
             return ''
         return self.graph.missing
 
@@ -211,7 +212,8 @@ class AdviceLink(RobotLink):
         self.loop.before_step = self._look_again
         self._orders = self._subscribe('action', self._on_order)
         self._states = self._subscribe('state', self._on_state)
-        self.graph = GraphWatch(node, self._advice, self._states, None, self._orders)
+        self.graph = GraphWatch(
+            node, self._advice, self._states, None, self._orders, self._robots)
 
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times, unless this is another robot, or several."""
