@@ -86,6 +86,33 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
     assert 'Traceback' not in process.output
 
 
+def test_a_fleet_goes_on_where_it_was(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    """What the exploration has taken is kept; what waited to be taken is found out again."""
+    for name in ('r1', 'r2'):
+        start('cmp_sim', namespace=f'/{name}', scenario=scenario)
+    given = {'robots': ['r1', 'r2'], 'radius': 4.0, 'checkpoint_dir': str(tmp_path / 'kept'),
+             'transition_log': True}
+    first = explorer(**given)
+    policies = learns(peer)
+    assert peer.call(Trigger, 'save').success
+    first.kill()
+    reports, heard = Reports(peer), len(policies)
+    again = explorer(**given, max_steps=6000)
+    peer.wait_for(lambda: len(policies) > heard, 'what was known')
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end')
+    assert is_right(policies, tmp_path, Path(scenario).read_text())
+    assert 'going on from' in again.output and 'max_steps reached' in again.output
+
+    def steps(robot: str) -> int:
+        values = reports.of[robot].values if robot in reports.of else ()
+        return next((int(entry.value) for entry in values if entry.key == 'steps'), 0)
+
+    peer.wait_for(lambda: min(steps('r1'), steps('r2')) > 100, 'that both are told of')
+    assert again.stop() == 0 and 'Traceback' not in again.output
+
+
 @pytest.fixture
 def two(peer: Peer) -> tuple[FaultyRobot, FaultyRobot]:
     """Return two robots that are served with the peer."""

@@ -56,14 +56,14 @@ class Fleet:
     :param limit: ``(1 + epsilon) L``.
     :param seed: of all random choices but those of the exploration.
     :ivar members: the robots by name; whoever is made joins.
-    :ivar steps: that all robots have made, RESETs included.
+    :ivar steps: that all robots have made, RESETs included, and those of the exploration before.
     """
 
     def __init__(self, exploration: Exploration, actions: int, limit: float,
                  seed: int = 0) -> None:
         self.exploration = exploration
         self.members: dict[str, Run] = {}
-        self.steps = 0
+        self.steps = exploration.steps
         self._actions = actions
         self._limit = limit
         self._pool = SamplePool()
