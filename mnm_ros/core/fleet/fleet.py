@@ -41,8 +41,8 @@ SPARE = 64, 8
 """Executions of a pair that may wait before the first hypothesis, and afterwards, without anybody
 having asked for them. Afterwards they keep a change from being noticed, as they are older."""
 
-_RESETS = 100     # in a row that the exploration may play between two steps of robots
-_PATIENCE = 5      # times the limit, that each robot may take to come to where it is wanted
+_RESETS = 100    # in a row that the exploration may play between two steps of robots
+_PATIENCE = 5    # times the limit, that each robot may take to come to where it is wanted
 
 
 class Fleet:
