@@ -137,8 +137,8 @@ def cell(point: Point, name: str, form: str, scale: float = 1.0) -> str:
 HEAD = ('world', 'number', 'trials', 'known', 'of')
 COURSE: Mapping[str, tuple[str, str, float]] = {
     'steps': ('steps', ',.0f', 1), 'rounds': ('rounds', ',.0f', 1),
-    'speed-up': ('speed-up', '.1f', 1), 'CPU s': ('seconds', '.2f', 1),
-    'MB': ('grown', '.2f', 1), 'peak MB': ('peak', '.0f', 1),
+    'speed-up': ('speed-up', '.1f', 1), 'CPU s': ('seconds', '.3g', 1),
+    'MB': ('grown', '.2g', 1), 'peak MB': ('peak', '.0f', 1),
     'plan, cold ms': ('cold', '.1f', 1e-3), 'warm ms': ('warm', '.1f', 1e-3)}
 BYTES: Mapping[str, tuple[str, str, float]] = {
     **{f'{topic}, kB': (topic, ',.1f', 1000) for topic in TOPICS},
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for lines in (table(found, COURSE), table(found, BYTES), slopes(found, against)):
         print(*lines, '', sep='\n')
     if parsed.figure:
-        from growth_figures import write    # which needs matplotlib
+        from growth_figures import write  # which needs matplotlib
         print(write(parsed.figure, parsed.study, against, found))
     # What was given up knows nothing.
     return int(any(point['known'] == 0 or point.get('missing') for point in found))

@@ -50,8 +50,8 @@ BUILT = 150        # executions of each pair in counts that nobody has explored
 
 TOPICS = ('known_states', 'policies', 'model', 'activity', 'markers')
 COLUMNS = (
-    'steps', 'least_steps', 'floor', 'rounds', 'seconds', 'least_seconds', 'peak', 'grown', 'known',
-    'reachable', 'met', 'missing', 'cold', 'warm',
+    'steps', 'least_steps', 'floor', 'rounds', 'seconds', 'least_seconds', 'peak', 'grown',
+    'known', 'reachable', 'met', 'missing', 'cold', 'warm',
     *(f'{least}{topic}' for topic in TOPICS for least in ('', 'least_')), 'checkpoint',
     'least_checkpoint', 'log', 'least_log')
 """Of the results; those that begin with ``least`` are beside what is without."""
@@ -135,7 +135,7 @@ def _compared(world: World, exploration: Exploration) -> dict[str, object]:
 
 
 def _bytes(world: World, exploration: Exploration, inputs: list[Any]) -> dict[str, object]:
-    from growth_sizes import checkpoint, least_log, messages, transition_log    # takes memory
+    from growth_sizes import checkpoint, least_log, messages, transition_log  # takes memory
     assert exploration.hypothesis is not None
     sizes = messages(exploration, exploration.hypothesis, exploration.activity(),
                      exploration.steps, len(world.scenario.actions))
