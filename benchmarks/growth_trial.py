@@ -74,15 +74,20 @@ class Task(NamedTuple):
 
 
 def trial(task: Task) -> Mapping[str, object]:
-    """Return what came of a task, which is run in a process that ends with this one."""
+    """Return what came of a task; it is empty where something was not measured."""
+    found = in_own_process(task)
+    return {name: found.get(name, '') for name in COLUMNS}
+
+
+def in_own_process(task: Task) -> Mapping[str, object]:
+    """Run a task in a process that ends with this one."""
     command = [sys.executable, str(Path(__file__).resolve()), json.dumps(task)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         told = process.stdout.read()
     if process.returncode:
         raise RuntimeError(f'{task} ended with {process.returncode}')
-    found = json.loads(told)
-    return {name: found.get(name, '') for name in COLUMNS}
+    return dict(json.loads(told))
 
 
 def run(task: Task) -> Mapping[str, object]:
