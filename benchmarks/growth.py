@@ -27,9 +27,9 @@ disk    of a resume point: that of model and policies; of a step in the log: the
 rounds  of several robots: those of one robot without a fleet, divided by the robots
 
 "built" is what nobody has explored: the policies of somebody who knows the CMP, and drawn counts.
-The slopes are those of straight lines on two logarithmic axes, through what has at least 10 known
-states. Each trial has a process of its own. Steps and bytes are the same each time, seconds and
-memory are not.
+The exponents are the slopes of straight lines on two logarithmic axes, through what has at least
+10 known states, and then through the last two of these points. Each trial has a process of its
+own. Steps and bytes are the same each time, seconds and memory are not.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Study:
 
 STUDIES: Mapping[str, Study] = {
     'states': Study('known', {
-        ('explored', 'plane'): (2.5, 3.5, 4.5, 6.0, 9.0, 13.0),
+        ('explored', 'plane'): (2.5, 3.5, 4.5, 6.0, 9.0, 13.0, 15.0),
         ('explored', 'square'): (3, 5, 7, 9),
         ('explored', 'random_graph'): tuple(range(8)),
         ('built', 'plane'): (2.5, 4.5, 9.0, 13.5, 17.0, 24.5)}, cheap=4),
@@ -78,6 +78,8 @@ STUDIES: Mapping[str, Study] = {
         for how, numbers in (('explored', (1,)), ('fleet', (1, 2, 4, 8, 16)))})}
 
 QUANTITIES = ('steps', 'rounds', 'seconds', 'grown', *TOPICS, 'checkpoint', 'log', 'cold', 'warm')
+
+COMPRESSED = ('activity', 'markers')    # the least for these depends on the places and the texts
 
 
 class Point(dict[str, float]):
@@ -118,13 +120,17 @@ def points(todo: Sequence[Task], rows: Sequence[Row]) -> list[Point]:
     return found
 
 
-def slope(found: Sequence[Point], against: str, quantity: str) -> float | None:
-    """Return the exponent with which a quantity grows; None for fewer than three points."""
-    pairs = [(point[against], point[quantity]) for point in found
-             if point['known'] >= LEAST_KNOWN and point.get(quantity, 0) > 0]
-    if len(dict(pairs)) < 3:
+def slope(found: Sequence[Point], against: str, quantity: str, last: int = 0) -> float | None:
+    """
+    Return the exponent with which a quantity grows; None for fewer than three points.
+
+    :param last: how many points count, the last ones; 0 is all.
+    """
+    by_number = dict(sorted((point[against], point[quantity]) for point in found
+                            if point['known'] >= LEAST_KNOWN and point.get(quantity, 0) > 0))
+    if len(by_number) < 3:
         return None
-    across, up = np.log(np.array(pairs)).T
+    across, up = np.log(np.array(list(by_number.items())[-last:])).T
     return float(np.polyfit(across, up, 1)[0])
 
 
@@ -166,16 +172,19 @@ def table(found: Sequence[Point], columns: Mapping[str, tuple[str, str, float]])
 def slopes(found: Sequence[Point], against: str) -> list[str]:
     """Return a line for each world with the exponents that can be told."""
     lines = []
-    for kind in dict.fromkeys(point.kind for point in found):
-        own = [point for point in found if point.kind == kind]
-        told = []
-        for quantity in QUANTITIES:
-            exponents = [slope(own, against, name) for name in (quantity, f'least_{quantity}')]
-            if exponents[0] is not None:
-                least = '' if exponents[1] is None else f' ({exponents[1]:.2f})'
-                told.append(f'{quantity} {exponents[0]:.2f}{least}')
-        if told:
-            lines.append(f'{kind[1]}, {kind[0]}: {", ".join(told)}')
+    for how, world in dict.fromkeys(point.kind for point in found):
+        own = [point for point in found if point.kind == (how, world)]
+        for last in (0, 2):
+            told = []
+            for quantity in QUANTITIES:
+                exponent = slope(own, against, quantity, last)
+                least = None if quantity in COMPRESSED else slope(
+                    own, against, f'least_{quantity}', last)
+                if exponent is not None:
+                    told.append(f'{quantity} {exponent:.2f}'
+                                + (f' ({least:.2f})' if least is not None else ''))
+            if told:
+                lines.append(f'{world}, {how}{", last two" if last else ""}: {", ".join(told)}')
     return [f'exponents of {against}, in brackets of the least:', *lines] if lines else []
 
 

@@ -81,14 +81,22 @@ def _panel(axis: pyplot.Axes, study: str, panel: str, against: str,
         axis.plot(numbers, numbers, '--', color='#666666', linewidth=1)
 
 
-def _scale(axis: pyplot.Axes, study: str, found: Sequence[Point], against: str) -> None:
+def _scale(axis: pyplot.Axes, study: str, panel: str, against: str,
+           found: Sequence[Point]) -> None:
     axis.set_xscale('log')
     axis.set_yscale('log')
     plain = FuncFormatter(lambda value, _: f'{value:,.0f}' if value >= 1 else f'{value:g}')
     axis.xaxis.set_major_formatter(plain)
     axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    low, high = axis.get_ylim()
+    if panel in GROUPS:    # the names need room above
+        axis.set_ylim(low, high * (high / low) ** (0.09 * len(GROUPS[panel])))
+    elif high < 100 * low:    # at least two decades have a name
+        axis.set_ylim(low / 2, high * 2)
     if study == 'states':
         axis.xaxis.set_major_locator(LogLocator(10))
+        axis.set_xlim(3, 1300)
     else:
         axis.set_xticks(sorted({point[against] for point in found}))
         axis.minorticks_off()
@@ -106,12 +114,13 @@ def draw(study: str, against: str, found: Sequence[Point]) -> pyplot.Figure:
         unused.set_visible(False)
     for axis, (panel, title) in zip(axes.flat, panels.items()):
         _panel(axis, study, panel, against, found)
-        _scale(axis, study, found, against)
+        _scale(axis, study, panel, against, found)
         axis.set_title(title)
         if panel in GROUPS:
             axis.legend(handles=[
                 Line2D([], [], color=OTHERS[name], label=LABELS.get(name, name))
-                for name in GROUPS[panel]], fontsize=6.5, handlelength=1, labelspacing=0.2)
+                for name in GROUPS[panel]], fontsize=6.5, handlelength=1, labelspacing=0.2,
+                loc='upper left')
     worlds = dict.fromkeys(point.kind[1] for point in found)
     handles = [Line2D([], [], color=WORLDS[name][1], marker='o', markersize=3,
                       linestyle='' if name == 'random_graph' else '-', label=WORLDS[name][0])
@@ -126,7 +135,7 @@ def draw(study: str, against: str, found: Sequence[Point]) -> pyplot.Figure:
 def write(folder: Path, study: str, against: str, found: Sequence[Point]) -> Path:
     """Draw the figure of a study; return the file."""
     matplotlib.use('Agg')
-    pyplot.rcParams.update({**STYLE, 'savefig.dpi': 110})
+    pyplot.rcParams.update({**STYLE, 'savefig.dpi': 100})
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'growth_{study}.png'
     figure = draw(study, against, found)
