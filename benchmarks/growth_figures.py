@@ -125,7 +125,7 @@ def draw(study: str, against: str, found: Sequence[Point]) -> pyplot.Figure:
     handles = [Line2D([], [], color=WORLDS[name][1], marker='o', markersize=3,
                       linestyle='' if name == 'random_graph' else '-', label=WORLDS[name][0])
                for name in worlds]
-    least = 'the least' if study != 'robots' else 'one robot, divided by the robots'
+    least = 'the least' if study != 'robots' else 'the best there can be'
     handles.append(Line2D([], [], color='#666666', linestyle='--', label=least))
     figure.legend(handles=handles, loc='upper center', ncol=len(handles),
                   bbox_to_anchor=(0.5, 0))
