@@ -220,7 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = run_batch(trial, parsed.tasks, names, parsed.engine, parsed.output)
     found, against = points(parsed.tasks, rows), STUDIES[parsed.study].against
     for lines in (table(found, COURSE), table(found, BYTES), slopes(found, against)):
-        print(*lines, '', sep='\n')
+        if lines:
+            print(*lines, '', sep='\n')
     if parsed.figure:
         from growth_figures import write  # which needs matplotlib
         print(write(parsed.figure, parsed.study, against, found))
