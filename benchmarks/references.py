@@ -24,6 +24,7 @@ import math
 import zlib
 
 from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.counts import Pair
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Hypothesis, over_own_targets
@@ -294,16 +295,30 @@ def information_floor(cmp: Cmp, radius: float, delta: float, strict: bool = Fals
     strict: the whole delta for each pair.
     """
     members = reachable_states(cmp, radius)
+    return sum(floor_executions(
+        cmp, members, lambda state: times_to(cmp, members, state), radius, delta,
+        strict).values())
+
+
+def floor_executions(cmp: Cmp, members: Sequence[int], times_of: Callable[
+        [int], Mapping[int, float]], radius: float, delta: float,
+        strict: bool = False) -> dict[Pair, float]:
+    """
+    Return the executions of each pair that ``information_floor`` adds up.
+
+    :param members: the states within the radius.
+    :param times_of: the least expected steps from each of them to the one that is given.
+    """
     delta = delta if strict else delta / 3 / (len(members) * (len(members) + 1))
-    executions = 0.0
+    executions = {}
     for state in members:
-        times = times_to(cmp, members, state)
+        times = times_of(state)
         for action in range(cmp.actions):
             chance = least_chance(cmp, times, state, action, radius)
             if chance < 1:
-                executions += math.log(delta) / math.log1p(-chance)
+                executions[state, action] = math.log(delta) / math.log1p(-chance)
             else:
-                executions += chance == 1
+                executions[state, action] = float(chance == 1)
     return executions
 
 

@@ -1,0 +1,247 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+
+"""
+One trial of benchmarks/growth, in a process of its own, whose peak memory is that of the trial.
+
+What is counted depends on the task alone; seconds and memory also on the machine.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+from threading import Thread
+import time
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from growth_truth import Truth
+from growth_worlds import World, WORLDS
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.simulation.robots import Robots
+from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+from references import Configuration
+
+EPSILON, DELTA = 1.0, 0.1
+LOGGED = 50_000    # of the first inputs, from which the bytes of each in the log are taken
+BARE = 20_000      # steps by which a step without an explorer is measured
+BUILT = 150        # executions of each pair in counts that nobody has explored
+
+
+TOPICS = ('known_states', 'policies', 'model', 'activity', 'markers')
+COLUMNS = (
+    'steps', 'least_steps', 'floor', 'rounds', 'seconds', 'least_seconds', 'peak', 'grown',
+    'known', 'reachable', 'met', 'missing', 'cold', 'warm',
+    *(f'{least}{topic}' for topic in TOPICS for least in ('', 'least_')), 'checkpoint',
+    'least_checkpoint', 'log', 'least_log')
+"""Of the results; those that begin with ``least`` are beside what is without."""
+
+
+class Task(NamedTuple):
+    """
+    What is measured.
+
+    :ivar how: ``explored`` by one robot, ``fleet``, or ``built``: with the policies of somebody
+        who knows the CMP and counts that are drawn, of the size of an exploration.
+    :ivar number: that grows, see ``WORLDS``; robots in a fleet.
+    """
+
+    how: str
+    world: str
+    number: float
+    seed: int
+    limit: int
+
+
+def trial(task: Task) -> Mapping[str, object]:
+    """Return what came of a task; it is empty where something was not measured."""
+    found = in_own_process(task)
+    return {name: found.get(name, '') for name in COLUMNS}
+
+
+def in_own_process(task: Task) -> Mapping[str, object]:
+    """Run a task in a process that ends with this one."""
+    command = [sys.executable, str(Path(__file__).resolve()), json.dumps(task)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        told = process.stdout.read()
+    if process.returncode:
+        raise RuntimeError(f'{task} ended with {process.returncode}')
+    return dict(json.loads(told))
+
+
+def run(task: Task) -> Mapping[str, object]:
+    """Return what came of a task, in this process."""
+    return {'explored': explored, 'fleet': fleet, 'built': built}[task.how](task)
+
+
+def names(task: Task) -> Mapping[str, object]:
+    """Return the columns of a row that tell its trial from all others."""
+    return task._asdict()
+
+
+def explored(task: Task) -> dict[str, object]:
+    """Return the figures of an exploration until the first hypothesis, as columns."""
+    world = WORLDS[task.world](task.number)
+    simulator = Simulator(world.scenario, task.seed)
+    before = memory('VmRSS')
+    exploration = _exploration(world, task.seed)
+    states, actions = array('q'), array('b')
+
+    def keep(kind: Input, state: int, action: int) -> None:
+        if len(states) < LOGGED:
+            states.append(state)
+            actions.append(action)
+
+    exploration.on_input = keep
+    began = time.process_time()
+    while exploration.hypothesis is None and exploration.steps < task.limit:
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+    seconds, peak = time.process_time() - began, memory('VmHWM')
+    columns = {'steps': exploration.steps, 'seconds': seconds, 'peak': peak,
+               'grown': peak - before, 'least_seconds': bare(world, task.seed) * exploration.steps}
+    if exploration.hypothesis is None:
+        return {**columns, 'known': 0}
+    return {**columns, **_compared(world, exploration), **_bytes(world, exploration, [
+        (Input.OBSERVED, state, action) for state, action in zip(states, actions)])}
+
+
+def _compared(world: World, exploration: Exploration) -> dict[str, object]:
+    """Return what is known beside what there is to know, and the least steps for that."""
+    truth = Truth(world.cmp, world.radius)
+    assert exploration.hypothesis is not None
+    known = exploration.hypothesis.targets
+    delta = Configuration(epsilon=EPSILON, delta=DELTA).delta_1
+    return {'known': len(known), 'met': exploration.states, 'reachable': len(truth.members),
+            'missing': len(set(truth.members) - set(known)),
+            'least_steps': truth.steps_to_confirm(delta),
+            'floor': float(truth.executions(delta).sum())}
+
+
+def _bytes(world: World, exploration: Exploration, inputs: list[Any]) -> dict[str, object]:
+    from growth_sizes import checkpoint, least_log, messages, transition_log  # takes memory
+    assert exploration.hypothesis is not None
+    sizes = messages(exploration, exploration.hypothesis, exploration.activity(),
+                     exploration.steps, len(world.scenario.actions))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        return {**sizes, 'checkpoint': checkpoint(folder, exploration.to_state()),
+                'least_checkpoint': sizes['least_model'] + sizes['least_policies'],
+                'log': transition_log(folder, inputs), 'least_log': least_log(exploration.counts)}
+
+
+def fleet(task: Task) -> dict[str, object]:
+    """Return the figures of several robots until the first hypothesis, as columns."""
+    world = WORLDS[task.world](task.number)
+    exploration = _exploration(world, task.seed)
+    actions = len(world.scenario.actions)
+    together = Fleet(exploration, actions, (1 + EPSILON) * world.radius, task.seed)
+    robots = Robots(together, [Simulator(world.scenario, 1000 * task.seed + i)
+                               for i in range(int(task.number))], seed=task.seed)
+    began = time.process_time()
+    while exploration.hypothesis is None and together.steps < task.limit:
+        robots.step()
+    seconds = time.process_time() - began
+    columns = {'steps': together.steps, 'rounds': robots.now, 'seconds': seconds,
+               'peak': memory('VmHWM'), 'known': 0,
+               'least_seconds': bare(world, task.seed) * together.steps}
+    return columns if exploration.hypothesis is None else {
+        **columns, **_compared(world, exploration)}
+
+
+def built(task: Task) -> dict[str, object]:
+    """Return sizes and planning for a hypothesis that nobody has explored, as columns."""
+    from grids import plan_seconds
+    from growth_sizes import messages
+    from mnm_ros.core.activity import Activity
+    world = WORLDS[task.world](task.number)
+    truth = Truth(world.cmp, world.radius)
+    known, actions = truth.members, world.cmp.actions
+    rng, counts = np.random.default_rng(task.seed), Counts()
+    rows = []
+    for state in known:
+        for action in range(actions):
+            after = world.cmp.transitions(state, action)
+            numbers = rng.multinomial(BUILT, [chance for _, chance in after])
+            for (following, _), number in zip(after, numbers):
+                rows.append((state, action, following, int(number)))
+                for _ in range(number):
+                    counts.add(state, action, following)
+    others = sorted({row[2] for row in rows} - set(known))
+    by_state: dict[int, list[tuple[int, int, int]]] = {}
+    for state, *rest in rows:
+        by_state.setdefault(state, []).append((rest[0], rest[1], rest[2]))
+    hypothesis, steps = truth.hypothesis(), BUILT * actions * len(known)
+    expected = {state: float(time) for state, time in zip(known, truth.times[0])}
+    view = SimpleNamespace(
+        hypothesis=hypothesis, candidates=tuple(others), lost=(), home=known[0],
+        last_state=known[0], successors=lambda state: by_state.get(state, []),
+        transitions=lambda: rows)
+    told = Activity(steps, 'checking', candidates=tuple(others), current=known[0], home=known[0],
+                    limit=2 * world.radius, expected_steps=expected)
+    cold, warm = plan_seconds(counts, known, others, Configuration().delta_1)
+    delta = Configuration(epsilon=EPSILON, delta=DELTA).delta_1
+    return {'known': len(known), 'reachable': len(known), 'met': len(known) + len(others),
+            'least_steps': truth.steps_to_confirm(delta), 'cold': cold, 'warm': warm,
+            **messages(view, hypothesis, told, steps, actions)}
+
+
+def _exploration(world: World, seed: int) -> Exploration:
+    problem = Problem(len(world.scenario.actions), world.radius, EPSILON, DELTA)
+    exploration = Exploration(settings(problem), seed)
+    exploration.robot_answers()
+    return exploration
+
+
+def bare(world: World, seed: int) -> float:
+    """Return the seconds of a step that is simulated and counted, and of which nobody thinks."""
+    simulator, counts = Simulator(world.scenario, seed), Counts()
+    actions = np.random.default_rng(seed).integers(RESET, world.cmp.actions, BARE).tolist()
+    here = simulator.state
+    began = time.process_time()
+    for action in actions:
+        after = simulator.step(action)
+        counts.add(here, action, after)
+        here = after
+    return (time.process_time() - began) / BARE
+
+
+def memory(name: str) -> float:
+    """Return ``VmRSS``, the resident memory of this process, or ``VmHWM``, its peak, in MB."""
+    for line in Path('/proc/self/status').read_text(encoding='ascii').splitlines():
+        if line.startswith(f'{name}:'):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(f'/proc/self/status has no {name}, expected that of Linux')
+
+
+def _end_with_parent() -> None:
+    def wait() -> None:
+        sys.stdin.read()
+        os._exit(1)
+    Thread(target=wait, daemon=True).start()
+
+
+if __name__ == '__main__':
+    _end_with_parent()
+    print(json.dumps(run(Task(*json.loads(sys.argv[1])))))

@@ -1,0 +1,145 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+What somebody who knows the CMP would do: shortest paths, and the least steps that confirm it.
+
+All targets are computed at once, in arrays, so that a thousand states take seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.problem import RESET
+from mnm_ros.simulation.cmp import Cmp
+import numpy as np
+from references import floor_executions
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix, csr_matrix, vstack
+
+TOLERANCE = 1e-9
+
+
+class Truth:
+    """
+    The states of a CMP within a radius, found as in the definition of ``S_L->``.
+
+    :ivar members: these states, home first.
+    :ivar times: the least expected steps from each (row) to each (column).
+    :ivar choices: the action that the shortest way from each to each begins with, RESET included.
+    """
+
+    def __init__(self, cmp: Cmp, radius: float) -> None:
+        self.cmp, self.radius = cmp, radius
+        self.members = [cmp.start]
+        while added := self._within():
+            self.members += added
+        self._index = {state: row for row, state in enumerate(self.members)}
+        self.times, self.choices = self._ways(self.members)
+
+    def _within(self) -> list[int]:
+        known = set(self.members)
+        border = list(dict.fromkeys(
+            after for state in self.members for action in range(self.cmp.actions)
+            for after, _ in self.cmp.transitions(state, action) if after not in known))
+        if not border:
+            return []
+        times, _ = self._ways(border)
+        return [state for state, steps in zip(border, times[0])
+                if steps <= self.radius * (1 + TOLERANCE)]
+
+    def _moves(self, targets: Sequence[int]) -> tuple[csr_matrix, csr_matrix]:
+        """Return the chances of moves to members and to targets, a row for each pair."""
+        index = {state: row for row, state in enumerate(self.members)}
+        columns = {state: column for column, state in enumerate(targets)}
+        inside: list[tuple[int, int, float]] = []
+        hits: list[tuple[int, int, float]] = []
+        for state, row in index.items():
+            for action in range(self.cmp.actions):
+                pair = row * self.cmp.actions + action
+                for after, chance in self.cmp.transitions(state, action):
+                    if after in index:
+                        inside.append((pair, index[after], chance))
+                    elif after in columns:
+                        hits.append((pair, columns[after], chance))
+        pairs = len(self.members) * self.cmp.actions
+        return (_matrix(inside, (pairs, len(self.members))),
+                _matrix(hits, (pairs, len(targets))))
+
+    def _ways(self, targets: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the times and the choices from members to targets, by value iteration."""
+        moves, hits = self._moves(targets)
+        count, actions = len(self.members), self.cmp.actions
+        index = {state: row for row, state in enumerate(self.members)}
+        own = [(index[state], column) for column, state in enumerate(targets) if state in index]
+        rows, columns = (np.array(part, dtype=int) for part in zip(*own)) if own else ([], [])
+        elsewhere = 1 - np.asarray(moves.sum(axis=1)) - hits.toarray()
+        times = np.zeros((count, len(targets)))
+        while True:
+            away = 1 + times[0]
+            best_of = (1 + moves @ times + elsewhere * away).reshape(count, actions, -1)
+            best = np.minimum(best_of.min(axis=1), away)
+            best[rows, columns] = 0.0
+            change = best - times
+            times = best
+            # Those beyond the radius only get later.
+            if change[:, times[0] <= self.radius].max(initial=0.0) < TOLERANCE:
+                break
+        choices = best_of.argmin(axis=1)
+        choices[best_of.min(axis=1) > away] = RESET
+        return times, choices
+
+    def executions(self, delta: float) -> np.ndarray:
+        """Return the executions of the information floor, by member and action."""
+        found = floor_executions(
+            self.cmp, self.members, lambda state: dict(zip(
+                self.members, self.times[:, self._index[state]])), self.radius, delta)
+        return np.array(list(found.values())).reshape(len(self.members), self.cmp.actions)
+
+    def steps_to_confirm(self, delta: float) -> float:
+        """
+        Return the least expected steps, ways included, that make the executions of the floor.
+
+        It is the value of a linear program: how often each action is played in each state, such
+        that the robot leaves a state as often as it comes there, from home to home. From outside
+        of the members, one step leads to wherever is best, so that this bounds from below.
+        """
+        least, count = self.executions(delta), len(self.members)
+        moves, _ = self._moves(())
+        pairs, actions = moves.shape[0], self.cmp.actions
+        leaving = _matrix([(pair, pair // actions, 1.0) for pair in range(pairs)], (pairs, count))
+        outside = 1 - np.asarray(moves.sum(axis=1)).ravel()
+        home = _matrix([(row, 0, 1.0) for row in range(count)], (count, count))
+        every = _matrix([(row, row, 1.0) for row in range(count)], (count, count))
+        # A row for each variable: the actions, RESET in each member, the way back from outside.
+        flow = vstack([moves - leaving, home - every, every])
+        lost = np.concatenate([outside, np.zeros(count), -np.ones(count)])
+        balance = vstack([flow.T, csr_matrix(lost)])
+        bounds = [(executions, None) for executions in least.ravel()] + [(0, None)] * (2 * count)
+        found = linprog(np.ones(pairs + 2 * count), A_eq=balance, b_eq=np.zeros(count + 1),
+                        bounds=bounds, method='highs')
+        if not found.success:
+            raise RuntimeError(f'no least number of steps: {found.message}')
+        return float(found.fun)
+
+    def hypothesis(self) -> Hypothesis:
+        """Return the hypothesis of somebody who knows: the shortest way to each member."""
+        known = tuple(self.members)
+        return Hypothesis(1, 0, int(4 * self.radius), tuple(
+            Policy(target, int(4 * self.radius), known,
+                   (tuple(int(action) for action in self.choices[:, column]),))
+            for column, target in enumerate(known)))
+
+
+def _matrix(entries: Iterable[tuple[int, int, float]], shape: tuple[int, int]) -> csr_matrix:
+    rows, columns, values = zip(*entries) if entries else ((), (), ())
+    return coo_matrix((values, (rows, columns)), shape=shape).tocsr()
