@@ -20,10 +20,10 @@ The algorithm, without ROS: driven one step at a time, never blocking.
     exploration.counts, exploration.events     # what was observed, and decided when
 
 ``play`` calls ``next_action`` and ``observe`` in turn; call them yourself where one step is to
-be made at a time. Several robots of one kind explore together as the ``Member``s of a ``Fleet``, see
-``docs/fleet.md``. ``mnm_ros.simulation.gym_robot.GymRobot(env).play`` is such a robot for any
-Gymnasium environment with discrete states and actions. The names below are imported when they
-are first used.
+be made at a time. ``mnm_ros.simulation.gym_robot.GymRobot(env).play`` is such a robot for any
+Gymnasium environment with discrete states and actions. Several robots of one kind explore
+together as each a ``Member`` of a ``Fleet``, see ``docs/fleet.md``. The names below are imported
+when they are first used.
 """
 
 from __future__ import annotations
