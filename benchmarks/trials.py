@@ -19,8 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 import traceback
+from typing import Union
 import zlib
 
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.mnm import Mnm
 from mnm_ros.core.options import Settings, Value
 from mnm_ros.core.policy import Hypothesis, over_own_targets
 from mnm_ros.core.presets import new_base, new_mnm, PRESETS, settings
@@ -28,6 +32,7 @@ from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
 from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player
+from mnm_ros.simulation.robots import COMPANIES, Robots
 from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
@@ -39,6 +44,8 @@ SHIPPED_RADIUS = 4.0
 """The radius of a trial in a shipped scenario."""
 
 FINISHED = ('found', 'relearnt')
+
+_World = Union[Simulator, Robots]
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class Outcome:
         if a change came before it.
     alarms: changes noticed although nothing had changed yet.
     interruptions: by what happened to the robot.
-    steps_first, steps: to the first hypothesis, and in all.
+    steps_first, steps: to the first hypothesis, and in all; those of all robots of a fleet.
     setting: the one in force at the end.
     log: what happened, a line each.
     """
@@ -177,18 +184,38 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
         len(reachable_states(setting.cmp, radius)) for setting in scenario.settings))
     simulator = Simulator(scenario, simulator_seed)
     player = Player(simulator, INCIDENTS.get(family, Incidents()), simulator_seed)
+    world: _World = simulator
+    interrupted: Union[Player, Robots] = player
+
+    def tell(sentence: str) -> None:
+        outcome.log.append(f'{world.steps:>9} {sentence}')
     try:
         if configuration.alone:
             _run_base(simulator, player, resolved, explorer_seed, configuration, outcome)
+        elif family in COMPANIES:
+            exploration = Exploration(resolved, explorer_seed)
+            exploration.on_event = lambda event: tell(event.text)
+            world = interrupted = robots = _robots(
+                family, scenario, simulator_seed, exploration, resolved.problem)
+            _Exploration(family, world, exploration, robots.step, resolved.problem,
+                         explorer_seed, configuration, outcome, tell).run()
         else:
-            _Exploration(family, simulator, player, resolved, explorer_seed, configuration,
-                         outcome).run()
+            mnm = new_mnm(resolved, explorer_seed, tell)
+            _Exploration(family, world, mnm, lambda: player.step(mnm), resolved.problem,
+                         explorer_seed, configuration, outcome, tell).run()
     except Exception:  # a crash is a result, and must not end the other trials
         outcome.end = 'crashed'
         outcome.log += traceback.format_exc().splitlines()
-    outcome.steps, outcome.setting = simulator.steps, simulator.setting
-    outcome.interruptions = player.interruptions
+    outcome.steps, outcome.setting = world.steps, world.setting
+    outcome.interruptions = interrupted.interruptions
     return outcome
+
+
+def _robots(family: str, scenario: Scenario, seed: int, exploration: Exploration,
+            problem: Problem) -> Robots:
+    manners = COMPANIES[family].manners(np.random.default_rng(seed))
+    return Robots(Fleet(exploration, problem.actions, problem.limit, seed),
+                  [Simulator(scenario, seed + i) for i in range(len(manners))], manners, seed)
 
 
 def _run_base(simulator: Simulator, player: Player, resolved: Settings, seed: int,
@@ -201,52 +228,58 @@ def _run_base(simulator: Simulator, player: Player, resolved: Settings, seed: in
         _take_first(outcome, simulator, resolved.problem, hypothesis)
 
 
-def _take_first(outcome: Outcome, simulator: Simulator, problem: Problem,
+def _take_first(outcome: Outcome, world: _World, problem: Problem,
                 hypothesis: Hypothesis) -> None:
     outcome.end = 'found'
-    outcome.steps_first = simulator.steps
+    outcome.steps_first = world.steps
     outcome.hypothesis = hypothesis
     outcome.known_first = len(hypothesis.targets)
-    outcome.first = judge(simulator.cmp, hypothesis, problem.radius, problem.epsilon)
-    outcome.log.append(f'{simulator.steps:>9} first hypothesis, {len(hypothesis.targets)} states')
+    outcome.first = judge(world.cmp, hypothesis, problem.radius, problem.epsilon)
+    outcome.log.append(f'{world.steps:>9} first hypothesis, {len(hypothesis.targets)} states')
 
 
 class _Exploration:
-    """MNM in one trial: to the first hypothesis, then from one change to the next."""
+    """
+    MNM in one trial: to the first hypothesis, then from one change to the next.
 
-    def __init__(self, family: str, simulator: Simulator, player: Player, resolved: Settings,
-                 seed: int, configuration: Configuration, outcome: Outcome) -> None:
+    world: what changes.
+    machine: MNM, or the exploration of a fleet.
+    step: lets both make a step.
+    """
+
+    def __init__(self, family: str, world: _World, machine: Union[Mnm, Exploration],
+                 step: Callable[[], None], problem: Problem, seed: int,
+                 configuration: Configuration, outcome: Outcome,
+                 tell: Callable[[str], None]) -> None:
         self._twice, self._early = family.startswith('twice'), family.startswith('early')
         self._benign = family.startswith('benign')
-        self._simulator = simulator
-        self._player = player
-        self._problem = resolved.problem
+        self._world = world
+        self._step = step
+        self._problem = problem
         self._configuration = configuration
         self._outcome = outcome
-        self._machine = new_mnm(resolved, seed, self._tell)
+        self._machine = machine
+        self._tell = tell
         # Most building phases of random CMPs take longer than this.
         self._early_change = 50 * (1 + seed % 20)
 
-    def _tell(self, sentence: str) -> None:
-        self._outcome.log.append(f'{self._simulator.steps:>9} {sentence}')
-
     def run(self) -> None:
         """Do all of it, and fill in the outcome."""
-        machine, simulator, outcome = self._machine, self._simulator, self._outcome
+        machine, world, outcome = self._machine, self._world, self._outcome
         if self._early:
             self._until(lambda: machine.hypothesis is not None
-                        or simulator.steps >= self._early_change)
+                        or world.steps >= self._early_change)
             self._change()
         if not self._until(lambda: machine.hypothesis is not None):
             return
         assert machine.hypothesis is not None
-        _take_first(outcome, simulator, self._problem, machine.hypothesis)
+        _take_first(outcome, world, self._problem, machine.hypothesis)
         if self._early:
             outcome.first = None
             outcome.end = self._relearnt(0, self._right)
         else:
             self._make_changes()
-        if len(simulator.scenario.settings) > 1:
+        if len(world.scenario.settings) > 1:
             outcome.last = self._judged()
             outcome.hypothesis = machine.hypothesis
             outcome.known_last = len(machine.hypothesis.targets)
@@ -254,7 +287,7 @@ class _Exploration:
 
     def _make_changes(self) -> None:
         changes = self._machine.log
-        for number in range(1, len(self._simulator.scenario.settings)):
+        for number in range(1, len(self._world.scenario.settings)):
             if number == 2 and self._twice:
                 continue    # it was made while the first one was open
             if not self._settled():
@@ -279,29 +312,29 @@ class _Exploration:
 
     def _settled(self) -> bool:
         """Go on for some steps, and until MNM is not at odds with its hypothesis."""
-        least = self._simulator.steps + self._configuration.change_after
+        least = self._world.steps + self._configuration.change_after
         changes = self._machine.log
-        return self._until(lambda: self._simulator.steps >= least
+        return self._until(lambda: self._world.steps >= least
                            and changes.noticed == changes.relearnt)
 
     def _right(self) -> bool:
         """Whether the hypothesis is right and MNM is not at odds with it, seen now and then."""
-        return (self._simulator.steps % 100 == 0 and not self._machine.log.open
+        return (self._world.steps % 100 == 0 and not self._machine.log.open
                 and self._judged().ok)
 
     def _judged(self) -> Verdict:
-        return judge(self._simulator.cmp, self._machine.hypothesis, self._problem.radius,
+        return judge(self._world.cmp, self._machine.hypothesis, self._problem.radius,
                      self._problem.epsilon)
 
     def _change(self) -> None:
-        self._simulator.change()
-        self._tell(f'setting {self._simulator.setting} takes over')
+        self._world.change()
+        self._tell(f'setting {self._world.setting} takes over')
 
     def _until(self, done: Callable[[], bool]) -> bool:
         """Go on and return whether it was done before the budget was used up."""
-        limit = self._simulator.steps + self._configuration.budget
-        while not done() and self._simulator.steps < limit:
-            self._player.step(self._machine)
+        limit = self._world.steps + self._configuration.budget
+        while not done() and self._world.steps < limit:
+            self._step()
         return done()
 
 

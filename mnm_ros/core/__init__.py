@@ -21,8 +21,9 @@ The algorithm, without ROS: driven one step at a time, never blocking.
 
 ``play`` calls ``next_action`` and ``observe`` in turn; call them yourself where one step is to
 be made at a time. ``mnm_ros.simulation.gym_robot.GymRobot(env).play`` is such a robot for any
-Gymnasium environment with discrete states and actions. The names below are imported when they
-are first used.
+Gymnasium environment with discrete states and actions. Several robots of one kind explore
+together as each a ``Member`` of a ``Fleet``, see ``docs/fleet.md``. The names below are imported
+when they are first used.
 """
 
 from __future__ import annotations
@@ -33,17 +34,20 @@ from typing import Any, TYPE_CHECKING
 if TYPE_CHECKING:
     from mnm_ros.core.base import BaseAlgorithm
     from mnm_ros.core.exploration import Event, Exploration, Phase
+    from mnm_ros.core.fleet.fleet import Fleet
+    from mnm_ros.core.fleet.member import Member
     from mnm_ros.core.policy import Hypothesis, Policy
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
     from mnm_ros.core.problem import Problem, RESET
     from mnm_ros.core.step_task import play
 
 __all__ = [
-    'BaseAlgorithm', 'Event', 'Exploration', 'Hypothesis', 'OPTIONS', 'PRESETS', 'Phase', 'Policy',
-    'Problem', 'RESET', 'new_base', 'play', 'settings']
+    'BaseAlgorithm', 'Event', 'Exploration', 'Fleet', 'Hypothesis', 'Member', 'OPTIONS', 'PRESETS',
+    'Phase', 'Policy', 'Problem', 'RESET', 'new_base', 'play', 'settings']
 _MODULES = {
     'BaseAlgorithm': 'base', 'Event': 'exploration', 'Exploration': 'exploration',
-    'Phase': 'exploration', 'Hypothesis': 'policy', 'Policy': 'policy', 'OPTIONS': 'presets',
+    'Phase': 'exploration', 'Fleet': 'fleet.fleet', 'Member': 'fleet.member',
+    'Hypothesis': 'policy', 'Policy': 'policy', 'OPTIONS': 'presets',
     'PRESETS': 'presets', 'new_base': 'presets', 'settings': 'presets', 'RESET': 'problem',
     'Problem': 'problem', 'play': 'step_task'}
 

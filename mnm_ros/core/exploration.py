@@ -19,6 +19,7 @@ from enum import Enum
 from typing import Any, Union
 
 from mnm_ros.core.activity import Activity, closest
+from mnm_ros.core.checking_phase import ChangeLog
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.homing import Homing
 from mnm_ros.core.mnm import Mnm, MnmPhase
@@ -223,6 +224,11 @@ class Exploration(Run):
         return self._mnm.round
 
     @property
+    def log(self) -> ChangeLog:
+        """Return what was noticed and relearnt."""
+        return self._mnm.log
+
+    @property
     def changes_noticed(self) -> int:
         """Return how many changes led to a revision so far."""
         return self._mnm.log.noticed
@@ -240,6 +246,11 @@ class Exploration(Run):
         It says something only compared with what it was before, in the same object.
         """
         return self._mnm.log.notices
+
+    @property
+    def runs(self) -> int:
+        """Return how many runs of the base algorithm have begun, to be compared likewise."""
+        return self._mnm.runs
 
     def next_action(self) -> int:
         """Return the action to play; the same until ``observe`` is called."""

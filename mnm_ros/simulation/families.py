@@ -276,9 +276,14 @@ FAMILIES: Mapping[str, Family] = {
     'benign_star': partial(random_star, changes=1),
     'early_graph': partial(random_graph, changes=1),
     'early_grid': partial(random_grid, changes=1),
+    'fleet_graph': random_graph,
+    'fleet_tree': random_tree,
+    'fleet_star': partial(random_star, gap=True),
+    'fleet_changing': partial(random_graph, changes=1),
 }
 """In a family ``twice``, the second change is for a time at which the first is open; in one that
-is ``early``, the change is for the building phase. ``INCIDENTS`` says what happens in others."""
+is ``early``, the change is for the building phase. ``INCIDENTS`` says what happens in others, and
+``COMPANIES`` which robots explore a ``fleet``."""
 
 
 def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:

@@ -70,6 +70,15 @@ def test_a_robot_that_is_interrupted(family: str) -> None:
     assert trials.run('random_graph', 1, QUICK).interruptions == 0
 
 
+@pytest.mark.parametrize(('family', 'end'), [
+    ('fleet_tree', 'found'), ('fleet_star', 'found'), ('fleet_changing', 'relearnt')])
+def test_a_world_that_a_fleet_explores(family: str, end: str) -> None:
+    outcome = trials.run(family, 1, QUICK)
+    assert outcome.end == end and not outcome.broken and outcome.interruptions > 0
+    assert outcome.setting == (end == 'relearnt') and outcome.log
+    assert trials.run('fleet_tree', 1, replace(QUICK, alone=True)).end == 'found'
+
+
 def told(outcome: Outcome, what: str) -> list[int]:
     """Return at which lines of the log there is something."""
     return [number for number, line in enumerate(outcome.log) if what in line]

@@ -108,7 +108,8 @@ class Errands:
         """Return what a robot that is here does next; None if nothing is wanted of it."""
         if self._stale or self._age > _REFRESH * self._robots:
             self._stale, self._age = False, 0
-            self._graph, self._ways = _Graph(self.recent, self.home), {}
+            # A copy, as ``outdate`` may be at work.
+            self._graph, self._ways = _Graph(dict(self.recent), self.home), {}
         wanted = self._open
         target = self._claims.get(robot)
         if (target is None or target == here or target not in wanted

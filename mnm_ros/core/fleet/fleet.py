@@ -73,9 +73,9 @@ class Fleet:
         self._look = 1              # times the usual distance that is looked ahead
         self._ends_in_plan = False  # what was looked ahead last
         self._idle = False          # whether a robot has had nothing to do
-        self._changed = False       # since the pool was looked at
+        self._outdated = False      # whether nothing may be taken that has begun by now
         self._blocked: tuple[Pair | None, int] = (None, 0)    # since which step of all robots
-        self._notices = exploration.notices
+        self._era = self._present
         exploration.on_outdated = self._errands.outdate
 
     @property
@@ -86,13 +86,20 @@ class Fleet:
     @property
     def robots(self) -> int:
         """How many robots are under way."""
-        return sum(member.state is RunState.RUNNING for member in self.members.values())
+        # In one go, as others may join meanwhile.
+        return sum(member.state is RunState.RUNNING for member in tuple(self.members.values()))
+
+    def join(self, name: str, member: Run) -> None:
+        """Take a robot in; one that had this name before is gone for good, wherever it was."""
+        if name in self.members:
+            self.members[name].lose_place()
+        self.members[name] = member
 
     def choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
         """Return what a robot does next, and what to settle afterwards if it matters."""
-        if self._changed:    # what waits to be taken was found out before, or may have been
-            self._changed = False
+        if self._outdated:
             self._pool.clear()
+            self._outdated = False    # last, as the exploration takes nothing until then
         action = self._errands.action(name, here)
         if action is None:
             self._idle = True
@@ -119,6 +126,7 @@ class Fleet:
             return
         if self.exploration.home is None:
             self.exploration.observe(RESET, self.home)
+            self._era = self._present
         before = self._pool.taken
         self._take()
         moved = self._pool.taken > before
@@ -130,6 +138,11 @@ class Fleet:
         elif self._idle and not (moved or self._ends_in_plan) and self._look < FURTHEST:
             self._look *= 2
             self._rehearse()
+
+    @property
+    def _present(self) -> tuple[int, int]:
+        """Return what is another when a change was noticed, or a run of the base has begun."""
+        return self.exploration.notices, self.exploration.runs
 
     @property
     def _next(self) -> Pair | None:
@@ -152,7 +165,7 @@ class Fleet:
 
     def _take(self) -> None:
         exploration, resets = self.exploration, 0
-        while resets < _RESETS and not self._changed:
+        while resets < _RESETS and not self._outdated:
             pair = self._next
             if pair is None:
                 assert self.home is not None
@@ -168,8 +181,8 @@ class Fleet:
                 exploration.lose_place()
             else:
                 exploration.observe(pair[1], ticket.state)
-            self._changed = exploration.notices != self._notices
-            self._notices = exploration.notices
+            self._outdated = self._era != self._present
+            self._era = self._present
 
     def _wait(self, pair: Pair) -> None:
         """Break a step off that no robot comes to make, as nothing may lead there any more."""

@@ -42,7 +42,7 @@ class Member(Run):
         self._ticket: Ticket | None = None
         self._lost = True    # whether a RESET comes first
         self._start_run()
-        fleet.members[name] = self
+        fleet.join(name, self)
 
     def next_action(self) -> int:
         """Return the action to play; the same until ``observe`` is called."""
@@ -78,19 +78,31 @@ class Member(Run):
         """Take note that the robot may be anywhere: the next action is RESET."""
         self.last_state = self._open = None
         self._lost = True
-        self._settle(None)
-        self._fleet.leave(self._name)
+        self._give_up()
 
     def robot_lost(self, reason: str) -> None:
         """Hear that the robot does not answer; the others do not wait for it."""
         super().robot_lost(reason)
-        self._settle(None)
-        self._fleet.leave(self._name)
+        self._give_up()
+
+    def pause(self, reason: str) -> None:
+        """Stop between two steps; if an answer is still to come, the others do not wait for it."""
+        super().pause(reason)
+        self._give_up()
+
+    def finish(self, reason: str) -> None:
+        """Stop for good, this robot alone; nobody waits for an answer of it."""
+        super().finish(reason)
+        self._give_up()
 
     def fail(self, reason: str, recoverable: bool = True) -> None:
         """Stop because of a fault, of this robot alone."""
         super().fail(reason, recoverable)
         self.lose_place()
+
+    def _give_up(self) -> None:
+        self._settle(None)
+        self._fleet.leave(self._name)
 
     def _settle(self, state: int | None) -> None:
         if self._ticket is not None:

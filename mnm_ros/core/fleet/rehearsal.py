@@ -52,7 +52,7 @@ def rehearse(mnm: Mnm, here: int | None, steps: int,
             drawn = seen[int(rng.random() * len(seen))] if seen else here
             known_state = known[place] if place < len(known) else None
             state = drawn if known_state is None else known_state
-        if _many(mnm) and mnm.may_plan(action, state):
+        if mnm.may_plan(action, state) and _many(mnm):    # the quicker question first
             return asked, True
         mnm.observe(action, state)
         here = state

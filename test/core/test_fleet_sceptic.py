@@ -1,0 +1,237 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+A sceptic looks at a fleet: whether anything but the order of beginning decides what is learnt.
+
+The argument is in ``docs/fleet.md``; each step of it has an experiment here that fails without it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from mnm_ros.core.counts import Pair
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.fleet.errands import Errands
+from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.fleet.member import Member
+from mnm_ros.core.fleet.rehearsal import rehearse
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.step_task import RunState
+from mnm_ros.simulation.scenario import load
+import numpy as np
+import pytest
+
+CORRIDOR = load('corridor')
+PROBLEM = Problem(len(CORRIDOR.actions), 4.0, 1.0, 0.1)
+Taken = list[tuple[Input, int, int]]
+
+
+class Stacks:
+    """Outcomes of each pair that were drawn before anything happened."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._drawn: dict[Pair, list[int]] = {}
+        self.begun: Counter[Pair] = Counter()
+
+    def next(self, pair: Pair) -> int:
+        if pair not in self._drawn:
+            rng = np.random.default_rng([self._seed, pair[0], pair[1]])
+            outcomes = CORRIDOR.settings[0].cmp.transitions(*pair)
+            self._drawn[pair] = rng.choice(
+                [state for state, _ in outcomes], size=4000, p=[p for _, p in outcomes]).tolist()
+        self.begun[pair] += 1
+        return self._drawn[pair][self.begun[pair] - 1]
+
+
+def new_fleet(seed: int = 0) -> Fleet:
+    return Fleet(Exploration(settings(PROBLEM), seed), PROBLEM.actions, PROBLEM.limit, seed)
+
+
+def recorded(fleet: Fleet) -> Taken:
+    taken: Taken = []
+    fleet.exploration.on_input = lambda kind, state, action: taken.append((kind, state, action))
+    return taken
+
+
+def explore(robots: int, delay: Callable[[int, Pair, int], int], lost: float = 0.0) -> Taken:
+    """Return what the virtual robot takes until the first hypothesis; all stacks are the same."""
+    fleet, stacks, surplus = new_fleet(), Stacks(7), Stacks(8 + robots)
+    taken, rng = recorded(fleet), np.random.default_rng(9)
+    members = [Member(fleet, f'robot {number}') for number in range(robots)]
+    due: dict[Member, tuple[int, int | None]] = dict.fromkeys(members, (0, None))
+    now = 0
+    while fleet.exploration.hypothesis is None:
+        now += 1
+        for number, member in enumerate(members):
+            when, state = due[member]
+            if when > now:
+                continue
+            if state is not None:
+                member.observe(member.next_action(), state)
+            before, action = member.last_state, member.next_action()
+            if action == RESET or before is None:
+                due[member] = now + 1, CORRIDOR.start
+                continue
+            # What is not recorded must not matter, so it comes from elsewhere.
+            filled = stacks if member._ticket is not None else surplus
+            after = filled.next((before, action))
+            due[member] = now + delay(number, (before, action), after), after
+            if rng.random() < lost:
+                member.lose_place()
+                due[member] = now + 1, None
+        fleet.advance()
+    return taken
+
+
+def test_what_is_learnt_depends_on_the_stacks_alone() -> None:
+    """Not on how many robots fill them, nor on how long which outcome takes for whom."""
+    alone = explore(1, lambda number, pair, after: 1)
+    assert explore(3, lambda number, pair, after: 1) == alone
+    assert explore(7, lambda number, pair, after: 1 + (after * 5 + number) % 13) == alone
+    assert explore(2, lambda number, pair, after: 30 if after > pair[0] else 1) == alone
+
+
+def test_looking_ahead_leaves_no_trace() -> None:
+    """What was taken leads an exploration that is not looked ahead of to the same place."""
+    taken = explore(4, lambda number, pair, after: 1 + after % 3, lost=0.05)
+    exploration = Exploration(settings(PROBLEM), 0)
+    for kind, state, action in taken:
+        if kind is Input.OBSERVED:
+            assert exploration.next_action() == action
+            exploration.observe(action, state)
+        else:
+            exploration.take(kind, state, action)
+    assert exploration.hypothesis is not None
+    assert sum(kind is Input.INTERRUPTED for kind, _, _ in taken) > 3
+
+
+def settle_all(fleet: Fleet, members: list[Member]) -> None:
+    for member in members:
+        action = member.next_action()
+        member.observe(action, CORRIDOR.start)
+
+
+def test_a_run_of_the_base_learns_nothing_from_before_it() -> None:
+    fleet = new_fleet()
+    members = [Member(fleet, f'robot {number}') for number in range(3)]
+    for _ in range(4):
+        settle_all(fleet, members)
+        fleet.advance()
+    settle_all(fleet, members)
+    assert any(fleet._pool.outcomes().values())
+    began = fleet._pool.taken
+    fleet.exploration._mnm.runs += 1    # as if another run of the base had begun
+    fleet.advance()
+    fleet.advance()
+    assert fleet._pool.taken == began + 1    # after which it is noticed
+    cleared: list[bool] = []
+    clear = fleet._pool.clear
+    fleet._pool.clear = lambda: (cleared.append(fleet._outdated), clear())[1]  # type: ignore
+    members[0].next_action()
+    # Nothing is taken in another thread before all is gone.
+    assert cleared == [True] and not fleet._outdated
+    assert not any(fleet._pool.outcomes().values())
+
+
+@pytest.mark.parametrize('end', ['pause', 'finish', 'fail', 'robot_lost', 'join', 'relocate'])
+def test_nobody_waits_for_an_answer_that_may_never_come(end: str) -> None:
+    fleet = new_fleet()
+    member, other = Member(fleet, 'one'), Member(fleet, 'other')
+    settle_all(fleet, [member, other])
+    fleet.advance()
+    assert member.next_action() != RESET
+    ticket = member._ticket
+    assert ticket is not None and not ticket.settled
+    if end == 'join':
+        assert fleet.members['one'] is not Member(fleet, 'one')
+    elif end == 'relocate':
+        member.relocate(3)
+    else:
+        getattr(member, end)('as a test')
+    assert ticket.settled and ticket.state is None
+    if end == 'robot_lost':    # it answers in the end: too late for this, but it is there again
+        member.observe(member.next_action(), 1)
+        assert ticket.state is None and member.state is RunState.RUNNING
+        assert member.counts.as_dict()[0, 0] == {1: 1} or member.counts.as_dict()[0, 1] == {1: 1}
+    taken = recorded(fleet)
+    fleet.advance()
+    assert taken[0][0] is Input.INTERRUPTED
+
+
+def errands(**wanted: list[int]) -> Errands:
+    """Return errands on a line 0 - 1 - 2 - 3, where action 1 leads on and action 0 back."""
+    found = Errands(home=0)
+    for state in range(4):
+        found.ended((state, 1), min(state + 1, 3))
+        found.ended((state, 0), max(state - 1, 0))
+    found.want({(int(name[1:]), 0): steps for name, steps in wanted.items()}, robots=2)
+    return found
+
+
+def test_robots_go_where_something_is_wanted_and_not_all_to_one_place() -> None:
+    sent = errands(s3=[5], s1=[6])
+    assert sent.open == 2 and sent.wanted((3, 0)) and not sent.wanted((3, 1))
+    assert sent.action('one', 2) == 1 and sent.action('two', 2) == 0
+    assert sent.action('one', 3) == 0    # where it is wanted, what is wanted
+    assert sent.begun((3, 0)) and not sent.begun((3, 0)) and sent.open == 1
+    assert sent.action('one', 3) is None    # somebody is on the way to the rest
+    sent.leave('two')
+    assert sent.action('one', 3) == 0
+    sent.want({(0, 0): [0]}, 2)
+    assert sent.action('one', 3) == RESET    # which is nearer than to go back
+
+
+def test_what_is_wanted_first_is_nearer_and_nothing_leads_where_nobody_was() -> None:
+    assert errands(s3=[900], s1=[1]).action('one', 2) == 0
+    assert errands(s3=[1], s1=[900]).action('one', 2) == 1
+    assert errands(s9=[0]).action('one', 1) is None
+
+
+def test_ways_that_have_changed_are_forgotten() -> None:
+    sent = errands(s3=[0])
+    assert sent.action('one', 2) == 1
+    sent.outdate(2, 1)
+    assert sent.action('one', 2) is None
+    sent.ended((2, 0), 3)
+    sent.want({(3, 0): [0]}, 1)
+    assert sent.action('one', 2) == 0
+    sent.outdate(None, None)
+    assert sent.recent == {}
+
+
+def test_ways_are_found_while_another_thread_forgets_some() -> None:
+    class Forgetting(dict):    # type: ignore[type-arg]
+        def items(self):    # type: ignore[no-untyped-def]
+            for pair, outcomes in super().items():
+                yield pair, outcomes
+                sent.outdate(*pair)
+    sent = errands(s3=[0])
+    sent.recent = Forgetting(sent.recent)
+    assert sent.action('one', 2) == 1
+
+
+def test_a_rehearsal_follows_what_is_known_and_then_what_was_seen() -> None:
+    exploration = new_fleet().exploration
+    for _ in range(2):    # the very first RESET, and that of the run
+        exploration.observe(exploration.next_action(), 0)
+    first, mnm = exploration.next_action(), exploration.understudy()
+    assert mnm is not None
+    seen = {(0, 0): [1], (0, 1): [1], (1, 0): [0], (1, 1): [0]}
+    asked, ended = rehearse(mnm, 0, 60, {(0, first): [0, None]}, seen, np.random.default_rng(0))
+    assert not ended and asked[0, first][0] == 0 and asked.keys() <= seen.keys()
+    assert sum(map(len, asked.values())) <= 60 and any(state == 1 for state, _ in asked)
+    assert all(steps == sorted(steps) for steps in asked.values())
+    # Nothing of it was learnt by the exploration.
+    assert exploration.steps == 2 and exploration.next_action() == first
