@@ -21,6 +21,8 @@ has the argument.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.errands import Errands
@@ -204,6 +206,10 @@ class Fleet:
             asked, self._ends_in_plan = rehearse(
                 mnm, self.exploration.last_state, self._look * AHEAD * robots,
                 self._pool.outcomes(), self._errands.recent, self._rng)
+        if self._ends_in_plan:    # perhaps it will want more of what it has wanted lately
+            later = self._look * AHEAD * robots
+            for pair, number in Counter(self._pool.lately).items():
+                asked.setdefault(pair, []).extend([later] * number)
         self._errands.want({
             pair: steps[self._pool.waiting(pair):] for pair, steps in asked.items()
             if len(steps) > self._pool.waiting(pair)}, robots)

@@ -25,6 +25,9 @@ from dataclasses import dataclass
 
 from mnm_ros.core.counts import Pair
 
+LATELY = 256
+"""How many executions count as those taken lately."""
+
 
 @dataclass(eq=False)
 class Ticket:
@@ -50,11 +53,13 @@ class SamplePool:
 
     :ivar begun: how many ever were, by pair.
     :ivar taken: how many of them were taken.
+    :ivar lately: the pairs of the last of these.
     """
 
     def __init__(self) -> None:
         self.begun: Counter[Pair] = Counter()
         self.taken = 0
+        self.lately: deque[Pair] = deque(maxlen=LATELY)
         self._queues: dict[Pair, deque[Ticket]] = {}
 
     def begin(self, pair: Pair) -> Ticket:
@@ -74,6 +79,7 @@ class SamplePool:
         if not queue or not queue[0].settled:
             return None
         self.taken += 1
+        self.lately.append(pair)
         return queue.popleft()
 
     def outcomes(self) -> dict[Pair, list[int | None]]:
