@@ -49,7 +49,7 @@ ROOMS = {
     '__init__': 'core wire nodes navigator_client',
     'parameters': 'core driving trial',
     'reference': 'core interface parameters wire',
-    'launching': 'parameters',
+    'launching': 'interface parameters',
     'contract': 'core protocol robot_description wire',
     'console': 'core simulation robot_description heard interface wire parameters',
     'command': 'core bags checkpoint robot_description export interface trial wire console '

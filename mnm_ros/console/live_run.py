@@ -23,9 +23,9 @@ import time
 from typing import NamedTuple, TextIO
 
 from mnm_ros.console import display, summary
-from mnm_ros.console.arguments import Options
 from mnm_ros.console.grid import pictures
 from mnm_ros.console.observer import Listener
+from mnm_ros.console.options import Options
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.console.snapshot import Goal, Snapshot
 from mnm_ros.console.view import Frame
@@ -82,8 +82,8 @@ class LiveRun:
     def _start(self, logs: Path) -> None:
         self._started = time.monotonic()
         for node, arguments in self._options.commands().items():
-            self._children.append(
-                Child(node, [sys.executable, *arguments], logs / f'{node}.log', os.environ))
+            log = logs / f'{node.replace("/", "-")}.log'
+            self._children.append(Child(node, [sys.executable, *arguments], log, os.environ))
 
     def _stop(self) -> None:
         before = self._interrupt.times
@@ -157,7 +157,8 @@ class LiveRun:
     def _next_report(self, snapshot: Snapshot) -> Snapshot:
         deadline = time.monotonic() + REPORT_S
         latest = snapshot
-        counts = self._options.scenario is not None and self._options.world is None
+        options = self._options
+        counts = options.scenario is not None and options.world is None and not options.robots
         # On a busy machine cmp_sim may be found later than the explorer.
         while time.monotonic() < deadline and (
                 latest.reports == snapshot.reports
