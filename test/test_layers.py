@@ -44,7 +44,7 @@ ROOMS = {
     'interface': '',
     'security': 'interface',
     # with ROS
-    'wire': 'core',
+    'wire': 'core heard',
     'navigator_client': 'core wire',
     '__init__': 'core wire nodes navigator_client',
     'parameters': 'core driving trial',

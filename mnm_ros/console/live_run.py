@@ -149,7 +149,8 @@ class LiveRun:
         latest = self._next_report(judged)
         self._show(latest)
         shown = replace(
-            judged, report=latest.report, exploration_steps=latest.exploration_steps)
+            judged, report=latest.report, exploration_steps=latest.exploration_steps,
+            robots=latest.robots)
         if scenario is None or found is None:
             return Ending(summary.learnt(shown, seconds), 0)
         return Ending(summary.summary(shown, scenario, problem, found, seconds), int(not found.ok))

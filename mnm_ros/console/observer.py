@@ -62,7 +62,9 @@ class Observer(Node):
         self._exploration_steps: int | None = None
         self.create_subscription(
             Int64, 'exploration_steps', self._on_exploration_steps, wire.LATCHED)
-        self.change = self.create_client(Trigger, 'change')
+        self.changes = [self.create_client(Trigger, 'change')]
+        self._settings: dict[str, int] = {}    # true ones of robots
+        self._followed: set[str] = set()    # robots
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.policies: dict[int, Policy | None] = {}    # that were asked for, by target
         self._requests: Publisher | None = None
@@ -119,7 +121,24 @@ class Observer(Node):
             self.snapshot = replace(
                 self.snapshot, report=report, reports=self.snapshot.reports + 1,
                 exploration_steps=self._exploration_steps)
-            self.snapshot = replace(self.snapshot, pace=self._pace())
+            robots = wire.decode_robots(message, self.get_namespace())
+            self.snapshot = replace(self.snapshot, pace=self._pace(), robots=robots)
+            for robot in robots:
+                self._follow(robot.name)
+
+    def _follow(self, robot: str) -> None:
+        """Hear what one of several robots says of itself."""
+        if robot in self._followed:
+            return
+        self._followed.add(robot)
+
+        def settled(message: Int64) -> dict[str, Any]:
+            self._settings[robot] = message.data
+            return {'true_setting': min(self._settings.values())}    # which all have reached
+
+        self._latest(String, f'{robot}/robot_side', self._described)
+        self._latest(Int64, f'{robot}/true_setting', settled)
+        self.changes.append(self.create_client(Trigger, f'{robot}/change'))
 
     def _pace(self) -> float | None:
         before, now = self.snapshot.pace, self.snapshot.number('steps_per_second')
@@ -167,8 +186,10 @@ class Listener:
         return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
 
     def change(self) -> None:
-        """Ask for the next setting."""
-        self._node.change.call_async(Trigger.Request())
+        """Ask for the next setting, wherever there is somebody to ask."""
+        for client in self._node.changes:
+            if client.service_is_ready():
+                client.call_async(Trigger.Request())
 
     def policy(self, target: int, timeout: float) -> Policy | None:
         """Ask for the policy to a state; None if there is none, or no answer in time."""
