@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 import time
 from typing import Any
@@ -44,9 +44,10 @@ class Observer(Node):
     Keeps the latest message of each topic in ``snapshot``.
 
     :param namespace: of the explorer and the robot side.
+    :param robots: of several, those that are known before the explorer tells of them.
     """
 
-    def __init__(self, namespace: str = '/') -> None:
+    def __init__(self, namespace: str = '/', robots: Iterable[str] = ()) -> None:
         super().__init__('console', namespace=namespace)
         self.snapshot = Snapshot()
         self.phases = self._latest(String, 'phase', lambda m: {'phase': phase_of(m.data)})
@@ -68,6 +69,8 @@ class Observer(Node):
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.policies: dict[int, Policy | None] = {}    # that were asked for, by target
         self._requests: Publisher | None = None
+        for robot in robots:
+            self._follow(robot)
 
     def ask(self, target: int) -> None:
         """Ask for the policy to a state, which is in ``policies`` once it was answered."""
@@ -153,16 +156,19 @@ class Listener:
 
     :param namespace: of the explorer and the robot side.
     :param ros_arguments: for the observer, ``--ros-args`` before them.
+    :param robots: as for the observer.
     """
 
-    def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = ()) -> None:
+    def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = (),
+                 robots: Iterable[str] = ()) -> None:
+        self._robots = tuple(robots)
         self._namespace = namespace
         self._ros_arguments = list(ros_arguments)
 
     def __enter__(self) -> Listener:
         # The caller handles signals itself, while rclpy's handlers would end the context.
         rclpy.init(args=self._ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
-        self._node = Observer(self._namespace)
+        self._node = Observer(self._namespace, self._robots)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         return self
