@@ -8,7 +8,7 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""The explorer and, unless ``sim:=false``, a simulated robot for it."""
+"""The explorer and, unless ``sim:=false``, a simulated robot for it, or several of them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from mnm_ros.launching import (
     declared,
     EXPLORATION,
     exploring,
+    fleet,
+    seeds,
     values,
     Wanted,
     wanted_explorer,
@@ -59,6 +61,10 @@ def _nodes(context: LaunchContext) -> list[Node]:
         explorer.values['actions'] = list(scenario.load(chosen).actions)
     frame = '' if argument['rviz'] == 'false' else (
         describe(scenario.load(chosen), 0).frame or 'mnm_states')
-    simulator = Wanted('cmp_sim', {
-        'scenario': chosen, **{key: argument[key] for key in ('seed', 'use_sim_time')}})
-    return exploring([explorer, simulator], argument, params_file, CONFIG.parent, frame)
+    robots = fleet(argument, configured)
+    simulators = [
+        Wanted('cmp_sim', {'scenario': chosen, 'seed': seed,
+                           'use_sim_time': argument['use_sim_time']}, namespace=robot)
+        for robot, seed in zip(
+            robots or [''], seeds(argument, configured, 'cmp_sim', robots), strict=True)]
+    return exploring([explorer, *simulators], argument, params_file, CONFIG.parent, frame)

@@ -8,7 +8,11 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""A mobile robot explores: explorer, grid_driver and, unless ``sim:=false``, diff_drive_sim."""
+"""
+A mobile robot explores: explorer, grid_driver and, unless ``sim:=false``, diff_drive_sim.
+
+With ``robots`` one explorer has several robots, each with the other two in its namespace.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,8 @@ from mnm_ros.launching import (
     declared,
     EXPLORATION,
     exploring,
+    fleet,
+    seeds,
     USE_SIM_TIME,
     values,
     Wanted,
@@ -38,7 +44,7 @@ ARGUMENTS = {
     'real_time_factor': ('0.0', 'Simulated seconds per second; 0.0 for as fast as can be'),
     'params_file': (str(CONFIG), 'Parameters of all nodes'),
     'clock': ('true', 'Let the simulated robot publish /clock; false where there are several '
-                      'robots'),
+                      'robots, and with robots in any case'),
     **EXPLORATION,
     'use_sim_time': ('', f'{USE_SIM_TIME[1][:-1]}, with sim: as clock)'),
 }
@@ -53,19 +59,24 @@ def _robot(context: LaunchContext) -> list[Node]:
     argument = values(context, ARGUMENTS)
     params_file = str(Path(argument['params_file']).expanduser())
     simulated = argument['sim'] == 'true'
+    configured = Configured(params_file, argument['namespace'])
+    robots = fleet(argument, configured)
+    if robots and simulated:
+        argument['clock'] = 'false'    # each has its own time
     clock = simulated and argument['clock'] == 'true'
     sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
     argument['use_sim_time'] = sim_time
     timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
-    configured = Configured(params_file, argument['namespace'])
     wanted = [wanted_explorer(context, argument, configured)]
     if simulated:
         world = load(argument['world'])
-        wanted += [
-            Wanted('grid_driver', {**driver_parameters(world), **timed}),
-            Wanted('diff_drive_sim', {
-                'world': str(world.path), 'publish_clock': clock,
-                'real_time_factor': float(argument['real_time_factor'])})]
+        own_seeds = seeds({'seed': ''}, configured, 'diff_drive_sim', robots)
+        for robot, seed in zip(robots or [''], own_seeds, strict=True):
+            wanted += [
+                Wanted('grid_driver', {**driver_parameters(world), **timed}, namespace=robot),
+                Wanted('diff_drive_sim', {
+                    'world': str(world.path), 'publish_clock': clock, 'seed': seed,
+                    'real_time_factor': float(argument['real_time_factor'])}, namespace=robot)]
     else:
-        wanted.append(Wanted('grid_driver', timed))
+        wanted += [Wanted('grid_driver', timed, namespace=robot) for robot in robots or ['']]
     return exploring(wanted, argument, params_file, CONFIG.parent, 'map')

@@ -9,7 +9,10 @@
 # the License.
 
 """
-Several robots side by side, each in a namespace of its own.
+Several robots side by side, each in a namespace of its own, with an explorer of its own.
+
+They learn nothing from each other. For robots that explore one world together, with one explorer,
+the other launch files have the argument ``robots``.
 
 For example::
 
@@ -30,7 +33,8 @@ FOLDER = Path(__file__).parent
 EACH = ('explore.launch.py', 'robot.launch.py')
 
 ARGUMENTS = {
-    'robots': ('robot_1 robot_2', 'The namespaces, separated by spaces'),
+    'robots': ('robot_1 robot_2', 'The namespaces, separated by spaces; each gets an '
+               'explorer of its own'),
     'each': (EACH[0], f'What is launched for each robot: {" or ".join(EACH)}'),
     'sim': ('true', 'Start simulated robots, too'),
     'dashboard': ('false', 'Serve a page for each robot, too'),

@@ -27,7 +27,7 @@ from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from mnm_ros.bags.topics import RECORDED
-from mnm_ros.launching import declared, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
+from mnm_ros.launching import declared, EXPLORATION, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
 from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.folder import prepare
 
@@ -39,6 +39,7 @@ ARGUMENTS = {
                       'mnm_trials/ and the time, in the home folder)'),
     'record_bag': ('auto', 'Record small topics as a bag: true, false, or auto: if ros2 bag, or '
                            'rosbags and mcap for Python, are installed'),
+    'robots': EXPLORATION['robots'],
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
     **VIEWERS,
@@ -64,8 +65,8 @@ def _trial(context: LaunchContext) -> list[Action]:
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
     passed_on = {name: argument[name] for name in (
-        'sim', 'scenario', 'dashboard', 'dashboard_port', 'rviz', 'namespace', 'use_sim_time',
-        'use_respawn', 'log_level')}
+        'robots', 'sim', 'scenario', 'dashboard', 'dashboard_port', 'rviz', 'namespace',
+        'use_sim_time', 'use_respawn', 'log_level')}
     return [
         LogInfo(msg=f'the trial is kept in {folder}'),
         IncludeLaunchDescription(

@@ -27,6 +27,25 @@ NOT_KEPT = 'off'
 
 
 @dataclass(frozen=True)
+class RobotHeard:
+    """
+    How one of several robots of an explorer is.
+
+    :ivar name: its namespace.
+    :ivar level: ``ok``, ``warning`` or ``error``.
+    :ivar status: a sentence for people: what it does, or why it does nothing.
+    :ivar steps: that it has made; None if that is not known.
+    :ivar place: the state that it is in; None if that is not known.
+    """
+
+    name: str
+    level: str
+    status: str
+    steps: int | None = None
+    place: int | None = None
+
+
+@dataclass(frozen=True)
 class Heard:
     """
     The latest message of each topic; None or empty before the first one.
@@ -37,6 +56,7 @@ class Heard:
     :ivar description: what the robot side says it is.
     :ivar report: the diagnostics of the explorer, text by key.
     :ivar reports: how many diagnostics have been heard.
+    :ivar robots: how each robot is, if there are several.
     :ivar true_setting, exploration_steps: what a simulator tells.
     """
 
@@ -46,8 +66,17 @@ class Heard:
     description: RobotDescription = UNDESCRIBED
     report: Mapping[str, str] = field(default_factory=dict)
     reports: int = 0
+    robots: tuple[RobotHeard, ...] = ()
     true_setting: int | None = None
     exploration_steps: int | None = None
+
+    @property
+    def occupied(self) -> tuple[int, ...]:
+        """Return the states that robots are in; several are not where the exploration is."""
+        if self.robots:
+            places = (robot.place for robot in self.robots)
+            return tuple(sorted({place for place in places if place is not None}))
+        return () if self.activity.current is None else (self.activity.current,)
 
     def number(self, key: str) -> float | None:
         """Return a number of the diagnostics; None if it is missing or no sensible one."""

@@ -37,6 +37,22 @@ def namespace(text: str) -> str:
     return f'/{stripped}'
 
 
+def robots(text: str) -> tuple[str, ...]:
+    """
+    Return the namespaces of a fleet as they were typed: how many, or which, relative ones.
+
+    :raises ValueError: if there are none, or two are the same, or ROS does not allow one.
+    """
+    names = text.replace(',', ' ').split()
+    if len(names) == 1 and re.fullmatch('[1-9][0-9]{0,3}', names[0]):
+        names = [f'r{number + 1}' for number in range(int(names[0]))]
+    if not names or len({*names}) < len(names) or not all(
+            re.fullmatch(r'[A-Za-z]\w*(/[A-Za-z]\w*)*', name, re.ASCII) for name in names):
+        raise ValueError(f"robots is {text!r}, expected how many, such as 3 for r1, r2 and r3, or "
+                         "distinct namespaces, such as 'r1 deck/r2'")
+    return tuple(names)
+
+
 class Topic(NamedTuple):
     """
     A topic.

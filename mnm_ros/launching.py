@@ -27,6 +27,7 @@ from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+from mnm_ros import interface
 from mnm_ros.parameters import EXPLORER, NODES
 from mnm_ros.parameters.command_line import nearest
 from mnm_ros.parameters.params_file import Configured
@@ -58,14 +59,19 @@ VIEWERS = {
     'rviz': ('false', 'Start RViz, too, with config/mnm.rviz; closing it ends nothing else'),
 }
 EXPLORATION = {
-    'sim': ('true', 'Start the simulated robot, too'),
+    'robots': ('', 'Namespaces of several robots that explore one world together, separated by '
+                   "spaces, or how many: 3 for 'r1 r2 r3' (empty: as in params_file, otherwise "
+                   'one robot, in the namespace of the explorer). robots.launch.py is for robots '
+                   'that learn nothing from each other'),
+    'sim': ('true', 'Start the simulated robot, too, or one for each of the robots'),
     'navigator': ('false', 'Start the navigator, too'),
     **VIEWERS,
     'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
     'seed': ('', f'Seed of every random choice {AS_CONFIGURED}'),
     'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
     'use_sim_time': USE_SIM_TIME,
-    'one_process': ('false', 'Run all nodes in one process, in which a step takes less time'),
+    'one_process': ('false', 'Run all nodes of a namespace in one process, in which a step takes '
+                             'less time'),
     **NODE_ARGUMENTS,
 }
 """The launch arguments that ``exploring`` and ``wanted_explorer`` use."""
@@ -161,41 +167,78 @@ class Wanted(NamedTuple):
     :ivar values: parameters, on top of the file; those that are launch arguments as their text,
         where an empty one says nothing.
     :ivar enclave, patience: as for ``node``.
+    :ivar namespace: below that of the launch, if it is another one.
     """
 
     name: str
     values: dict[str, Any]
     enclave: str = ''
     patience: float | None = None
+    namespace: str = ''
+
+
+def fleet(argument: Mapping[str, str], configured: Configured) -> tuple[str, ...]:
+    """
+    Return the namespaces of robots that explore together; empty for one robot without its own.
+
+    :param argument: the values of ``robots`` and ``navigator``.
+    """
+    if argument['robots']:
+        try:
+            found = interface.robots(argument['robots'])
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None
+    else:
+        found = tuple(configured.value('explorer', 'robots') or ())
+    if found and argument['navigator'] == 'true':
+        raise RuntimeError(f"navigator is true with the robots {' '.join(found)}, expected false: "
+                           'it takes one robot to a state, that of the explorer')
+    return found
+
+
+def seeds(argument: Mapping[str, str], configured: Configured, simulator: str,
+          robots: Sequence[str]) -> list[str]:
+    """Return a seed for each simulated robot, as equal ones would have the same luck."""
+    if not robots:
+        return [argument['seed']]
+    first = argument['seed'] or configured.value(simulator, 'seed') or 0
+    return [str(int(first) + number) for number in range(len(robots))]
 
 
 def wanted_explorer(context: LaunchContext, argument: Mapping[str, str],
                     configured: Configured) -> Wanted:
     """Return the explorer with the values of the arguments, and what follows from its file."""
-    given = ('preset', 'autostart', 'seed', 'use_sim_time')
+    given = {key: argument[key] for key in ('preset', 'autostart', 'seed', 'use_sim_time')}
+    robots = fleet(argument, configured)
     return Wanted(
-        'explorer', {key: argument[key] for key in given},
+        'explorer', given | ({'robots': list(robots)} if robots else {}),
         'advisor' if configured.value('explorer', 'advisory') else 'explorer',
         None if 'sigterm_timeout' in context.launch_configurations else _patience(configured))
 
 
 def processes(wanted: Sequence[Wanted], argument: Mapping[str, str],
               params_file: str) -> list[Node]:
-    """Return processes for nodes: one for each, or one for all if ``one_process`` says so."""
+    """Return processes: one for each node, or for each namespace if ``one_process`` says so."""
     if argument['one_process'] == 'true':
-        return [_one_process(wanted, argument, params_file)]
+        return [_one_process([each for each in wanted if each.namespace == namespace],
+                             _below(argument, namespace), params_file)
+                for namespace in dict.fromkeys(each.namespace for each in wanted)]
     made = []
-    for name, values_, enclave, patience in wanted:
+    for name, values_, enclave, patience, namespace in wanted:
         texts, others = {}, []
         for key, value in values_.items():
-            if key == 'actions':    # launch would let ROS read a name like n as false
+            if isinstance(value, list):    # launch would let ROS read a name like n as false
                 others += ['-p', f'{key}:={_yaml(key, value)}']
             elif value != '':
                 texts[key] = value if key not in _TYPES or not isinstance(value, str) else (
                     ParameterValue(TextSubstitution(text=value), value_type=_TYPES[key]))
-        made.append(node(name, argument, [params_file, texts], *others, enclave=enclave,
-                         patience=patience))
+        made.append(node(name, _below(argument, namespace), [params_file, texts], *others,
+                         enclave=enclave, patience=patience))
     return made
+
+
+def _below(argument: Mapping[str, str], namespace: str) -> dict[str, str]:
+    return {**argument, 'namespace': f"{argument['namespace'].strip('/')}/{namespace}".strip('/')}
 
 
 def _one_process(wanted: Sequence[Wanted], argument: Mapping[str, str], params_file: str) -> Node:

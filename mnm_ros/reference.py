@@ -115,7 +115,7 @@ def _setting(row: Row, value: object) -> Iterator[str]:
         comment += f', {_allowed(row).split(", ", 1)[1]}'
     if value is REQUIRED.get(row.name) and is_required(row):
         comment = f'required: {comment}'
-    if value is REQUIRED['actions']:
+    if row.optional:    # ROS cannot be told that it is not set
         yield f'    # {comment}; quote y, n, on, off'
         yield f'    # {setting}'
         return

@@ -20,10 +20,11 @@ are is declared in ``interface.py``. Imports no ROS.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import sys
 from xml.sax.saxutils import quoteattr
 
+from mnm_ros import interface
 from mnm_ros.interface import SERVICES, TOPICS
 
 _NODE_TOPICS = ('/parameter_events', '/rosout')
@@ -40,8 +41,31 @@ ENCLAVES = ('explorer', 'advisor', 'cmp_sim', 'diff_drive_sim', 'navigator', 'gr
 """Each is a node of that name; ``advisor`` is an explorer with the parameter ``advisory``."""
 
 
-def rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield what a node may do: kind (topic or service), right, and the names it has it for."""
+_ON_ROBOTS = ('cmp_sim', 'diff_drive_sim', 'grid_driver', 'gym_side', 'preflight')
+"""The nodes that are in the namespaces of several robots."""
+
+_OF_ROBOTS = {
+    'explorer': ('action', 'action/driver', 'heartbeat', 'interruption', 'return_home',
+                 'robot_side', 'state'),
+    'dashboard': ('map', 'robot_side', 'true_setting')}
+"""What an explorer has below the namespaces of several robots, and what is seen of these."""
+
+
+def rights(enclave: str, robots: Sequence[str] = ()) -> Iterator[tuple[str, str, list[str]]]:
+    """
+    Yield what a node may do: kind (topic or service), right, and the names it has it for.
+
+    :param robots: namespaces of the robots that explore together, if there are several.
+    """
+    for kind, right, names in _rights(enclave):
+        own = [name for name in names if robots and name in _OF_ROBOTS.get(enclave, ())]
+        yield kind, right, [
+            *(name for name in names
+              if name not in own or name == 'heartbeat' or enclave == 'dashboard'),
+            *(f'{robot}/{name}' for robot in robots for name in own)]
+
+
+def _rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
     topics = [topic for group in TOPICS.values() for topic in group]
     offered, published = [*_NODE_SERVICES], [*_NODE_TOPICS]
     if enclave in ('explorer', 'advisor'):
@@ -57,25 +81,29 @@ def rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
         service.name for service in SERVICES if enclave in service.clients.split()]
 
 
-def policy(namespace: str = '/') -> str:
-    """Return the policy file for nodes in ``namespace``."""
+def policy(namespace: str = '/', robots: Sequence[str] = ()) -> str:
+    """Return the policy file for nodes in ``namespace``, and for robots in namespaces below it."""
     return '\n'.join((
         '<?xml version="1.0" encoding="UTF-8"?>', '<policy version="0.2.0">', '  <enclaves>',
-        *(line for enclave in ENCLAVES for line in _enclave(enclave, '/' + namespace.strip('/'))),
+        *(line for enclave in ENCLAVES for line in _enclave(
+            enclave, '/' + namespace.strip('/'), robots)),
         '  </enclaves>', '</policy>', ''))
 
 
-def _enclave(enclave: str, namespace: str) -> Iterator[str]:
+def _enclave(enclave: str, namespace: str, robots: Sequence[str]) -> Iterator[str]:
     node = 'explorer' if enclave == 'advisor' else enclave
     yield f'    <enclave path={quoteattr(f"/mnm_ros/{enclave}")}>'
     yield '      <profiles>'
-    yield f'        <profile ns={quoteattr(namespace)} node={quoteattr(node)}>'
-    for kind, right, names in rights(enclave):
-        if names:
-            yield f'          <{kind}s {right}="ALLOW">'
-            yield from (f'            <{kind}>{name}</{kind}>' for name in sorted(names))
-            yield f'          </{kind}s>'
-    yield '        </profile>'
+    places = [f'{namespace.rstrip("/")}/{robot}' for robot in robots] if (
+        enclave in _ON_ROBOTS) else []
+    for place in places or [namespace]:
+        yield f'        <profile ns={quoteattr(place)} node={quoteattr(node)}>'
+        for kind, right, names in rights(enclave, robots):
+            if names:
+                yield f'          <{kind}s {right}="ALLOW">'
+                yield from (f'            <{kind}>{name}</{kind}>' for name in sorted(names))
+                yield f'          </{kind}s>'
+        yield '        </profile>'
     yield '      </profiles>'
     yield '    </enclave>'
 
@@ -86,7 +114,11 @@ def main() -> None:
         prog='python3 -m mnm_ros.security',
         description='Print an access control policy for ros2 security.')
     parser.add_argument('--namespace', default='/', help='of the nodes (default /)')
-    sys.stdout.write(policy(parser.parse_args().namespace))
+    parser.add_argument(
+        '--robots', type=interface.robots, default=(), metavar='N',
+        help='robots of the explorer, by their namespaces below its own, or how many')
+    given = parser.parse_args()
+    sys.stdout.write(policy(given.namespace, given.robots))
 
 
 if __name__ == '__main__':

@@ -43,6 +43,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
+from mnm_ros.heard import RobotHeard
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Header, Int64MultiArray, MultiArrayDimension, MultiArrayLayout
@@ -140,6 +141,30 @@ def decode_report(message: DiagnosticArray, namespace: str) -> dict[str, str] | 
         if kind == 'exploration' and (node.rpartition('/')[0] or '/') == namespace:
             return {entry.key: entry.value for entry in status.values}
     return None
+
+
+def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard, ...]:
+    """Return how the robots of the explorer in a namespace are, if it has several."""
+    found = []
+    for status in message.status:
+        node, said, name = status.name.partition(': robot ')
+        if said and (node.rpartition('/')[0] or '/') == namespace:
+            values = {entry.key: entry.value for entry in status.values}
+            found.append(RobotHeard(
+                name, _LEVEL_NAMES.get(status.level, 'error'), status.message,
+                _integer(values.get('steps', '')), _integer(values.get('place', ''))))
+    return tuple(found)
+
+
+def _integer(text: str) -> int | None:
+    try:
+        value = int(text)
+    except ValueError:
+        return None
+    return value if abs(value) < 2**63 else None
+
+
+_LEVEL_NAMES = {DiagnosticStatus.OK: 'ok', DiagnosticStatus.WARN: 'warning'}
 
 
 def _goal_values(report: GoalReport) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,7 @@ import yaml
 rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from mnm_ros import parameters  # noqa: E402, I100
+from mnm_ros.parameters import params_file  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 
@@ -39,11 +40,16 @@ def configured(node: str) -> dict[str, object]:
 @pytest.mark.parametrize('node', parameters.NODES)
 def test_file_and_declared_parameters_agree(node: str) -> None:
     declared = {row.name: row.default for row in parameters.NODES[node]
-                if row.name not in REQUIRED}
+                if row.name not in REQUIRED and not row.optional}
     given = {name: value for name, value in configured(node).items() if name not in REQUIRED}
     assert given == declared
     assert {name: type(value) for name, value in given.items()} == {
         name: type(value) for name, value in declared.items()}
+
+
+@pytest.mark.parametrize('file', FILES, ids=lambda file: file.name)
+def test_every_file_can_be_given_to_the_nodes(file: Path) -> None:
+    assert params_file.check(file)
 
 
 @pytest.mark.parametrize('name', ['explorer', 'navigator', 'preflight'])

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 import json
 from pathlib import Path
 import re
@@ -23,7 +24,9 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / 'docs').glob('*.md'))
 NOTEBOOKS = sorted((ROOT / 'docs').glob('*.ipynb'))
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *DOCS, *NOTEBOOKS]
-TESTS = {path.stem: path.read_text(encoding='utf-8') for path in (ROOT / 'test').rglob('*.py')}
+TESTS: defaultdict[str, str] = defaultdict(str)    # two folders may have one of the same name
+for path in (ROOT / 'test').rglob('*.py'):
+    TESTS[path.stem] += path.read_text(encoding='utf-8')
 # `test_module::test_function`, where ... stands for the rest of a name, [case] for a case of it
 TEST_NAME = r'`(test_\w+)?(?:::(test_\w+?)(\.\.\.)?)?(?:\[(\w+)\])?`'
 

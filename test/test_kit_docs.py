@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 import re
 
@@ -42,9 +43,18 @@ def test_the_page_lists_what_the_class_offers() -> None:
     assert offered - shown == {'send_state', 'leave'}    # for the package's own robot sides
 
 
+def keys(path: str, name: str) -> Iterator[str]:
+    """Yield the keys of a dictionary in a module, with those that it takes from another one."""
+    found = next(node.value for node in ast.parse(text(path)).body
+                 if isinstance(node, ast.Assign) and node.targets[0].id == name)
+    for key, value in zip(found.keys, found.values, strict=True):
+        if key is not None:
+            yield key.value
+        else:
+            yield from keys('mnm_ros/launching.py', value.id)
+
+
 def test_the_page_lists_the_arguments_of_the_launch_file() -> None:
-    module = ast.parse(text('launch/trial.launch.py'))
-    names = next([key.value for key in node.value.keys] for node in module.body
-                 if isinstance(node, ast.Assign) and node.targets[0].id == 'ARGUMENTS')
+    names = list(keys('launch/trial.launch.py', 'ARGUMENTS'))
     table = text('docs/trials.md').split('| argument | default |')[1].split('\n\n')[0]
     assert re.findall(r'^\| `(\w+)`', table, re.MULTILINE) == names

@@ -44,12 +44,12 @@ ROOMS = {
     'interface': '',
     'security': 'interface',
     # with ROS
-    'wire': 'core',
+    'wire': 'core heard',
     'navigator_client': 'core wire',
     '__init__': 'core wire nodes navigator_client',
     'parameters': 'core driving trial',
     'reference': 'core interface parameters wire',
-    'launching': 'parameters',
+    'launching': 'interface parameters',
     'contract': 'core protocol robot_description wire',
     'console': 'core simulation robot_description heard interface wire parameters',
     'command': 'core bags checkpoint robot_description export interface trial wire console '

@@ -66,8 +66,10 @@ def test_every_parameter_is_there_with_its_default(node: str) -> None:
     assert list(shown) == [row.name for row in declared]
     for row in declared:
         default = str(row.default).lower() if row.default != '' else "''"
-        if row.name in REQUIRED:
-            default = 'not set' if row.optional else 'required'
+        if row.optional:
+            default = 'not set'
+        elif row.name in REQUIRED:
+            default = 'required'
         assert shown[row.name][0] == default
 
 

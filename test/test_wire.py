@@ -17,6 +17,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import PolicySet, wire
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.heard import RobotHeard
 from mnm_ros.wire import (
     decode_goals,
     decode_known_states,
@@ -25,6 +26,7 @@ from mnm_ros.wire import (
     decode_policy_to,
     decode_report,
     decode_request,
+    decode_robots,
     decode_step,
     encode_goals,
     encode_known_states,
@@ -298,3 +300,20 @@ def test_the_report_of_ones_own_explorer_is_among_others() -> None:
                             ('exploration', '5'))])
     found = [decode_report(message, namespace) for namespace in ('/', '/a', '/a/b', '/b')]
     assert found == [{'steps': '1'}, {'steps': '4'}, {'steps': '2'}, None]
+
+
+def test_the_robots_of_ones_own_explorer_are_told() -> None:
+    message = DiagnosticArray(status=[
+        DiagnosticStatus(level=level, name=name, message='so it is', values=[
+            KeyValue(key=key, value=value) for key, value in values.items()])
+        for name, level, values in (
+            ('/a/explorer: exploration', DiagnosticStatus.OK, {'steps': '9'}),
+            ('/a/explorer: robot r1', DiagnosticStatus.OK, {'steps': '7', 'place': '-3'}),
+            ('/a/explorer: robot deck/r2', DiagnosticStatus.WARN, {'steps': 'inf', 'place': ''}),
+            ('/explorer: robot r1', DiagnosticStatus.OK, {}),
+            ('/a/explorer: robot r3', DiagnosticStatus.STALE, {'place': '9' * 30}))])
+    assert decode_robots(message, '/a') == (
+        RobotHeard('r1', 'ok', 'so it is', 7, -3), RobotHeard('deck/r2', 'warning', 'so it is'),
+        RobotHeard('r3', 'error', 'so it is'))
+    assert decode_robots(message, '/') == (RobotHeard('r1', 'ok', 'so it is'),)
+    assert decode_robots(message, '/b') == ()

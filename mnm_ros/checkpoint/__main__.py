@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 import json
 from pathlib import Path
@@ -32,6 +33,8 @@ def _described(saved: Saved) -> str:
     lines = [f'{name}: {json.dumps(value)}' for name, value in saved.identity.items()]
     point = saved.point
     lines.append(f'inputs: {saved.number}, {len(saved.inputs)} of them since the resume point')
+    lines += [f'of robot {robot}: {number}'
+              for robot, number in sorted(Counter(saved.robots.values()).items())]
     if point is None:
         lines.append('resume point: the very beginning')
     else:

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import fcntl
 import os
 from pathlib import Path
@@ -127,16 +127,16 @@ class Generations:
             remove(old)
         flush_folder(self._folder)
 
-    def append(self, inputs: Iterable[Entry]) -> None:
-        """Write inputs, unless there is a gap before them."""
+    def append(self, inputs: Sequence[Entry], robots: Sequence[str] = ()) -> None:
+        """Write inputs, and which robots have made them, unless there is a gap before them."""
         if self.gap:
             self.end_transition_log()
             return
         if self._newest is not None:
-            self._newest.append(inputs)
+            self._newest.append(inputs, robots)
         if self._transitions is not None:
             try:
-                self._transitions.append(inputs)
+                self._transitions.append(inputs, robots)
             except (OSError, sqlite3.Error):
                 self.end_transition_log()
 
@@ -208,7 +208,10 @@ class Generations:
             missing = min(max(saved.number - log.number, 0), len(saved.inputs))
             log.forget_after(saved.number - missing)
             self._transitions = InputLog.reopen(log)
-            self._transitions.append(saved.inputs[len(saved.inputs) - missing:])
+            self._transitions.append(
+                saved.inputs[len(saved.inputs) - missing:],
+                [saved.robots.get(saved.number - missing + place + 1, '')
+                 for place in range(missing)])
         except (Refused, OSError, sqlite3.Error) as error:
             self._refuse(path, error)
 

@@ -20,6 +20,8 @@ any SQLite browser, pandas or R opens it. Its tables:
   1 relocated, 2 interrupted) and ``state`` as given to ``Exploration``; the ``action`` that led
   there (-1 is RESET), or, for the other kinds, the one that was broken off (-2 if it was RESET, -1
   if there was none); and ``chain``, a CRC-32 over this row and all before it.
+- ``robots``: the ``number`` of an input, and the ``robot`` of several that has made it; there is
+  none of a RESET that the exploration has played without any, and none of a single robot.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -33,6 +35,7 @@ import json
 import os
 from pathlib import Path
 import sqlite3
+import sys
 from typing import Any
 import zlib
 
@@ -47,6 +50,9 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, state INTEGER NOT NULL,
                      action INTEGER NOT NULL, chain INTEGER NOT NULL);
 """
+_ROBOTS = """
+CREATE TABLE IF NOT EXISTS robots (number INTEGER PRIMARY KEY, robot TEXT NOT NULL);
+"""    # files of a version that knew of one robot alone have none
 
 Entry = tuple[Input, int, int]
 """Kind, state and action of an input."""
@@ -111,7 +117,7 @@ class InputLog:
         database = sqlite3.connect(draft)
         try:
             with database:
-                database.executescript(_SCHEMA)
+                database.executescript(_SCHEMA + _ROBOTS)
                 database.executemany('INSERT INTO meta VALUES (?, ?)', (
                     ('format', str(FORMAT)), ('identity', json.dumps(identity, sort_keys=True)),
                     ('point', text), ('sha256', _digest(text))))
@@ -128,18 +134,26 @@ class InputLog:
         """Open a file that was read, without the inputs that ``saved`` does not have."""
         log = cls(saved.path, saved.number, saved.chain)
         with log._database:
-            log._database.execute('DELETE FROM inputs WHERE number > ?', (saved.number,))
+            log._database.execute(_ROBOTS)
+            for table in ('inputs', 'robots'):
+                log._database.execute(f'DELETE FROM {table} WHERE number > ?', (saved.number,))
         return log
 
-    def append(self, inputs: Iterable[Entry]) -> None:
-        """Write inputs, all of them or none; they are on the disk when this returns."""
+    def append(self, inputs: Iterable[Entry], robots: Iterable[str] = ()) -> None:
+        """
+        Write inputs, all of them or none; they are on the disk when this returns.
+
+        :param robots: that have made these inputs, one for each; empty where none of several has.
+        """
         number, chain, rows = self._number, self._chain, []
+        named = [(place, robot) for place, robot in enumerate(robots, number + 1) if robot]
         for kind, state, action in inputs:
             number += 1
             chain = _link(chain, number, kind.value, state, action)
             rows.append((number, kind.value, state, action, chain))
         with self._database:
             self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?, ?)', rows)
+            self._database.executemany('INSERT INTO robots VALUES (?, ?)', named)
         self._number, self._chain = number, chain
 
     def close(self) -> None:
@@ -156,6 +170,7 @@ class Inputs:
     :param point: where it begins; None is the very beginning.
     :ivar number: of all its inputs, those before ``point`` included.
     :ivar inputs: those since.
+    :ivar robots: by the number of an input, the robot of several that has made it.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any],
@@ -165,6 +180,7 @@ class Inputs:
         self.point = point
         self.number = 0
         self.inputs: list[Entry] = []
+        self.robots: dict[int, str] = {}
 
     def replay(self, exploration: Exploration,
                abandoned: Callable[[], bool] = lambda: False) -> None:
@@ -200,13 +216,14 @@ class Saved(Inputs):
     def __init__(self, path: Path, identity: Mapping[str, Any] | None = None) -> None:
         super().__init__(path, {}, None)
         try:
-            meta, rows = _read(path)
+            meta, rows, robots = _read(path)
         except (sqlite3.Error, OSError) as error:
             raise Refused(f'{path} cannot be read: {error}') from None
         if meta.get('format') != str(FORMAT):
             raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
         with refusing(path):
             self._take(meta, rows, identity)
+            self.robots = {int(number): sys.intern(robot) for number, robot in robots}
 
     def _take(self, meta: Mapping[str, str], rows: Iterable[tuple[int, int, int, int, int]],
               identity: Mapping[str, Any] | None) -> None:
@@ -233,6 +250,7 @@ class Saved(Inputs):
         for kind, state, action in self.inputs:
             self.number += 1
             self.chain = _link(self.chain, self.number, kind.value, state, action)
+        self.robots = {place: robot for place, robot in self.robots.items() if place <= number}
 
     def _check_identity(self, wanted: Mapping[str, Any]) -> None:
         for name in (*wanted, *self.identity):
@@ -280,7 +298,8 @@ def remove(path: Path) -> None:
         path.with_name(path.name + companion).unlink(missing_ok=True)
 
 
-def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int, int]]]:
+def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int, int]],
+                               list[tuple[int, str]]]:
     if path.is_symlink() or not path.is_file():
         raise FileNotFoundError('no such file, or no regular one')
     database = sqlite3.connect(path)
@@ -295,9 +314,12 @@ def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int
         meta = dict(database.execute('SELECT key, value FROM meta').fetchall())
         rows = database.execute(
             'SELECT number, kind, state, action, chain FROM inputs ORDER BY number').fetchall()
+        robots = database.execute('SELECT number, robot FROM robots').fetchall() if (
+            database.execute("SELECT 1 FROM sqlite_master WHERE name = 'robots'").fetchone()
+        ) else []
     finally:
         database.close()
-    return meta, iter(rows)
+    return meta, iter(rows), robots
 
 
 def readable(path: Path) -> bool:

@@ -42,7 +42,14 @@ class ResumePoint(NamedTuple):
     state: Mapping[str, Any] | None
 
 
-Pending = list[Union[Entry, ResumePoint]]
+class _Made(NamedTuple):
+    """An input, and which of several robots has made it."""
+
+    entry: Entry
+    robot: str
+
+
+Pending = list[Union[_Made, ResumePoint]]
 
 
 class Store:
@@ -128,7 +135,7 @@ class Store:
         pace = Pace(exploration, number, since, spent, between)
 
         def keep(kind: Input, state: int, action: int) -> None:
-            self.append(kind, state, action)
+            self.append(kind, state, action, exploration.made_by)
             point = pace.point()
             if point is not None:
                 self.begin_generation(*point)
@@ -136,10 +143,10 @@ class Store:
         exploration.on_input = keep
         exploration.keeping_is_slow = pace.due
 
-    def append(self, kind: Input, state: int, action: int) -> None:
-        """Keep an input."""
+    def append(self, kind: Input, state: int, action: int, robot: str = '') -> None:
+        """Keep an input, and which of several robots has made it."""
         with self._pending_lock:
-            self._pending.append((kind, state, action))
+            self._pending.append(_Made((kind, state, action), robot))
 
     def begin_generation(self, number: int, state: Mapping[str, Any] | None) -> None:
         """Begin another file at a resume point, after ``number`` inputs; None is the beginning."""
@@ -197,16 +204,16 @@ class Store:
 
     def _write_first(self, pending: Pending) -> int:
         """Write a resume point, or the inputs before the next one; return how many entries."""
-        inputs: list[Entry] = []
+        made: list[_Made] = []
         for entry in pending:
             if isinstance(entry, ResumePoint):
-                if not inputs:
+                if not made:
                     self._files.create(*entry)
                     return 1
                 break
-            inputs.append(entry)
-        self._files.append(inputs)
-        return len(inputs)
+            made.append(entry)
+        self._files.append([each.entry for each in made], [each.robot for each in made])
+        return len(made)
 
     def _skip_to_last_point(self, pending: Pending) -> None:
         """Drop the inputs before the last resume point, which makes them superfluous."""

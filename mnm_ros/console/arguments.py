@@ -14,28 +14,28 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 from mnm_ros import interface
 from mnm_ros.console.argument_types import seconds, whole
+from mnm_ros.console.options import Options
 from mnm_ros.console.snapshot import Goal
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
-from mnm_ros.simulation.flat import driver_parameters, scenario_of
+from mnm_ros.simulation.flat import scenario_of
 from mnm_ros.simulation.yaml_reader import read
 
 EPILOG = """\
-Without --once and --changes it watches until Ctrl-C. With --robot nothing is simulated: an
-explorer is started that commands the robot whose robot side runs, in the ROS domain that is set.
-It takes its parameters from --params-file, and from the options and -p, which come last.
-Arguments for ROS, which all nodes get, come after --ros-args.
+With --robots each simulated robot is on its own in a world like that of the others. Without
+--once and --changes it watches until Ctrl-C. With --robot nothing is simulated: an
+explorer is started that commands the robot whose robot side runs, in the ROS domain that is set,
+or with --robots several. It takes its parameters from --params-file, and from the options and -p,
+which come last. Arguments for ROS, which all nodes get, come after --ros-args.
 
 exit status:
   0    the goal was reached and the hypothesis is right (with --robot nobody knows whether it is);
@@ -48,7 +48,7 @@ Set ROS_DOMAIN_ID to the value shown to look on with other ROS programs on this 
 """
 
 OWN_OPTIONS = (
-    'actions', 'delta', 'epsilon', 'preset', 'radius', 'scenario', 'seed', 'world')
+    'actions', 'delta', 'epsilon', 'preset', 'radius', 'robots', 'scenario', 'seed', 'world')
 """Parameters that have arguments of their own."""
 
 
@@ -57,87 +57,6 @@ SCENARIO = 'two_rooms'
 DEFAULTS: dict[str, Any] = {
     'seed': 0, 'preset': 'onboard', 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1}
 """Of what is simulated; the explorer of one's own robot has them from its parameters."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """
-    What to run and when to stop.
-
-    :ivar scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
-        robot of one's own.
-    :ivar world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
-    :ivar problem: what cmp_sim, diff_drive_sim and the explorer are given.
-    :ivar goal: when to stop; None to watch on.
-    :ivar timeout: in s; None for no limit.
-    :ivar parameters: pairs of a node and ``name:=value`` for it.
-    :ivar namespace: of all nodes.
-    :ivar params_file: of the explorer of one's own robot; '' for none.
-    :ivar ros_arguments: of all nodes, ``--ros-args`` before them.
-    :ivar page: whether the page is served, too.
-    """
-
-    scenario: scenarios.Scenario | None
-    world: worlds.World | None
-    problem: Problem
-    preset: str
-    seed: int
-    goal: Goal | None
-    timeout: float | None
-    parameters: tuple[tuple[str, str], ...]
-    namespace: str = '/'
-    params_file: str = ''
-    ros_arguments: tuple[str, ...] = ()
-    page: bool = False
-
-    @property
-    def title(self) -> str:
-        """Return what is explored."""
-        return self.scenario.name if self.scenario is not None else 'your robot'
-
-    @property
-    def settings(self) -> int:
-        """How many settings what is explored has; 0 if that is not known."""
-        return len(self.scenario.settings) if self.scenario is not None else 0
-
-    @property
-    def address(self) -> str:
-        """Return where the page is, for people; empty if there is none."""
-        given = dict(assignment.split(':=', 1) for node, assignment in self.parameters
-                     if node == 'dashboard')
-        host, port = given.get('host', '127.0.0.1'), given.get('port', '8080')
-        return f'page at http://{host}:{port}; ' if self.page else ''
-
-    def commands(self) -> dict[str, list[str]]:
-        """Return the arguments of each node, ``-m module --ros-args ...``, by its name."""
-        own = self._simulated(self.scenario) if self.scenario is not None else {'explorer': []}
-        if self.page:    # from which the robot can be sent to a state, which the navigator does
-            own |= {'navigator': [], 'dashboard': []}
-        for node, assignment in self.parameters:
-            own[node].append(assignment)
-        place = [] if self.namespace == '/' else ['-r', f'__ns:={self.namespace}']
-        file = ['--params-file', self.params_file] if self.params_file else []
-        return {node: ['-m', f'mnm_ros.nodes.{node}', '--ros-args', *place, *file, *(
-                    word for assignment in assignments for word in ('-p', assignment)),
-                    *self.ros_arguments]
-                for node, assignments in own.items()}
-
-    def _simulated(self, scenario: scenarios.Scenario) -> dict[str, list[str]]:
-        """Return what the options say about the parameters of each node."""
-        seed = f'seed:={self.seed}'
-        shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.epsilon!r}', seed]
-        actions = json.dumps(scenario.actions, ensure_ascii=False)
-        explorer = [*shared, f'actions:={actions}', f'preset:={self.preset}',
-                    f'delta:={self.problem.delta!r}']
-        if self.world is None:
-            path = json.dumps(str(scenario.path))
-            return {'cmp_sim': [*shared, f'scenario:={path}'], 'explorer': explorer}
-        path = json.dumps(str(self.world.path))
-        return {
-            'diff_drive_sim': [seed, f'world:={path}', 'real_time_factor:=0.0', 'tick:=0.1'],
-            'grid_driver': [f'{name}:={json.dumps(value)}' for name, value
-                            in driver_parameters(self.world).items()],
-            'explorer': [*explorer, 'step_timeout:=60.0']}
 
 
 def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
@@ -155,6 +74,10 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
         problem = Problem(len(scenario.actions) if scenario is not None else 1,
                           value['radius'], value['epsilon'], value['delta'])
         goal = _goal(given, scenario)
+        robots = given.robots or ()
+        if robots and given.changes and scenario is not None and world is None:
+            raise ValueError('argument --changes: not allowed with --robots but in a world, as '
+                             'what each robot is in changes after steps of its own')
         parameters = tuple(_parameter(text, nodes) for text in given.parameters)
         file = _params_file(given.params_file, scenario)
     except ValueError as error:
@@ -163,7 +86,7 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
         parameters = (*(('explorer', f'{name}:={value}') for name, value in said.items()),
                       *parameters)
     return Options(scenario, world, problem, value['preset'], value['seed'], goal, given.timeout,
-                   parameters, given.namespace, file, tuple(words[at:]), given.page)
+                   parameters, given.namespace, file, tuple(words[at:]), given.page, robots)
 
 
 def _subject(
@@ -215,6 +138,11 @@ def _parser(program: str) -> argparse.ArgumentParser:
     parser.add_argument(
         '--robot', action='store_true',
         help='simulate nothing: explore with the robot whose robot side runs')
+    parser.add_argument(
+        '--robots', type=interface.robots, metavar='N',
+        help='explore with N robots together, in the namespaces r1, r2 and so on, or in those '
+             "that are named: --robots 'kitchen hall'; with --robot those that are there, else "
+             'simulated ones')
     parser.add_argument(
         '--params-file', default='', metavar='FILE', help='of the explorer, with --robot')
     parser.add_argument(

@@ -24,7 +24,7 @@ def line(snapshot: Snapshot) -> str:
     return json.dumps({
         'phase': now.phase_name or None, 'status': now.status, 'round': now.count('round'),
         'hypothesis': now.hypothesis.stamp if now.hypothesis is not None else None,
-        'home': now.home, 'current': activity.current, 'known': now.known,
+        'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
         'candidates': sorted(now.candidates), 'beyond': now.beyond, 'lost': activity.lost,
         'steps': now.count('steps'), 'steps_per_second': now.number('steps_per_second'),
         'changes_noticed': now.count('changes_noticed'),
@@ -34,5 +34,6 @@ def line(snapshot: Snapshot) -> str:
         'tests': [asdict(test) for test in activity.tests],
         'progress': asdict(activity.progress) if activity.progress is not None else None,
         'seconds_left': now.seconds_left(), 'limit': activity.limit or None,
+        'robots': [asdict(robot) for robot in now.robots],
         'expected_steps': {str(state): steps for state, steps in activity.expected_steps.items()},
     }, separators=(',', ':'))

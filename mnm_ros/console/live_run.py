@@ -23,9 +23,9 @@ import time
 from typing import NamedTuple, TextIO
 
 from mnm_ros.console import display, summary
-from mnm_ros.console.arguments import Options
 from mnm_ros.console.grid import pictures
 from mnm_ros.console.observer import Listener
+from mnm_ros.console.options import Options
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.console.snapshot import Goal, Snapshot
 from mnm_ros.console.view import Frame
@@ -65,7 +65,7 @@ class LiveRun:
         with ExitStack() as stack:
             logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='mnm_ros_')))
             self._listener = stack.enter_context(Listener(
-                self._options.namespace, self._options.ros_arguments))
+                self._options.namespace, self._options.ros_arguments, self._options.robots))
             ended = 'the explorer' if self._options.scenario is None else 'all nodes'
             self._display = display.choose(self._out, Frame(
                 self._options.title, self._options.settings,
@@ -82,8 +82,8 @@ class LiveRun:
     def _start(self, logs: Path) -> None:
         self._started = time.monotonic()
         for node, arguments in self._options.commands().items():
-            self._children.append(
-                Child(node, [sys.executable, *arguments], logs / f'{node}.log', os.environ))
+            log = logs / f'{node.replace("/", "-")}.log'
+            self._children.append(Child(node, [sys.executable, *arguments], log, os.environ))
 
     def _stop(self) -> None:
         before = self._interrupt.times
@@ -149,7 +149,8 @@ class LiveRun:
         latest = self._next_report(judged)
         self._show(latest)
         shown = replace(
-            judged, report=latest.report, exploration_steps=latest.exploration_steps)
+            judged, report=latest.report, exploration_steps=latest.exploration_steps,
+            robots=latest.robots)
         if scenario is None or found is None:
             return Ending(summary.learnt(shown, seconds), 0)
         return Ending(summary.summary(shown, scenario, problem, found, seconds), int(not found.ok))
@@ -157,7 +158,8 @@ class LiveRun:
     def _next_report(self, snapshot: Snapshot) -> Snapshot:
         deadline = time.monotonic() + REPORT_S
         latest = snapshot
-        counts = self._options.scenario is not None and self._options.world is None
+        options = self._options
+        counts = options.scenario is not None and options.world is None and not options.robots
         # On a busy machine cmp_sim may be found later than the explorer.
         while time.monotonic() < deadline and (
                 latest.reports == snapshot.reports

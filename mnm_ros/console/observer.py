@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 import time
 from typing import Any
@@ -44,9 +44,10 @@ class Observer(Node):
     Keeps the latest message of each topic in ``snapshot``.
 
     :param namespace: of the explorer and the robot side.
+    :param robots: of several, those that are known before the explorer tells of them.
     """
 
-    def __init__(self, namespace: str = '/') -> None:
+    def __init__(self, namespace: str = '/', robots: Iterable[str] = ()) -> None:
         super().__init__('console', namespace=namespace)
         self.snapshot = Snapshot()
         self.phases = self._latest(String, 'phase', lambda m: {'phase': phase_of(m.data)})
@@ -62,10 +63,14 @@ class Observer(Node):
         self._exploration_steps: int | None = None
         self.create_subscription(
             Int64, 'exploration_steps', self._on_exploration_steps, wire.LATCHED)
-        self.change = self.create_client(Trigger, 'change')
+        self.changes = [self.create_client(Trigger, 'change')]
+        self._settings: dict[str, int] = {}    # true ones of robots
+        self._followed: set[str] = set()    # robots
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.policies: dict[int, Policy | None] = {}    # that were asked for, by target
         self._requests: Publisher | None = None
+        for robot in robots:
+            self._follow(robot)
 
     def ask(self, target: int) -> None:
         """Ask for the policy to a state, which is in ``policies`` once it was answered."""
@@ -119,7 +124,24 @@ class Observer(Node):
             self.snapshot = replace(
                 self.snapshot, report=report, reports=self.snapshot.reports + 1,
                 exploration_steps=self._exploration_steps)
-            self.snapshot = replace(self.snapshot, pace=self._pace())
+            robots = wire.decode_robots(message, self.get_namespace())
+            self.snapshot = replace(self.snapshot, pace=self._pace(), robots=robots)
+            for robot in robots:
+                self._follow(robot.name)
+
+    def _follow(self, robot: str) -> None:
+        """Hear what one of several robots says of itself."""
+        if robot in self._followed:
+            return
+        self._followed.add(robot)
+
+        def settled(message: Int64) -> dict[str, Any]:
+            self._settings[robot] = message.data
+            return {'true_setting': min(self._settings.values())}    # which all have reached
+
+        self._latest(String, f'{robot}/robot_side', self._described)
+        self._latest(Int64, f'{robot}/true_setting', settled)
+        self.changes.append(self.create_client(Trigger, f'{robot}/change'))
 
     def _pace(self) -> float | None:
         before, now = self.snapshot.pace, self.snapshot.number('steps_per_second')
@@ -134,16 +156,19 @@ class Listener:
 
     :param namespace: of the explorer and the robot side.
     :param ros_arguments: for the observer, ``--ros-args`` before them.
+    :param robots: as for the observer.
     """
 
-    def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = ()) -> None:
+    def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = (),
+                 robots: Iterable[str] = ()) -> None:
+        self._robots = tuple(robots)
         self._namespace = namespace
         self._ros_arguments = list(ros_arguments)
 
     def __enter__(self) -> Listener:
         # The caller handles signals itself, while rclpy's handlers would end the context.
         rclpy.init(args=self._ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
-        self._node = Observer(self._namespace)
+        self._node = Observer(self._namespace, self._robots)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         return self
@@ -167,8 +192,10 @@ class Listener:
         return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
 
     def change(self) -> None:
-        """Ask for the next setting."""
-        self._node.change.call_async(Trigger.Request())
+        """Ask for the next setting, wherever there is somebody to ask."""
+        for client in self._node.changes:
+            if client.service_is_ready():
+                client.call_async(Trigger.Request())
 
     def policy(self, target: int, timeout: float) -> Policy | None:
         """Ask for the policy to a state; None if there is none, or no answer in time."""

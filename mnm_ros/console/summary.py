@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mnm_ros.console.snapshot import Snapshot
-from mnm_ros.console.wording import known, LABEL, setting, stamp, whole
+from mnm_ros.console.wording import known, LABEL, robots, setting, stamp, whole
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
@@ -41,6 +41,7 @@ def learnt(snapshot: Snapshot, seconds: float) -> list[str]:
         ('hypothesis', stamp(snapshot)),
         ('known', known(snapshot)),
         ('steps', whole(snapshot.count('steps'))),
+        *_robots(snapshot),
         ('wall time', f'{seconds:.1f} s from the start of the explorer to the goal'),
     ]), '', 'The explorer has ended; nobody here knows whether its hypothesis is right.']
 
@@ -63,10 +64,16 @@ def summary(
         ('steps', whole(snapshot.count('steps'))),
         *([] if snapshot.exploration_steps is None else    # only cmp_sim counts them
           [('exploration', f'{whole(snapshot.exploration_steps)} steps')]),
+        *_robots(snapshot),
         ('wall time', f'{seconds:.1f} s from the start of the nodes to the goal'),
     ]
     return [*_lines(rows), '',
             'The hypothesis is right.' if found.ok else 'The hypothesis is wrong.']
+
+
+def _robots(snapshot: Snapshot) -> list[tuple[str, str]]:
+    return [('' if index else 'robots', line)
+            for index, line in enumerate(robots(snapshot, len(snapshot.robots)))]
 
 
 def _lines(rows: Iterable[tuple[str, str]]) -> list[str]:

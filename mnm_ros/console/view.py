@@ -34,6 +34,7 @@ _DECISIONS = 26   # columns, at least, of the decisions where all stands below e
 _BAR = 20         # columns of a bar
 _SILENT = 5.0     # s without diagnostics, which come once a second
 _TESTS = 6        # that are shown where there is room
+_ROBOTS = 6       # that are shown, of several
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,8 @@ class View:
         if now.activity.lost:
             yield 'lost', Text(wording.numbered(now.activity.lost, room), 'bold red')
         yield 'steps', self._steps()
+        for index, line in enumerate(wording.robots(now, _ROBOTS)):
+            yield '' if index else 'robots', wording.clip(line, room)
         yield 'changes', (f'{wording.whole(now.count("changes_noticed"))} noticed, '
                           f'{wording.whole(now.count("changes_relearnt"))} relearnt')
         if now.exploration_steps is not None:    # only cmp_sim counts them

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from math import inf
 
 from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.heard import RobotHeard
 
 LABEL = 16    # columns of what a figure is called
 LINE = 160     # characters of a line that may be cut
@@ -84,6 +85,28 @@ def clip(text: str, width: int) -> str:
     return (line[:max(0, width - 3)] + '...')[:max(0, width)]
 
 
+def robots(snapshot: Snapshot, most: int) -> list[str]:
+    """
+    Return a line for each robot, if there are several, or for as many as fit.
+
+    Those that do nothing come first if there is not room for all.
+
+    :param most: lines.
+    """
+    found = snapshot.robots
+    if len(found) > most:
+        found = tuple(sorted(found, key=lambda robot: robot.level == 'ok'))[:max(0, most - 1)]
+    lines = [f'{robot.name}: {whole(robot.steps)} steps, {_place(snapshot, robot)}, {robot.status}'
+             for robot in found]
+    left = len(snapshot.robots) - len(found)
+    return [*lines, f'and {left:,} more'] if left and most > 0 else lines
+
+
+def _place(snapshot: Snapshot, robot: RobotHeard) -> str:
+    place = robot.place
+    return 'nobody knows where' if place is None else f'in {snapshot.description.label(place)}'
+
+
 def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
     """Return a line for each change of the phase, round, states, status and setting."""
     lines = []
@@ -95,6 +118,9 @@ def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
         lines.append(f'known {known(after, LINE)}')
     if after.status != before.status:
         lines.append(f'status: {after.status}')
+    said = {robot.name: robot.status for robot in before.robots}
+    lines += [f'robot {robot.name}: {robot.status}' for robot in after.robots
+              if robot.status != said.get(robot.name)]
     if after.true_setting != before.true_setting:
         lines.append(f'true setting {setting(after.true_setting, settings)}')
     return lines

@@ -37,12 +37,13 @@ class WorldView:
         self._marks = (
             ('x', frozenset(activity.lost)), ('o', frozenset(snapshot.known)),
             ('?', snapshot.candidates), ('-', frozenset(snapshot.beyond)), ('+', snapshot.seen))
-        self._current, self._home = activity.current, snapshot.home
+        self._occupied, self._home = snapshot.occupied, snapshot.home
+        self._around = self._occupied[0] if self._occupied else None
         self._used: dict[str, None] = {}
 
     def map(self, picture: Picture, rows: int, columns: int) -> list[Text]:    # noqa: A003
         """Return the rows of a map; if there is not room for all, the part around the robot."""
-        part = window(picture, rows, (columns + 1) // 2, self._current)
+        part = window(picture, rows, (columns + 1) // 2, self._around)
         return [Text(' ').join(self._cell(letter, states) for letter, states in cells)
                 for cells in part]
 
@@ -50,8 +51,8 @@ class WorldView:
         """Return lines with the states and where actions have led to, as many as there is room."""
         states = list(self._in_order())
         room = len(states) if len(states) <= rows else max(0, rows - 1)
-        if self._current in states[room:] and room:
-            states = [*states[:room - 1], self._current, *states[room - 1:]]
+        if self._around in states[room:] and room:
+            states = [*states[:room - 1], self._around, *states[room - 1:]]
         lines = [self._line(state, columns) for state in states[:room]]
         if room < len(states):
             more = len({*states[room:]} - {*states[:room]})
@@ -75,7 +76,7 @@ class WorldView:
         best = min(marks, key=list(MARKS).index, default=letter)
         # Doors have letters of their own, and are seen until they are known.
         shown = letter if best == '.' or letter == 'S' else best
-        return self._styled(shown, self._current in states)
+        return self._styled(shown, any(state in states for state in self._occupied))
 
     def _styled(self, mark: str, here: bool = False) -> Text:
         style = MARKS.get(mark, ('', ''))[1]
@@ -96,7 +97,7 @@ class WorldView:
     def _line(self, state: int, columns: int) -> Text:
         snapshot = self._snapshot
         line = Text.assemble(
-            self._styled('@') if state == self._current else ' ', ' ',
+            self._styled('@') if state in self._occupied else ' ', ' ',
             self._styled(self.mark(state)), f' {snapshot.description.label(state)}  ')
         arcs = list(_arcs(snapshot, state))
         for index, arc in enumerate(arcs):

@@ -82,6 +82,8 @@ class Exploration(Run):
     :ivar on_input: called after each input with its kind, the state (0 where there is none) and
         the action that led there. If none did, it is the action that was asked for and will not
         be observed any more, ``RESET_OPEN`` if that is RESET, or RESET if none was asked for.
+    :ivar made_by: the robot that has made what is taken in now, for ``on_input``, if there are
+        several; empty for what none of them has.
     :ivar keeping_is_slow: whether ``on_input`` may take long now, as it keeps a resume point.
     :ivar on_hypothesis: called with what is known when that has changed.
     :ivar on_event: called with each decision.
@@ -89,6 +91,7 @@ class Exploration(Run):
     """
 
     on_input: Callable[[Input, int, int], None] | None = None
+    made_by = ''
     keeping_is_slow: Callable[[], bool] | None = None
     on_hypothesis: Callable[[Hypothesis | None], None] | None = None
     on_event: Callable[[Event], None] | None = None

@@ -55,7 +55,8 @@ def _met(facts: Facts) -> Iterator[int]:
         yield state
         for following in actions.values():
             yield from following
-    yield from (state for state in (facts.home, facts.activity.current) if state is not None)
+    yield from (state for state in (facts.home, facts.activity.current, *facts.occupied)
+                if state is not None)
 
 
 def draw(facts: Facts, places: Places) -> Layers:
@@ -72,7 +73,7 @@ def draw(facts: Facts, places: Places) -> Layers:
         'states': [[str(state), *_rounded(where[state]), kind, _short(facts, state),
                     facts.description.label(state)] for state, kind in shown.items()],
         'home': _spot(facts.home, where),
-        'current': _spot(facts.activity.current, where),
+        'current': [spot for state in facts.occupied if (spot := _spot(state, where))],
         'robot': _robot(facts, places),
     }
 

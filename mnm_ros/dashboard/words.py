@@ -132,6 +132,17 @@ def evidence_table(facts: Facts) -> str:
         f'style="width:{row.share:.0%}"></div></div></div>' for row in evidence(facts))
 
 
+def robots_table(facts: Facts) -> str:
+    """Return how each of several robots is, as HTML; empty for one without a name."""
+    rows = ''.join(
+        f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
+        f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
+        f'<td>{"" if robot.place is None else escape(facts.description.label(robot.place))}</td>'
+        f'<td>{escape(robot.status)}</td></tr>' for robot in facts.robots)
+    return ('<table><tr><th>robot</th><th>steps</th><th>state</th><th>what it is doing</th></tr>'
+            f'{rows}</table>') if rows else ''
+
+
 def _test(facts: Facts, test: Evidence) -> str:
     what = _KINDS.get(test.kind, test.kind)
     state = '' if test.state is None else f' {facts.description.label(test.state)}'

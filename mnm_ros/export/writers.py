@@ -89,18 +89,26 @@ def states_csv(learnt: Learnt) -> bytes:
 
 
 def log_csv(learnt: Learnt) -> bytes:
-    """Return everything that the exploration has learnt from, in its order."""
+    """
+    Return everything that the exploration has learnt from, in its order.
+
+    The last column, with several robots, is the one that has made the step.
+    """
     assert learnt.saved is not None
+    first = learnt.saved.number - len(learnt.saved.inputs) + 1
+    robots = learnt.saved.robots
     rows: list[tuple[Any, ...]] = []
     before: int | None = None
-    for number, (kind, state, action) in enumerate(learnt.saved.inputs, start=1):
+    for number, (kind, state, action) in enumerate(learnt.saved.inputs, first):
         after = None if kind is Input.INTERRUPTED else state
         observed = kind is Input.OBSERVED
         rows.append((number, kind.name.lower(), before if observed else None,
                      action if observed else None,
-                     learnt.description.action_name(action) if observed else None, after))
+                     learnt.description.action_name(action) if observed else None, after,
+                     *([robots.get(number)] if robots else [])))
         before = after
-    return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next'), rows)
+    return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
+                 *(['robot'] if robots else [])), rows)
 
 
 def log_mcap(learnt: Learnt) -> bytes:

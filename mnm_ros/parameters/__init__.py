@@ -27,7 +27,7 @@ from mnm_ros.parameters.values import Parameters
 
 REQUIRED: Mapping[str, object] = {
     'actions': ['east', 'west', 'south', 'north'], 'environment': 'FrozenLake-v1',
-    'scenario': 'two_rooms', 'world': 'two_room_flat'}
+    'robots': ['r1', 'r2'], 'scenario': 'two_rooms', 'world': 'two_room_flat'}
 """Parameters without a default that a node could start with; an example of each."""
 
 

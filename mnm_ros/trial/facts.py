@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 import math
@@ -143,6 +144,8 @@ class Facts:
         return [(name, value) for name, value in (
             ('time', span),
             ('steps', f'{exploration.steps:,}'),
+            *((f'steps of {robot}', f'{number:,}') for robot, number in sorted(
+                Counter(self._saved.robots.values()).items())),
             ('first hypothesis', f'after {first:,} steps' if first and whole
              else '' if first else 'not yet'),
             ('known states', str(len(self.policies)) if self.policies else 'none'),

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 import hashlib
 import os
@@ -32,8 +33,10 @@ from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.simulation.robots import Manner, Robots
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -102,6 +105,47 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
     drive(second, other, 3000)
     assert same(first, second)
     store.close()
+
+
+def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
+    """Of a file without that, from before there were several, everything else is read."""
+    exploration = Exploration(SETTINGS)
+    store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
+    keep(exploration, store)
+    robots = Robots(Fleet(exploration, 2, 8.0), [Simulator(CORRIDOR, seed) for seed in range(3)],
+                    [Manner(), Manner(lambda state, *_: 9.0 * (state == 1), joins=20.0),
+                     Manner(dies=50.0)])
+    while exploration.hypothesis is None:
+        robots.step()
+    assert store.flush()
+    store.close()
+    path = tmp_path / 'explorer.log.sqlite'
+    log = Saved(path)
+    made = Counter(log.robots.values())
+    assert {*made} == {'robot 0', 'robot 1', 'robot 2'}
+    broken = {log.robots.get(number) for number, (kind, *_) in enumerate(log.inputs, 1)
+              if kind is Input.INTERRUPTED}
+    assert broken - {None} <= {'robot 1', 'robot 2'} and 'robot 1' in broken
+    resets = {number for number, (_, _, action) in enumerate(log.inputs, 1) if action == RESET}
+    assert not resets & {*log.robots}
+    assert f'of robot robot 2: {made["robot 2"]}' in describe(path)
+    log.forget_after(log.number - 2)
+    assert max(log.robots) <= log.number
+    InputLog.reopen(log).close()
+    assert Saved(path).robots == log.robots
+    second, store = restored(tmp_path)
+    assert same(exploration, second)
+    store.close()    # and what the log lacked is there again
+    assert Counter(Saved(path).robots.values()) == made
+    database = sqlite3.connect(path)
+    database.execute('DROP TABLE robots')
+    database.close()
+    old = Saved(path)
+    assert old.robots == {} and same(exploration, revive(old))
+    old_log = InputLog.reopen(old)
+    old_log.append([(Input.OBSERVED, 1, 0)], ['r1'])
+    old_log.close()
+    assert Saved(path).robots == {old.number + 1: 'r1'}
 
 
 def test_one_explorer_of_a_name_at_a_time(tmp_path: Path) -> None:
@@ -342,7 +386,7 @@ def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> 
     other.close()
 
 
-def full(log: InputLog, inputs: object) -> None:
+def full(log: InputLog, *inputs: object) -> None:
     raise sqlite3.OperationalError('database or disk is full')
 
 

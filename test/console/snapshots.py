@@ -12,9 +12,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mnm_ros.console.snapshot import phase_of, Snapshot
 from mnm_ros.core.activity import Activity, Evidence, Progress
 from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.heard import RobotHeard
 from mnm_ros.robot_description import RobotDescription
 
 
@@ -42,3 +45,8 @@ BUILDING = Snapshot(
         tests=(Evidence('policy', 7, None, 3.1, 5.3), Evidence('transition', 7, 1, 1.0, 5.3)),
         progress=Progress('first hypothesis', 812, 2838, 1800, 5000), candidates=(5, 6),
         limit=8.0))
+
+FLEET = replace(BUILDING, robots=(
+    RobotHeard('r1', 'ok', 'exploring', 1406, 3), RobotHeard('deck/r2', 'warning',
+    'waiting for robot: nobody publishes /deck/r2/state', 12, None),
+    RobotHeard('r3', 'ok', 'exploring', 1399, 6)))

@@ -113,7 +113,30 @@ def test_a_namespace_is_that_of_all_nodes() -> None:
     assert all(words[2:5] == ['--ros-args', '-r', '__ns:=/robot_1'] for words in commands.values())
 
 
+def test_a_fleet_has_simulators_of_its_own() -> None:
+    options = parse(['corridor', '--robots', '3', '--page', '--seed', '7', '-p', 'latency:=0.01'])
+    commands = options.commands()
+    assert [*commands] == ['r1/cmp_sim', 'r2/cmp_sim', 'r3/cmp_sim', 'explorer', 'dashboard']
+    assert commands['r3/cmp_sim'][:5] == [
+        '-m', 'mnm_ros.nodes.cmp_sim', '--ros-args', '-r', '__ns:=/r3']
+    assert {'seed:=9', 'latency:=0.01'} <= {*commands['r3/cmp_sim']}
+    assert 'robots:=["r1", "r2", "r3"]' in after('explorer', commands)
+    assert options.title == 'corridor, 3 robots'
+    driven = parse(['two_room_flat', '--robots', 'a deck/b', '--namespace', 'n', '--changes', '1']
+                   ).commands()
+    assert [*driven] == ['a/diff_drive_sim', 'a/grid_driver', 'deck/b/diff_drive_sim',
+                         'deck/b/grid_driver', 'explorer']
+    assert '__ns:=/n/deck/b' in driven['deck/b/grid_driver']
+    assert 'publish_clock:=false' in driven['a/diff_drive_sim']
+    own = parse(['--robot', '--robots', 'a b']).commands()
+    assert own == {'explorer': ['-m', 'mnm_ros.nodes.explorer', '--ros-args',
+                                '-p', 'robots:=["a", "b"]']}
+
+
 @pytest.mark.parametrize('arguments, message', [
+    (['--robots', 'r1 r1'], "argument --robots: invalid robots value: 'r1 r1'"),
+    (['--robots', '2', '--changes', '1'], 'not allowed with --robots but in a world'),
+    (['--robot', '-p', 'robots:=[r1]'], 'argument of its own'),
     (['nowhere'], 'two_rooms'),
     (['--radius', '0.5'], 'radius is 0.5'),
     (['--radius', 'far'], 'far'),

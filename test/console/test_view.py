@@ -27,7 +27,7 @@ from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.described import describe
 import pytest
 from rich.console import Console
-from snapshots import BUILDING, FULL
+from snapshots import BUILDING, FLEET, FULL
 
 FRAME = Frame('two rooms', 2, 'Ctrl-C ends both nodes')
 GRID: Picture = ((('S', (0,)), ('.', (1,)), ('.', (5,))), (('.', (3,)), ('#', ()), ('.', (4,))))
@@ -73,6 +73,16 @@ def test_it_shows_how_far_it_is_before_the_first_hypothesis(
         assert part in text
     assert ('1 of 5.3: transition 7 west' in text) == (bars == 3)
     assert sum('\u2501' in line for line in lines) == bars
+
+
+@pytest.mark.parametrize('width, height', [(80, 40), (200, 50)])
+def test_it_shows_where_several_robots_are(width: int, height: int) -> None:
+    lines = shown(FLEET, (), width, height)
+    assert any('robots' in line and 'r1: 1,406 steps, in 3, exploring' in line
+               for line in lines)
+    # State 3 is also that of the exploration, in which nobody is if there are several.
+    marked = [line.partition('@')[2].split()[1] for line in lines if re.search('@ [+?]', line)]
+    assert marked == ['6', '3'] or marked == ['3', '6'], lines
 
 
 def test_what_it_is_doing_is_not_said_twice() -> None:

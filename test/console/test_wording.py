@@ -17,11 +17,11 @@ import json
 
 from mnm_ros.console import as_json
 from mnm_ros.console.snapshot import Goal, phase_of, Snapshot
-from mnm_ros.console.wording import changed, clip, duration, numbered, progress
+from mnm_ros.console.wording import changed, clip, duration, numbered, progress, robots
 from mnm_ros.core.activity import Activity
 from mnm_ros.core.exploration import Phase
 import pytest
-from snapshots import BUILDING, FULL
+from snapshots import BUILDING, FLEET, FULL
 
 
 def test_changed_tells_what_is_new_once() -> None:
@@ -29,6 +29,32 @@ def test_changed_tells_what_is_new_once() -> None:
         'phase checking/evaluation', 'round 2', 'known 2: 0 1',
         'status: round 2: state 17 added', 'true setting 1 (of 0..1)']
     assert changed(FULL, FULL, 2) == []
+
+
+def test_robots_as_json() -> None:
+    found = json.loads(as_json.line(FLEET))
+    assert found['robots'][1] == {
+        'name': 'deck/r2', 'level': 'warning', 'steps': 12, 'place': None,
+        'status': 'waiting for robot: nobody publishes /deck/r2/state'}
+    assert found['current'] is None and json.loads(as_json.line(BUILDING))['current'] == 3
+    assert json.loads(as_json.line(BUILDING))['robots'] == []
+
+
+def test_each_robot_has_a_line_and_those_that_do_nothing_come_first() -> None:
+    assert robots(FULL, 3) == []
+    assert robots(FLEET, 3) == [
+        'r1: 1,406 steps, in 3, exploring',
+        'deck/r2: 12 steps, nobody knows where, waiting for robot: nobody publishes '
+        '/deck/r2/state', 'r3: 1,399 steps, in 6, exploring']
+    assert [line.split()[0] for line in robots(FLEET, 2)] == ['deck/r2:', 'and']
+    assert robots(FLEET, 2)[-1] == 'and 2 more' and robots(FLEET, 0) == []
+
+
+def test_what_keeps_a_robot_is_told_once() -> None:
+    assert 'robot r1: exploring' in changed(BUILDING, FLEET, 2)
+    back = replace(FLEET, robots=(*FLEET.robots[:1], replace(
+        FLEET.robots[1], level='ok', status='exploring', steps=13, place=1), FLEET.robots[2]))
+    assert changed(FLEET, back, 2) == ['robot deck/r2: exploring']
 
 
 def test_changed_ignores_the_detail_of_the_phase_and_the_counters() -> None:

@@ -22,6 +22,7 @@ from mnm_ros.core.policy import Policy
 from mnm_ros.dashboard.facts import Facts, Ground
 from mnm_ros.dashboard.picture import draw, kinds, policy_arrows
 from mnm_ros.dashboard.places import _radii, Places
+from mnm_ros.heard import RobotHeard
 from mnm_ros.robot_description import RobotDescription
 import pytest
 
@@ -66,11 +67,20 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
     assert states['99'][2] > states['0'][2] + 2 * states['0'][3]
     assert states['0'][4:] == ['known', 'r0c0', 'r0c0 (0)'] and states['99'][5] == '99'
     assert layers['walls'] == 'M0.5 -0.5L3.5 -0.5'
-    assert layers['home'][:2] == [1, -1] and layers['current'][:2] == [2, -1]
+    assert layers['home'][:2] == [1, -1] and [spot[:2] for spot in layers['current']] == [
+        [2, -1]]
     assert layers['robot'] == [2, -1, -90]
     left, top, width, height = layers['box']
     assert left < 0.5 and left + width > 3.5 and top < -1 and top + height > states['99'][2]
     json.dumps(layers, allow_nan=False)
+
+
+def test_several_robots_are_where_they_are_and_not_where_the_exploration_is() -> None:
+    facts = Facts(known=(0, 1), description=GRID, activity=Activity(current=1), robots=(
+        RobotHeard('r1', 'ok', 'exploring', 3, 0), RobotHeard('r2', 'ok', 'exploring', 3, 2),
+        RobotHeard('r3', 'ok', 'exploring', 3, 2), RobotHeard('r4', 'warning', 'no answer')))
+    assert [spot[:2] for spot in draw(facts, Places())['current']] == [[1, -1], [3, -1]]
+    assert draw(Facts(known=(0,)), Places())['current'] == []
 
 
 def test_arrows_have_the_weight_of_their_probability_and_keep_clear_of_states() -> None:
@@ -131,7 +141,7 @@ def test_a_state_waits_for_the_transitions_that_led_there() -> None:
     chain = {state: {0: {state + 1: 1}} for state in range(5)}
     early = draw(Facts(known=(0,), counts=chain, activity=Activity(
         current=6, candidates=(6,), home=0)), places)
-    assert '6' not in by_id(early) and early['current'] is None
+    assert '6' not in by_id(early) and early['current'] == []
     chain[5] = {0: {6: 1}}
     states = by_id(draw(Facts(known=(0,), counts=chain), places))
     assert math.dist(states['5'][1:3], states['6'][1:3]) < 1.5

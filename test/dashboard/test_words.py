@@ -16,6 +16,7 @@ from mnm_ros.core.activity import Activity, Evidence, Progress
 from mnm_ros.dashboard import words
 from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.timeline import Timeline
+from mnm_ros.heard import RobotHeard
 from mnm_ros.robot_description import RobotDescription
 import pytest
 
@@ -54,6 +55,14 @@ def test_who_is_not_there_is_told() -> None:
     assert where in words.presence(Facts(), 100.0, where)
     assert words.presence(Facts(heard=99.0), 100.0, where) == ''
     assert 'silent for 12 s' in words.presence(Facts(heard=88.0), 100.0, where)
+
+
+def test_each_robot_of_several_has_a_row() -> None:
+    assert words.robots_table(Facts()) == ''
+    table = words.robots_table(Facts(description=DESCRIPTION, robots=(
+        RobotHeard('r1', 'ok', 'exploring', 1234, 7), RobotHeard('r2', 'error', 'fault: <b>'))))
+    assert '<tr class="ok"><td>r1</td><td>1,234</td><td>door (7)</td><td>exploring</td>' in table
+    assert '<tr class="error"><td>r2</td><td></td><td></td><td>fault: &lt;b&gt;</td>' in table
 
 
 def test_figures_to_be_seen_first() -> None:

@@ -157,6 +157,16 @@ def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
     assert all(before[5] == after[2] for before, after in zip(steps, steps[1:]))
 
 
+def test_the_log_of_several_robots_names_them(folder: Path) -> None:
+    learnt = files.read(folder, log=True)
+    assert learnt.saved is not None
+    learnt.saved.robots.update({2: 'r1', 1502: 'deck/r2'})
+    head, first, second, *_, last = FORMATS['log-csv'].write(learnt).decode().splitlines()
+    assert head == 'number,kind,state,action,action_name,next,robot'
+    assert first == '1,observed,,-1,RESET,0,' and second.endswith(',r1')
+    assert last == '1502,interrupted,,,,,deck/r2'
+
+
 def test_the_log_is_written_as_a_bag_that_can_be_replayed(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip('rosbags')
     from mnm_ros.bags.inputs import Recorded

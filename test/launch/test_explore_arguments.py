@@ -71,6 +71,52 @@ def test_all_nodes_in_one_process_on_request(tmp_path: Path) -> None:
     assert not any('use_sim_time' in word or 'preset' in word for word in words)
 
 
+def test_each_robot_of_a_fleet_has_a_simulator_in_its_namespace() -> None:
+    module = load('explore')
+    made = context(module, robots='3', namespace='hall', seed='5', dashboard='true')
+    explorer, *simulators, page = module._nodes(made)
+    given = explorer._Node__ros_arguments
+    assert 'robots:=["r1", "r2", "r3"]' in given and explorer._Node__node_namespace == '/hall'
+    assert page._Node__node_namespace == '/hall'
+    assert [node._Node__node_namespace for node in simulators] == [
+        '/hall/r1', '/hall/r2', '/hall/r3']
+    assert [parameters(node, made)['seed'] for node in simulators] == [5, 6, 7]
+
+
+def test_a_fleet_may_be_named_in_the_parameters_instead(tmp_path: Path) -> None:
+    path = params_file(tmp_path, """
+        /**/explorer: {ros__parameters: {actions: [east], robots: [a, deck/b]}}
+        /**/cmp_sim: {ros__parameters: {seed: 4}}""")
+    module = load('explore')
+    made = context(module, params_file=path)
+    _, *simulators = module._nodes(made)
+    assert [node._Node__node_namespace for node in simulators] == ['/a', '/deck/b']
+    assert [parameters(node, made)['seed'] for node in simulators] == [4, 5]
+    assert len(nodes(params_file=path, sim='false')) == 1
+
+
+@pytest.mark.parametrize(('given', 'said'), [
+    ({'robots': 'r1 r1'}, "robots is 'r1 r1', expected how many, such as 3"),
+    ({'robots': '0'}, "robots is '0', expected how many"),
+    ({'robots': '/r1'}, "robots is '/r1', expected how many"),
+    ({'robots': '2', 'navigator': 'true'}, 'navigator is true with the robots r1 r2, expected')])
+def test_fleets_that_cannot_be(given: dict[str, str], said: str) -> None:
+    with pytest.raises(RuntimeError) as error:
+        nodes(**given)
+    assert said in str(error.value)
+
+
+def test_one_process_for_each_namespace_of_a_fleet() -> None:
+    module = load('explore')
+    made = context(module, one_process='true', robots='r1 r2', scenario='corridor')
+    lines = [[perform_substitutions(made, part) for part in process.cmd]
+             for process in module._nodes(made)]
+    assert [words[3:5] for words in lines] == [
+        ['run', 'explorer'], ['run', 'cmp_sim'], ['run', 'cmp_sim']]
+    assert 'explorer:robots:=["r1", "r2"]' in lines[0] and '__ns:=/' in lines[0]
+    assert {'__ns:=/r2', 'cmp_sim:seed:=1'} <= {*lines[2]}
+
+
 def test_without_simulation_the_robot_side_may_name_the_actions(tmp_path: Path) -> None:
     path = params_file(tmp_path, '/b/explorer: {ros__parameters: {actions: [east]}}')
     explorer, = nodes(params_file=path, sim='false', namespace='a')

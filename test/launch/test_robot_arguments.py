@@ -60,6 +60,24 @@ def test_all_nodes_in_one_process_on_request() -> None:
     assert 'diff_drive_sim:use_sim_time:=true' not in words
 
 
+@pytest.mark.parametrize(('sim', 'executables'), [
+    ('true', ['explorer', 'grid_driver', 'diff_drive_sim', 'grid_driver', 'diff_drive_sim']),
+    ('false', ['explorer', 'grid_driver', 'grid_driver'])])
+def test_each_robot_of_a_fleet_has_its_own_driver_and_time(
+        sim: str, executables: list[str]) -> None:
+    module = load('robot')
+    made = context(module, robots='2', sim=sim)
+    nodes = module._robot(made)
+    assert [node.node_executable for node in nodes] == executables
+    assert [node._Node__node_namespace for node in nodes] == (
+        ['/', '/r1', '/r1', '/r2', '/r2'] if sim == 'true' else ['/', '/r1', '/r2'])
+    for number, node in enumerate(nodes[2::2]):
+        given = parameters(node, made)
+        if sim == 'true':
+            assert given['publish_clock'] is False and given['seed'] == number
+    assert parameters(nodes[0], made).get('use_sim_time') is (False if sim == 'true' else None)
+
+
 @pytest.mark.parametrize('each', ['explore', 'robot'])
 def test_every_robot_takes_it_as_asked(each: str) -> None:
     module = load('robots')

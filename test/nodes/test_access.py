@@ -65,6 +65,7 @@ def used(peer: Peer, node: str, namespace: str) -> Granted:
 
 @pytest.mark.parametrize(('enclave', 'parameters'), [
     ('/mnm_ros/explorer', {'actions': ['east'], 'reset_mode': 'service'}),
+    ('/mnm_ros/explorer', {'actions': ['east'], 'reset_mode': 'service', 'robots': ['deck/r1']}),
     ('/mnm_ros/advisor', {'actions': ['east'], 'advisory': True}),
     ('/mnm_ros/cmp_sim', {'scenario': 'corridor'}),
     ('/mnm_ros/diff_drive_sim', {'world': 'one_room'}),
@@ -74,7 +75,8 @@ def used(peer: Peer, node: str, namespace: str) -> Granted:
     ('/mnm_ros/preflight', {'actions': ['east']})])
 def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: str,
                                           parameters: dict[str, object]) -> None:
-    namespace, node, rights = granted(security.policy(NAMESPACE), enclave)
+    robots = parameters.get('robots', [])
+    namespace, node, rights = granted(security.policy(NAMESPACE, robots), enclave)
     assert namespace == NAMESPACE
     if os.environ.get('ROS_DISTRO') == 'humble':
         rights['reply'] = {name for name in rights['reply']
@@ -85,7 +87,8 @@ def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: 
         assert BOND in rights['publish'] and BOND in rights['subscribe']
     rights = {right: names - {BOND} for right, names in rights.items()}
     if enclave == '/mnm_ros/explorer':
-        start('cmp_sim', namespace=NAMESPACE, scenario='corridor')    # else it publishes no action
+        where = '/'.join((NAMESPACE, *robots))
+        start('cmp_sim', namespace=where, scenario='corridor')    # else it publishes no action
     start(node, namespace=NAMESPACE, use_sim_time=True, **parameters)
     peer.wait_for(lambda: (node, NAMESPACE) in peer.node.get_node_names_and_namespaces(),
                   'the node')

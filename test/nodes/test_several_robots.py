@@ -15,7 +15,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+import json
 from pathlib import Path
+import re
+import subprocess
+import sys
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from faulty_robot import end, FaultyRobot, is_right, learns, Step
@@ -184,3 +188,17 @@ def test_descriptions_are_those_of_each_robot(
     peer.wait_for(lambda: 'r2' in reports.of and 'up' in reports.of['r2'].message, 'the reason')
     assert not [action for _, action in bad.received if action != -1]
     assert process.stop() == 0
+
+
+def test_the_command_shows_each_robot_and_judges_what_came_of_it(
+        scenario: str, tmp_path: Path) -> None:
+    command = [sys.executable, '-m', 'mnm_ros', 'explore', scenario, '--robots', 'r1 deck/r2',
+               '--once', '--timeout', '60', '-p', f'explorer:record:={tmp_path / "record"}']
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'The hypothesis is right.' in done.stdout and 'true setting    0' in done.stdout
+    steps = [int(figure.replace(',', '')) for figure in re.findall(
+        r'(?:robots *| {16})(?:r1|deck/r2): ([0-9,]+) steps, in [^,]+, exploring', done.stdout)]
+    assert len(steps) == 2 and all(steps)
+    assert re.search(r'robot deck/r2: exploring', done.stdout)
+    assert sum(steps) <= json.loads((tmp_path / 'record').read_text())['steps'] + 2

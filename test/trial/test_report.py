@@ -25,10 +25,12 @@ from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial import report
+from mnm_ros.trial.facts import Facts
 from mnm_ros.trial.replay import replay
 import pytest
 
@@ -95,6 +97,15 @@ def test_the_replay_ends_where_the_exploration_did(trial: Trial) -> None:
         played[action] += sum(seen.values())
     assert summary.actions == played and RESET in played
     assert summary.exploration.changes_noticed == trial.exploration.changes_noticed >= 1
+
+
+def test_it_is_told_what_each_of_several_robots_has_made(trial: Trial) -> None:
+    saved = Saved(log(trial))
+    facts = Facts(saved, replay(saved), RobotDescription(('a',)))
+    assert not [name for name, _ in facts.overview('') if name.startswith('steps of')]
+    saved.robots.update(dict.fromkeys(range(1, 1235), 'r1') | {1300: 'deck/r2'})
+    assert [row for row in facts.overview('') if row[0].startswith('steps of')] == [
+        ('steps of deck/r2', '1'), ('steps of r1', '1,234')]
 
 
 def test_the_figures_of_the_policies_are_near_the_truth(trial: Trial) -> None:

@@ -108,7 +108,7 @@ class Fleet:
             begun = [self._pool.begun[here, each] for each in range(self._actions)]
             # What was wanted here may be wanted again, one day.
             action = begun.index(min(begun)) if any(begun) else RESET
-        return action, None if action == RESET else self._begin((here, action))
+        return action, None if action == RESET else self._begin((here, action), name)
 
     def came_home(self, state: int) -> None:
         """Take note of where the first RESET has led."""
@@ -159,10 +159,10 @@ class Fleet:
         return pair is not None and not (
             self._pool.waiting(pair) or self._errands.wanted(pair))
 
-    def _begin(self, pair: Pair) -> Ticket | None:
+    def _begin(self, pair: Pair, name: str) -> Ticket | None:
         spare = SPARE[self.exploration.hypothesis is not None]
         if self._errands.begun(pair) or self._pool.waiting(pair) < spare:
-            return self._pool.begin(pair)
+            return self._pool.begin(pair, name)
         return None
 
     def _take(self) -> None:
@@ -179,10 +179,12 @@ class Fleet:
                 self._wait(pair)
                 return
             resets = 0
+            exploration.made_by = ticket.robot
             if ticket.state is None:
                 exploration.lose_place()
             else:
                 exploration.observe(pair[1], ticket.state)
+            exploration.made_by = ''
             self._outdated = self._era != self._present
             self._era = self._present
 

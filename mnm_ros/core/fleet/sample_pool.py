@@ -34,10 +34,12 @@ class Ticket:
     """
     One execution of a pair.
 
+    :ivar robot: that makes it.
     :ivar settled: whether it is over, one way or another.
     :ivar state: where it has led; None if nobody will ever say.
     """
 
+    robot: str = ''
     settled: bool = False
     state: int | None = None
 
@@ -62,9 +64,9 @@ class SamplePool:
         self.lately: deque[Pair] = deque(maxlen=LATELY)
         self._queues: dict[Pair, deque[Ticket]] = {}
 
-    def begin(self, pair: Pair) -> Ticket:
-        """Note that somebody begins to execute a pair."""
-        ticket = Ticket()
+    def begin(self, pair: Pair, robot: str = '') -> Ticket:
+        """Note that a robot begins to execute a pair."""
+        ticket = Ticket(robot)
         self._queues.setdefault(pair, deque()).append(ticket)
         self.begun[pair] += 1
         return ticket

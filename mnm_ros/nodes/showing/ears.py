@@ -61,13 +61,13 @@ class Ears:
         self._poses: dict[str, Subscription] = {}
         self._next_graph = self._next_world = -math.inf
         self._listen()
-        self._hear(String, 'robot_side', lambda text: {
-            'description': RobotDescription.from_text(text.data).after(self.facts.description)})
+        self._followed: set[str] = set()    # robots
+        self._settings: dict[str, int] = {}    # true ones of theirs
+        self._hear(String, 'robot_side', self._described)
         self._hear(Int64, 'true_setting', lambda message: {'true_setting': message.data})
         self._hear(Int64, 'exploration_steps',
                    lambda message: {'exploration_steps': message.data})
-        self._hear(OccupancyGrid, 'map', lambda message: {
-            'ground': _with_map(self.facts.ground, message)})
+        self._hear(OccupancyGrid, 'map', self._mapped)
         self._often(MarkerArray, 'world_markers', wire.LATCHED)
         node.create_subscription(Header, 'heartbeat', self._on_heartbeat, wire.HEARTBEATS)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, wire.STEP)
@@ -132,6 +132,13 @@ class Ears:
                     f'ignored on {topic}: {error}', throttle_duration_sec=5.0)
         return self._node.create_subscription(kind, topic, update, wire.LATCHED)
 
+    def _described(self, text: String) -> dict[str, Any]:
+        described = RobotDescription.from_text(text.data)
+        return {'description': described.after(self.facts.description)}
+
+    def _mapped(self, message: OccupancyGrid) -> dict[str, Any]:
+        return {'ground': _with_map(self.facts.ground, message)}
+
     def _often(self, kind: type, topic: str, qos: QoSProfile) -> Subscription:
         def keep(message: bytes) -> None:
             self._raw[topic] = message
@@ -155,7 +162,25 @@ class Ears:
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         report = wire.decode_report(message, self._node.get_namespace())
         if report is not None:
-            self.facts = replace(self.facts, report=report, reports=self.facts.reports + 1)
+            robots = wire.decode_robots(message, self._node.get_namespace())
+            self.facts = replace(
+                self.facts, report=report, reports=self.facts.reports + 1, robots=robots)
+            for robot in robots:
+                self._follow(robot.name)
+
+    def _follow(self, robot: str) -> None:
+        """Hear what one of several robots says of itself and of where it is."""
+        if robot in self._followed:
+            return
+        self._followed.add(robot)
+
+        def settled(message: Int64) -> dict[str, Any]:
+            self._settings[robot] = message.data
+            return {'true_setting': min(self._settings.values())}    # which all have reached
+
+        self._hear(String, f'{robot}/robot_side', self._described)
+        self._hear(Int64, f'{robot}/true_setting', settled)
+        self._hear(OccupancyGrid, f'{robot}/map', self._mapped)
 
     def _look_around(self) -> None:
         """Forget what an explorer has said that is gone, once there is another one."""

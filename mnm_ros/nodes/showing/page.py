@@ -77,6 +77,8 @@ class Page:
                 self._map_card()
                 with _box('side'):
                     self._doing_card()
+                    with _card('robots-card', 'Robots') as self._robots_card:
+                        self._robots = ui.html('', sanitize=False).classes('robots')
                     self._controls_card()
             self._timeline_card()
 
@@ -177,6 +179,8 @@ class Page:
             for label, text in zip(('value', 'remark'), tiles.get(name, ())):
                 self._say(f'{name} {label}', text)
         self._show_doing(facts)
+        self._once('robots there', bool(facts.robots), self._robots_card.set_visibility)
+        self._once('robots', words.robots_table(facts), self._robots.set_content)
         self._show_map(facts)
         self._show_controls(facts)
         if self._shared.chart is not self._shown_chart:

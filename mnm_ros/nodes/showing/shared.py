@@ -52,7 +52,8 @@ class Shared:
         facts = self.ears.facts
         activity = facts.activity
         drawn = (facts.known, facts.counts, facts.description, facts.ground, facts.robot,
-                 activity.current, activity.home, activity.candidates, activity.lost)
+                 facts.occupied, activity.current, activity.home, activity.candidates,
+                 activity.lost)
         if len(drawn) != len(self._drawn) or any(
                 one is not other and one != other
                 for one, other in zip(drawn, self._drawn, strict=True)):

@@ -52,7 +52,8 @@ const LAYERS = {
   states: (all) => all.map(state).join(""),
   policy: ({ arrows, resets }) => arrows.map(arrow("way")).join("") + resets.map(reset).join(""),
   home: house,
-  current: ([x, y, r]) => `<circle class="ring" cx="${x}" cy="${y}" r="${1.17 * r}"/>`,
+  current: (all) => all.map(([x, y, r]) =>
+    `<circle class="ring" cx="${x}" cy="${y}" r="${1.17 * r}"/>`).join(""),
   robot: ([x, y, turn]) => `<path class="robot" transform="translate(${x} ${y}) rotate(${turn})"` +
     ` d="M0.2 0L-0.13 0.13L-0.06 0L-0.13 -0.13z"/>`,
   labels: (all) => all.map(label).join(""),

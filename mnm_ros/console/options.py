@@ -1,0 +1,130 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What to run, and with which arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import json
+
+from mnm_ros.console.snapshot import Goal
+from mnm_ros.core.problem import Problem
+from mnm_ros.simulation import scenario as scenarios
+from mnm_ros.simulation import world as worlds
+from mnm_ros.simulation.flat import driver_parameters
+
+
+@dataclass(frozen=True)
+class Options:
+    """
+    What to run and when to stop.
+
+    :ivar scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
+        robot of one's own.
+    :ivar world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
+    :ivar problem: what cmp_sim, diff_drive_sim and the explorer are given.
+    :ivar goal: when to stop; None to watch on.
+    :ivar timeout: in s; None for no limit.
+    :ivar parameters: pairs of a node and ``name:=value`` for it.
+    :ivar namespace: of all nodes.
+    :ivar params_file: of the explorer of one's own robot; '' for none.
+    :ivar ros_arguments: of all nodes, ``--ros-args`` before them.
+    :ivar page: whether the page is served, too.
+    :ivar robots: namespaces of robots that explore together; empty for one without its own.
+    """
+
+    scenario: scenarios.Scenario | None
+    world: worlds.World | None
+    problem: Problem
+    preset: str
+    seed: int
+    goal: Goal | None
+    timeout: float | None
+    parameters: tuple[tuple[str, str], ...]
+    namespace: str = '/'
+    params_file: str = ''
+    ros_arguments: tuple[str, ...] = ()
+    page: bool = False
+    robots: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Return what is explored, and with how many robots."""
+        if not self.robots:
+            return self.scenario.name if self.scenario is not None else 'your robot'
+        number = f'{len(self.robots)} robot{"s" * (len(self.robots) > 1)}'
+        return f'{self.scenario.name}, {number}' if self.scenario is not None else (
+            f'your {number}')
+
+    @property
+    def settings(self) -> int:
+        """How many settings what is explored has; 0 if that is not known."""
+        return len(self.scenario.settings) if self.scenario is not None else 0
+
+    @property
+    def address(self) -> str:
+        """Return where the page is, for people; empty if there is none."""
+        given = dict(assignment.split(':=', 1) for node, assignment in self.parameters
+                     if node == 'dashboard')
+        host, port = given.get('host', '127.0.0.1'), given.get('port', '8080')
+        return f'page at http://{host}:{port}; ' if self.page else ''
+
+    def commands(self) -> dict[str, list[str]]:
+        """
+        Return the arguments of each node, ``-m module --ros-args ...``, by its name.
+
+        Before the name of a node of one of several robots is the namespace of that robot.
+        """
+        own = self._simulated(self.scenario) if self.scenario is not None else {'explorer': []}
+        if self.page:
+            # From the page one robot can be sent to a state, which the navigator does.
+            own |= {'dashboard': []} if self.robots else {'navigator': [], 'dashboard': []}
+        if self.robots:
+            own['explorer'].append(f'robots:={json.dumps(self.robots)}')
+        for name, assignments in own.items():
+            assignments += [assignment for node, assignment in self.parameters
+                            if node == name.rpartition('/')[2]]
+        return {name: self._command(name, assignments) for name, assignments in own.items()}
+
+    def _command(self, name: str, assignments: Sequence[str]) -> list[str]:
+        robot, _, node = name.rpartition('/')
+        namespace = f'{self.namespace.rstrip("/")}/{robot}'.rstrip('/')
+        place = ['-r', f'__ns:={namespace}'] if namespace else []
+        file = ['--params-file', self.params_file] if self.params_file else []
+        return ['-m', f'mnm_ros.nodes.{node}', '--ros-args', *place, *file, *(
+                word for assignment in assignments for word in ('-p', assignment)),
+                *self.ros_arguments]
+
+    def _simulated(self, scenario: scenarios.Scenario) -> dict[str, list[str]]:
+        """Return what the options say about the parameters of each node."""
+        shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.epsilon!r}']
+        actions = json.dumps(scenario.actions, ensure_ascii=False)
+        explorer = [*shared, f'seed:={self.seed}', f'actions:={actions}',
+                    f'preset:={self.preset}', f'delta:={self.problem.delta!r}']
+        if self.world is not None:
+            explorer.append('step_timeout:=60.0')
+        found = {}
+        for number, robot in enumerate(self.robots or ['']):
+            before = f'{robot}/' if robot else ''
+            seed = f'seed:={self.seed + number}'    # equal ones would have the same luck
+            if self.world is None:
+                path = json.dumps(str(scenario.path))
+                found[f'{before}cmp_sim'] = [*shared, seed, f'scenario:={path}']
+                continue
+            path = json.dumps(str(self.world.path))
+            found[f'{before}diff_drive_sim'] = [
+                seed, f'world:={path}', 'real_time_factor:=0.0', 'tick:=0.1',
+                *(['publish_clock:=false'] if robot else [])]
+            found[f'{before}grid_driver'] = [
+                f'{name}:={json.dumps(value)}' for name, value
+                in driver_parameters(self.world).items()]
+        return {**found, 'explorer': explorer}
