@@ -14,6 +14,9 @@ A process that starts nodes as forks of itself: what they import takes longer th
 It never initialises ROS and has one thread. Each line of its input is a program to be started, as
 JSON; each line of its output tells of one that has started or ended: ``[pid, null]`` or
 ``[pid, exit status]``. At the end of its input it kills what is left.
+
+``MNM_FORK=0`` has each node started anew, for a ROS 2 of which forks do not end well: those that
+have the wheels of Kilted do so with SIGSEGV, which has nothing to do with the nodes.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from typing import Any
 
 NODES = ('cmp_sim', 'diff_drive_sim', 'explorer', 'grid_driver', 'gym_side', 'navigator',
          'preflight')
+FORKS = os.environ.get('MNM_FORK') != '0'
 
 
 def become(order: dict[str, Any]) -> Callable[[], Any]:
@@ -46,7 +50,8 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     os.environ.update(order['environment'])
     os.chdir(order['directory'])
     program, script = order['program'], order['program'].endswith('.py')
-    if script or os.environ.get('PYTHONPATH') != path:    # nothing imported so far may be wanted
+    # Nothing imported so far may be wanted.
+    if script or not FORKS or os.environ.get('PYTHONPATH') != path:
         words = [program] if script else ['-m', f'mnm_ros.nodes.{program}']
         os.execv(sys.executable, [sys.executable, *words, *order['arguments']])
     sys.argv = [program, *order['arguments']]
