@@ -184,9 +184,9 @@ class Explorer(LifecycleNode):
         if self._given.is_set('actions'):
             self._session = ExplorationSession(self, self._given)
         else:
-            robot = in_namespace(self, self._robots[0]) if self._robots else self
+            robots = [in_namespace(self, name) for name in self._robots] or [self]
             self._awaited = AwaitedActions(
-                self, robot, lambda: self._given.is_set('actions'), self._begin)
+                self, robots, lambda: self._given.is_set('actions'), self._begin)
 
     def _begin(self, actions: tuple[str, ...]) -> str:
         """Make the session with the actions that a robot side has; return why not, or nothing."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+import re
 import sys
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -31,6 +32,9 @@ _KIND_NAMES = {
     Kind.STRING: 'a string', Kind.STRING_ARRAY: 'a string array'}
 _KINDS = {bool: Kind.BOOL, int: Kind.INTEGER, float: Kind.DOUBLE, str: Kind.STRING}
 _INT64_MAX = 2**63 - 1
+# Of at most 60 characters, as names of topics are at most 255 long.
+_NAMESPACE = re.compile(r'(?=.{1,60}$)[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'
+                        r'(/[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*)*')
 
 
 class ParameterError(ValueError):
@@ -49,6 +53,7 @@ class Row:
     :ivar or_default: whether the default is allowed although it is not in the range or the
         choices.
     :ivar importable: whether ``module:name`` is allowed beside the choices.
+    :ivar namespaces: whether the strings of an array are namespaces below that of the node.
     :ivar optional: whether a node can start without it although it has no default.
     :ivar runtime: whether it may change while the node is configured.
     """
@@ -62,6 +67,7 @@ class Row:
     choices: tuple[str, ...] = ()
     or_default: bool = False
     importable: bool = False
+    namespaces: bool = False
     optional: bool = False
     read_only: bool = False
     runtime: bool = False
@@ -84,7 +90,8 @@ class Row:
         if self.or_default and value == self.default:
             return True
         if self.kind == Kind.STRING_ARRAY:
-            return bool(value) and len({'', 'RESET', *value}) == len(value) + 2
+            return bool(value) and len({'', 'RESET', *value}) == len(value) + 2 and (
+                not self.namespaces or all(map(_NAMESPACE.fullmatch, value)))
         if self.kind == Kind.STRING:
             return not self.choices or value in self.choices or self.importable and ':' in value
         at_end = not self.open_ends and value in (self.minimum, self.maximum)
@@ -114,6 +121,8 @@ class Row:
         return descriptor
 
     def _constraints(self) -> str:
+        if self.namespaces:
+            return ' of distinct namespaces below that of the node, such as r1 or deck/r2'
         if self.kind == Kind.STRING_ARRAY:
             return ' of distinct, non-empty names, RESET not among them'
         text = ', one of ' + ', '.join(self.choices) if self.choices else ''

@@ -20,8 +20,8 @@ EXPLORER: tuple[Row, ...] = (
     Row('actions', None, 'names of the actions in order; RESET is always there besides. Not set: '
         'those that the robot side has, as it says on robot_side', optional=True),
     Row('robots', None, 'namespaces of several robots that explore together, relative to that of '
-        'the explorer. Not set: one robot, in the namespace of the explorer', optional=True,
-        read_only=True),
+        'the explorer. Not set: one robot, in the namespace of the explorer', namespaces=True,
+        optional=True, read_only=True),
     *PROBLEM,
     Row('delta', 0.1, 'probability with which the promise may fail',
         minimum=1e-12, maximum=1, open_ends=True),

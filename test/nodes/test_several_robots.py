@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 import json
+import os
 from pathlib import Path
 import re
 import subprocess
@@ -166,9 +167,35 @@ def test_a_fault_of_one_robot_is_no_fault_of_the_others(
     assert process.stop() == 0 and 'Traceback' not in process.output
 
 
+def test_robots_stop_when_told_to_while_a_plan_is_made(
+        explorer: Callable, peer: Peer, two: tuple[FaultyRobot, FaultyRobot],
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are served meanwhile, and obey; the plan takes a minute."""
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
+        (str(Path(__file__).parent), os.environ['PYTHONPATH'])))
+    process = explorer(robots=['r1', 'r2'], radius=4.0, base='thinking_base:endlessly')
+    peer.wait_for(lambda: min(len(robot.executed) for robot in two) > 100, 'steps meanwhile')
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=False)).success
+    peer.spin(0.3)    # the step under way
+    counts = [len(robot.executed) for robot in two]
+    peer.spin(0.5)
+    assert counts == [len(robot.executed) for robot in two]
+    assert process.stop() == 0 and 'Traceback' not in process.output
+
+
+def test_the_first_robot_may_come_last(
+        explorer: Callable, peer: Peer, start: Callable, scenario: str) -> None:
+    """Whoever is there says which actions there are."""
+    start('cmp_sim', namespace='/r2', scenario=scenario)
+    process = start('explorer', robots=['r1', 'r2'], radius=4.0)
+    learns(peer)
+    assert process.stop() == 0
+
+
 @pytest.mark.parametrize(('parameters', 'said'), [
     ({'robots': ['r1', 'r1']}, "parameter 'robots' is ['r1', 'r1'], expected a string array of"),
-    ({'robots': ['/r1']}, "parameter 'robots' has '/r1', expected namespaces relative to that"),
+    ({'robots': ['/r1']}, "parameter 'robots' is ['/r1'], expected a string array of distinct"),
+    ({'robots': ['r-1']}, "parameter 'robots' is ['r-1'], expected a string array of distinct"),
     ({'robots': ['r1'], 'advisory': True}, "parameter 'robots' is set with 'advisory' True")])
 def test_robots_that_cannot_be(explorer: Callable, parameters: dict, said: str) -> None:
     process = explorer(**parameters)

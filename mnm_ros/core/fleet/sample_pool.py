@@ -46,7 +46,8 @@ class Ticket:
     def settle(self, state: int | None) -> None:
         """Take note of the end of it; only the first one counts."""
         if not self.settled:
-            self.settled, self.state = True, state
+            self.state = state    # first: somebody else may look in another thread
+            self.settled = True
 
 
 class SamplePool:

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import time
 
 from mnm_ros import wire
@@ -34,13 +34,13 @@ class AwaitedActions:
     Waits for the first description of a robot side, and says so on ``phase`` and ``status``.
 
     :param node: the explorer.
-    :param robot: the same, as it has the topics of its first robot.
+    :param robots: the same, once for each robot, as it has the topics of that robot.
     :param named: returns whether the parameter has been set meanwhile.
     :param begin: called with the names that the robot side has for its actions, once they are
         there or the parameter is set; returns why it cannot begin, or nothing.
     """
 
-    def __init__(self, node: Node, robot: Node, named: Callable[[], bool],
+    def __init__(self, node: Node, robots: Sequence[Node], named: Callable[[], bool],
                  begin: Callable[[tuple[str, ...]], str]) -> None:
         self._node = node
         self._named = named
@@ -51,9 +51,10 @@ class AwaitedActions:
         self._there_since: float | None = None
         self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
         self._status = node.create_publisher(String, 'status', wire.LATCHED)
-        self._said = robot.create_subscription(
-            String, _TOPIC, self._on_description, wire.LATCHED_BY_MANY)
-        self._state_topic = robot.resolve_topic_name('state')
+        self._said = [robot.create_subscription(
+            String, _TOPIC, self._on_description, wire.LATCHED_BY_MANY) for robot in robots]
+        self._topics = ', '.join(said.topic_name for said in self._said)
+        self._state_topics = [robot.resolve_topic_name('state') for robot in robots]
         self._timer = node.create_timer(
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._phase.publish(String(data=Phase.WAITING_FOR_ROBOT.value))
@@ -62,7 +63,8 @@ class AwaitedActions:
     def destroy(self) -> None:
         """Remove the topics."""
         self._node.destroy_timer(self._timer)
-        self._node.destroy_subscription(self._said)
+        for said in self._said:
+            self._node.destroy_subscription(said)
         for publisher in (self._phase, self._status):
             self._node.destroy_publisher(publisher)
 
@@ -70,8 +72,7 @@ class AwaitedActions:
         try:
             self._actions, self._wrong = RobotDescription.from_text(message.data).actions, ''
         except ValueError as error:
-            self._actions = ()
-            self._wrong = f'what it says on {self._said.topic_name} is wrong: {error}'
+            self._wrong = f'what it says on {self._topics} is wrong: {error}'
 
     def _look(self) -> None:
         if self._actions or self._named():
@@ -83,14 +84,14 @@ class AwaitedActions:
 
     def _missing(self) -> str:
         now = time.monotonic()
-        if not self._node.count_publishers(self._state_topic):
+        if not any(map(self._node.count_publishers, self._state_topics)):
             self._there_since = None
-            return f'nobody says on {self._said.topic_name} which actions there are'
+            return f'nobody says on {self._topics} which actions there are'
         if self._there_since is None:
             self._there_since = now
         if now < self._there_since + _PATIENCE:
             return 'it has not said yet which actions it has'
-        return (f'it does not say on {self._said.topic_name} which actions it has; {_REMEDY}')
+        return (f'it does not say on {self._topics} which actions it has; {_REMEDY}')
 
     def _tell(self, reason: str) -> None:
         if reason != self._told:

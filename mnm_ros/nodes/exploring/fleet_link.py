@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from mnm_ros.core.counts import Pair
+from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.member import Member
@@ -53,6 +53,7 @@ class FleetLink:
         self._guard = guard
         self._robots_guard = CallbackGuard(node, fail)    # which is never busy
         self._woken = False
+        self._before: list[Counts] = []    # of what the robots have explored before
         self._said: dict[str, str] = {}
         self._limits: StepLimits | None = None
         self._begin(exploration)
@@ -93,8 +94,8 @@ class FleetLink:
     def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
         """Return all transitions that the robots have made since the node began."""
         found: dict[Pair, dict[int, int]] = {}
-        for member in self._members.values():
-            for pair, nexts in member.counts.as_dict().items():
+        for counts in (*self._before, *(member.counts for member in self._members.values())):
+            for pair, nexts in counts.as_dict().items():
                 row = found.setdefault(pair, {})
                 for after, count in nexts.items():
                     row[after] = row.get(after, 0) + count
@@ -108,6 +109,8 @@ class FleetLink:
 
     def tick_while_busy(self, limits: StepLimits, now: float) -> None:
         """Watch the robots while a plan is made."""
+        if self._enough(limits):    # the exploration follows when the plan is made
+            self.stop('max_steps reached', at_once=True)
         for name, link in self._links.items():
             link.tick(replace(limits, max_steps=0), now)
             status = self._members[name].reason
@@ -129,6 +132,12 @@ class FleetLink:
         over = [link.leave(how, limit) for link in self._links.values()]
         return all(over)
 
+    def stop(self, reason: str, at_once: bool = False) -> None:
+        """Pause the robots now, as they would go on until the plan is made."""
+        for link in self._links.values():
+            loop = link.loop
+            self._robots_guard.call(loop.pause if at_once else loop.pause_after_step, reason)
+
     def follow(self, exploration: Exploration) -> None:
         """Take note that this is what is explored from now on."""
 
@@ -139,6 +148,7 @@ class FleetLink:
             link.destroy()
 
     def _drive(self, exploration: Exploration) -> None:
+        self._before += [member.counts for member in self._members.values()]
         self._begin(exploration)
         for name, link in self._links.items():
             link.loop.drive(self._members[name])
@@ -162,6 +172,9 @@ class FleetLink:
         if self.exploration.state not in OVER:
             self._guard.aside(self._fleet.advance, lambda seconds: self._mirror())
 
+    def _enough(self, limits: StepLimits) -> bool:
+        return 0 < limits.max_steps <= self._fleet.steps
+
     def _mirror(self) -> None:
         """Let the exploration be in the state that its robots are in, together."""
         exploration, members = self.exploration, self._members
@@ -170,7 +183,7 @@ class FleetLink:
         reasons = {name: member.reason.partition(': ')[2] for name, member in members.items()}
         why = '; '.join(f'{name}: {reason}' for name, reason in reasons.items() if reason)
         states = {member.state for member in members.values()}
-        if self._limits and 0 < self._limits.max_steps <= self._fleet.steps:
+        if self._limits and self._enough(self._limits):
             self.loop.finish(f'max_steps reached: {self._fleet.steps} steps')
         elif RunState.RUNNING in states:
             exploration.robot_answers()
@@ -179,7 +192,8 @@ class FleetLink:
         elif RunState.PAUSED in states:
             exploration.pause(next(reasons[name] for name, member in members.items()
                                    if member.state is RunState.PAUSED))
-        elif RunState.FAULT in states:
-            exploration.fail(why)
+        elif RunState.DONE in states:    # whatever has become of the others
+            self.loop.finish(next(reasons[name] for name, member in members.items()
+                                  if member.state is RunState.DONE))
         else:
-            exploration.finish(next(iter(reasons.values())))
+            exploration.fail(why)

@@ -122,6 +122,9 @@ class RobotLink(ABC):
         """
         return True
 
+    def stop(self, reason: str, at_once: bool = False) -> None:
+        """Do nothing: one robot makes no step while a plan is made."""
+
     def follow(self, exploration: Exploration) -> None:
         """Take note that this is what is explored from now on."""
 

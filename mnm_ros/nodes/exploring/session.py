@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-import re
 import time
 from typing import Any
 
@@ -38,7 +37,6 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 _DIAGNOSTICS = 1.0     # s
-_NAMESPACE = re.compile(r'[A-Za-z]\w*(/[A-Za-z]\w*)*', re.ASCII)
 
 
 class ExplorationSession:
@@ -108,6 +106,7 @@ class ExplorationSession:
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
         self.active = False
+        self._link.stop('node deactivated', at_once=True)
         self._call(self._loop.pause, 'node deactivated')
 
     def explore(self, wanted: bool) -> None:
@@ -116,6 +115,7 @@ class ExplorationSession:
         if wanted:
             self._call(self._loop.resume, time.monotonic())
         else:
+            self._link.stop('service explore called')
             self._call(self._loop.pause_after_step, 'service explore called')
 
     def recover(self) -> None:
@@ -295,12 +295,6 @@ def _check(parameters: Parameters) -> None:
         raise ParameterError(
             "parameter 'advisory' is True with 'reset_mode' 'service', expected 'action': "
             'nobody can overhear a RESET that is a call of a service')
-    if not parameters.is_set('robots'):
-        return
-    if parameters['advisory']:
+    if parameters['advisory'] and parameters.is_set('robots'):
         raise ParameterError("parameter 'robots' is set with 'advisory' True, expected one of the "
                              'two: a fleet is driven')
-    for name in parameters['robots']:
-        if not _NAMESPACE.fullmatch(name):
-            raise ParameterError(f"parameter 'robots' has {name!r}, expected namespaces relative "
-                                 "to that of the explorer, such as 'r1'")
