@@ -78,7 +78,8 @@ def test_sizes(family: str, radius: float) -> None:
 
 @pytest.mark.parametrize('family', FAMILIES)
 def test_only_changing_families_change(family: str) -> None:
-    assert len(draw(family, 0).settings) == SETTINGS.get(family.split('_')[0], 1)
+    assert len(draw(family, 0).settings) == SETTINGS.get(
+        family.removeprefix('fleet_').split('_')[0], 1)
 
 
 @pytest.mark.parametrize('family', CHANGING)
