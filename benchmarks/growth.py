@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """
 What grows with known states, actions, L and robots, each beside the least that anyone needs.
 

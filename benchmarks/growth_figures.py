@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """The figures of benchmarks/growth: one for each study, with a panel for each kind of cost."""
 
 from __future__ import annotations

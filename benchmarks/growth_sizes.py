@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """Bytes of an exploration: its messages as serialised, its files, and the least for each."""
 
 from __future__ import annotations

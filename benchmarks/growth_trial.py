@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """
 One trial of benchmarks/growth, in a process of its own, whose peak memory is that of the trial.
 

@@ -8,12 +8,11 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """What has been heard of an explorer and its robot side, as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mnm_ros.core.activity import Activity
@@ -43,6 +42,25 @@ class RobotHeard:
     status: str
     steps: int | None = None
     place: int | None = None
+
+
+class RobotsMet:
+    """Which of several robots have been heard of, and which setting their simulators tell."""
+
+    def __init__(self) -> None:
+        self._met: set[str] = set()
+        self._settings: dict[str, int] = {}
+
+    def new(self, names: Iterable[str]) -> list[str]:
+        """Return those that have not been heard of before."""
+        found = [name for name in dict.fromkeys(names) if name not in self._met]
+        self._met.update(found)
+        return found
+
+    def reached(self, robot: str, setting: int) -> int:
+        """Take note of the setting of a robot; return the one that all have reached."""
+        self._settings[robot] = setting
+        return min(self._settings.values())
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """What has been heard of an explorer."""
 
 from __future__ import annotations
 
-from mnm_ros.heard import Heard
+from mnm_ros.heard import Heard, RobotsMet
 import pytest
 
 
@@ -25,3 +24,9 @@ def test_numbers_of_the_diagnostics_may_be_garbled(
     heard = Heard(report={'steps': text})
     assert (heard.number('steps'), heard.count('steps')) == (number, count)
     assert heard.number('round') is None and heard.count('round') is None
+
+
+def test_several_robots_are_met_once_and_have_reached_what_the_last_of_them_has() -> None:
+    met = RobotsMet()
+    assert met.new(['r1', 'r2', 'r1']) == ['r1', 'r2'] and met.new(['r2', 'r3']) == ['r3']
+    assert [met.reached('r1', 1), met.reached('r2', 0), met.reached('r2', 1)] == [1, 0, 1]

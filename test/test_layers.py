@@ -59,7 +59,7 @@ ROOMS = {
     'nodes/exploring': '__init__ core protocol checkpoint robot_description heard layout wire'
                        ' parameters nodes/common',
     'nodes/navigating': 'core wire',
-    'nodes/showing': 'core dashboard robot_description navigator_client wire parameters'
+    'nodes/showing': 'core dashboard heard robot_description navigator_client wire parameters'
                      ' nodes/common',
     'nodes/mobile': 'geometry driving simulation robot_description wire parameters nodes/common',
     'nodes': 'geometry core protocol driving simulation trial robot_description wire parameters'

@@ -150,7 +150,8 @@ class LiveRun:
         self._show(latest)
         shown = replace(
             judged, report=latest.report, exploration_steps=latest.exploration_steps,
-            robots=latest.robots)
+            robots=latest.robots,
+            true_setting=(latest if judged.true_setting is None else judged).true_setting)
         if scenario is None or found is None:
             return Ending(summary.learnt(shown, seconds), 0)
         return Ending(summary.summary(shown, scenario, problem, found, seconds), int(not found.ok))
@@ -159,10 +160,12 @@ class LiveRun:
         deadline = time.monotonic() + REPORT_S
         latest = snapshot
         options = self._options
-        counts = options.scenario is not None and options.world is None and not options.robots
-        # On a busy machine cmp_sim may be found later than the explorer.
+        simulated = options.scenario is not None
+        counts = simulated and options.world is None and not options.robots
+        # On a busy machine a simulator may be found later than the explorer.
         while time.monotonic() < deadline and (
                 latest.reports == snapshot.reports
+                or simulated and latest.true_setting is None
                 or counts and latest.exploration_steps is None):
             latest = self._listener.listen(0.1)
         return latest

@@ -23,6 +23,7 @@ from mnm_ros.console import grid
 from mnm_ros.console.snapshot import phase_of, Snapshot
 from mnm_ros.core.activity import Activity
 from mnm_ros.core.policy import Policy
+from mnm_ros.heard import RobotsMet
 from mnm_ros.robot_description import RobotDescription
 from rcl_interfaces.srv import GetParameters
 import rclpy
@@ -64,12 +65,11 @@ class Observer(Node):
         self.create_subscription(
             Int64, 'exploration_steps', self._on_exploration_steps, wire.LATCHED)
         self.changes = [self.create_client(Trigger, 'change')]
-        self._settings: dict[str, int] = {}    # true ones of robots
-        self._followed: set[str] = set()    # robots
+        self._robots = RobotsMet()
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.policies: dict[int, Policy | None] = {}    # that were asked for, by target
         self._requests: Publisher | None = None
-        for robot in robots:
+        for robot in self._robots.new(robots):
             self._follow(robot)
 
     def ask(self, target: int) -> None:
@@ -126,21 +126,14 @@ class Observer(Node):
                 exploration_steps=self._exploration_steps)
             robots = wire.decode_robots(message, self.get_namespace())
             self.snapshot = replace(self.snapshot, pace=self._pace(), robots=robots)
-            for robot in robots:
-                self._follow(robot.name)
+            for robot in self._robots.new(each.name for each in robots):
+                self._follow(robot)
 
     def _follow(self, robot: str) -> None:
         """Hear what one of several robots says of itself."""
-        if robot in self._followed:
-            return
-        self._followed.add(robot)
-
-        def settled(message: Int64) -> dict[str, Any]:
-            self._settings[robot] = message.data
-            return {'true_setting': min(self._settings.values())}    # which all have reached
-
         self._latest(String, f'{robot}/robot_side', self._described)
-        self._latest(Int64, f'{robot}/true_setting', settled)
+        self._latest(Int64, f'{robot}/true_setting', lambda message: {
+            'true_setting': self._robots.reached(robot, message.data)})
         self.changes.append(self.create_client(Trigger, f'{robot}/change'))
 
     def _pace(self) -> float | None:

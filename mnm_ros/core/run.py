@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """What begins, pauses, waits for its robot, and ends."""
 
 from __future__ import annotations

@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """Simulated robots of a fleet, each in its own time."""
 
 from __future__ import annotations

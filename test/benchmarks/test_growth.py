@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """What grows: each study runs, and what is said to be the least is that."""
 
 from __future__ import annotations

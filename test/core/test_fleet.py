@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """Several robots explore one world: what is right, what it takes, and what may go wrong."""
 
 from __future__ import annotations

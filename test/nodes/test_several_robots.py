@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """Several robots of one explorer, each in its namespace."""
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ class Reports:
             self.of[status.name.rpartition(': robot ')[2]] = status
 
 
-def start_robot(folder: Path, scenario: str, robot: str) -> tuple[NodeProcess, Path]:
+def start_robot(
+        start: Callable, folder: Path, scenario: str, robot: str) -> tuple[NodeProcess, Path]:
     """Start a simulator with a log that outlives SIGKILL."""
-    name = robot.replace('/', '_')
-    log = folder / f'log_{name}'
+    log = folder / f'log_{robot.replace("/", "_")}'
     log.touch()
     script = Path(__file__).with_name('logged_sim.py')
     given = arguments({'scenario': scenario}, namespace=f'/{robot}')
-    return NodeProcess(str(script), folder / f'{name}.txt', [str(log), *given]), log
+    return start(str(script), given=[str(log), *given]), log
 
 
 def played(log: Path) -> Counter[Step]:
@@ -63,28 +62,25 @@ def played(log: Path) -> Counter[Step]:
 def test_three_robots_one_of_which_is_killed_and_replaced(
         start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """They name their actions, the hypothesis is right, and every step is one that was made."""
-    robots = {name: start_robot(tmp_path, scenario, name) for name in ('r1', 'r2', 'deck/r3')}
+    robots = {name: start_robot(start, tmp_path, scenario, name)
+              for name in ('r1', 'r2', 'deck/r3')}
     reports = Reports(peer)
     process = start('explorer', robots=list(robots), radius=4.0, step_timeout=0.3,
                     record=str(tmp_path / 'record'))
-    try:
-        policies = learns(peer)
-        killed, log = robots['r2']
-        killed.kill()
-        peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.WARN, 'that r2 is missed')
-        before = {name: log.stat().st_size for name, (_, log) in robots.items()}
-        for name in ('r1', 'deck/r3'):
-            peer.wait_for(lambda: robots[name][1].stat().st_size > before[name] + 1000,  # noqa: B023
-                          f'that {name} goes on')
-        robots['again'] = start_robot(tmp_path, scenario, 'r2')
-        peer.wait_for(lambda: log.stat().st_size > before['r2'] + 1000, 'that r2 goes on')
-        peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.OK, 'that it is said')
-        counted = end(peer, process, tmp_path / 'record')
-    finally:
-        for robot, _ in robots.values():
-            robot.kill()
+    policies = learns(peer)
+    killed, log = robots['r2']
+    killed.kill()
+    peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.WARN, 'that r2 is missed')
+    before = {name: log.stat().st_size for name, (_, log) in robots.items()}
+    for name in ('r1', 'deck/r3'):
+        peer.wait_for(lambda: robots[name][1].stat().st_size > before[name] + 1000,  # noqa: B023
+                      f'that {name} goes on')
+    start_robot(start, tmp_path, scenario, 'r2')
+    peer.wait_for(lambda: log.stat().st_size > before['r2'] + 1000, 'that r2 goes on')
+    peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.OK, 'that it is said')
+    counted = end(peer, process, tmp_path / 'record')
     assert is_right(policies, tmp_path, Path(scenario).read_text())
-    made = sum((played(log) for name, (_, log) in robots.items() if name != 'again'), Counter())
+    made = sum((played(log) for _, log in robots.values()), Counter())
     assert not counted - made
     # Nobody knows where first RESETs began, and an answer is lost with the robot, or with a pause.
     assert sum((made - counted).values()) < 12

@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """Robot sides that join, work, hang, wake and die at random: no step may mix up two of them."""
 
 from __future__ import annotations

@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """Which robot goes where, so that what is wanted soon is sampled by several at once."""
 
 from __future__ import annotations

@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """One robot of a fleet."""
 
 from __future__ import annotations

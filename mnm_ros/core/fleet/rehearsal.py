@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """What an exploration will ask for next, if the world goes on as it has."""
 
 from __future__ import annotations

@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """
 What several robots have found out, in the order in which they set out to find it.
 

@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """A node seen from one of the namespaces below it."""
 
 from __future__ import annotations

@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """Commands several robots, each in a namespace of its own, that explore one world."""
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class FleetLink:
         """Return how each robot is."""
         return [RobotReport(
             name, member.state, member.reason or 'exploring', member.steps, member.last_state,
-            self._links[name].loop.timer.timeouts, member.homing.misses)
+            self._links[name].loop.timeouts, member.homing.misses)
             for name, member in self._members.items()]
 
     @property

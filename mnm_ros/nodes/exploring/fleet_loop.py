@@ -8,7 +8,6 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-
 """Makes the steps of several robots that explore together."""
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class FleetLoop:
     @property
     def timeouts(self) -> int:
         """How often something had to be sent to a robot again."""
-        return sum(loop.timer.timeouts for loop in self._loops)
+        return sum(loop.timeouts for loop in self._loops)
 
     def drive(self, exploration: Exploration) -> None:
         """Take another exploration, to begin with ``resume``."""

@@ -25,6 +25,7 @@ from mnm_ros.core.activity import Activity
 from mnm_ros.core.policy import Policy
 from mnm_ros.dashboard.facts import Facts, Ground
 from mnm_ros.dashboard.map_image import picture
+from mnm_ros.heard import RobotsMet
 from mnm_ros.nodes.common.graph_watch import identities
 from mnm_ros.robot_description import RobotDescription
 from nav_msgs.msg import OccupancyGrid
@@ -61,8 +62,7 @@ class Ears:
         self._poses: dict[str, Subscription] = {}
         self._next_graph = self._next_world = -math.inf
         self._listen()
-        self._followed: set[str] = set()    # robots
-        self._settings: dict[str, int] = {}    # true ones of theirs
+        self._robots = RobotsMet()
         self._hear(String, 'robot_side', self._described)
         self._hear(Int64, 'true_setting', lambda message: {'true_setting': message.data})
         self._hear(Int64, 'exploration_steps',
@@ -165,21 +165,14 @@ class Ears:
             robots = wire.decode_robots(message, self._node.get_namespace())
             self.facts = replace(
                 self.facts, report=report, reports=self.facts.reports + 1, robots=robots)
-            for robot in robots:
-                self._follow(robot.name)
+            for robot in self._robots.new(each.name for each in robots):
+                self._follow(robot)
 
     def _follow(self, robot: str) -> None:
         """Hear what one of several robots says of itself and of where it is."""
-        if robot in self._followed:
-            return
-        self._followed.add(robot)
-
-        def settled(message: Int64) -> dict[str, Any]:
-            self._settings[robot] = message.data
-            return {'true_setting': min(self._settings.values())}    # which all have reached
-
         self._hear(String, f'{robot}/robot_side', self._described)
-        self._hear(Int64, f'{robot}/true_setting', settled)
+        self._hear(Int64, f'{robot}/true_setting', lambda message: {
+            'true_setting': self._robots.reached(robot, message.data)})
         self._hear(OccupancyGrid, f'{robot}/map', self._mapped)
 
     def _look_around(self) -> None:
