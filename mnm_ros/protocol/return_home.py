@@ -45,6 +45,11 @@ class HomeClient:
         self.under_way = False
         self.attempt = 0
 
+    @property
+    def unsure(self) -> bool:
+        """Whether the service has succeeded, and the last report may be of before."""
+        return self.under_way and self._succeeded and self._early is not None
+
     def start(self, now: float) -> int:
         """Begin a way home; return its number, to be handed to ``respond``."""
         self.under_way, self._succeeded, self._early = True, False, None
@@ -115,6 +120,11 @@ class ReturnHome:
     def under_way(self) -> bool:
         """Whether the robot has been called home and has not reported yet."""
         return self._client.under_way
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the robot may be at home already: a report has overtaken the response."""
+        return self._client.unsure
 
     def start(self, now: float) -> None:
         """Begin a way home."""

@@ -21,7 +21,7 @@ from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
 _GRACE = 0.3
-"""Seconds until a robot that has just appeared can surely be heard."""
+"""Seconds until a robot that has just appeared, or a report on its way, is heard for sure."""
 
 
 class StepLoop(Loop):
@@ -104,6 +104,8 @@ class StepLoop(Loop):
         if self.running and refusals > self._limits.reset_retries:
             self.fail(f'return_home failed {refusals} times in a row: {message}', now)
         else:
+            if success and self._return_home.unsure:
+                self.timer.hurry(now + _GRACE)
             self._act_on(progress, now)
 
     def answers_another(self, seq: int) -> bool:

@@ -154,6 +154,10 @@ class Peer:
         """Spin another node of the same context too."""
         self._executor.add_node(node)
 
+    def spin_without(self, node: Node) -> None:
+        """Let it be silent from now on."""
+        self._executor.remove_node(node)
+
     def listen(self, kind: type, topic: str, qos: Any = wire.LATCHED) -> list[Any]:
         """Return a list that grows with each message."""
         heard: list[Any] = []

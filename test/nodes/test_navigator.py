@@ -21,6 +21,7 @@ from mnm_ros import wire
 from navigating import HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
+from rclpy.node import Node
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
@@ -204,6 +205,32 @@ def test_exploration_does_not_pause(navigator: Callable, peer: Peer, operator: O
     assert operator.go(2) == 'failed 2: exploration did not pause'
     peer.wait_for(lambda: wanted and wanted[-1], 'that it goes on')
     assert wanted[0] is False and wanted.count(True) == 1 and not robot.received
+
+
+def test_an_explorer_that_takes_its_time_to_go_on_is_not_taken_for_a_paused_one(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = ScriptedRobot(peer)
+    explorer = Node('explorer', context=peer.node.context)
+    phase = explorer.create_publisher(String, 'phase', wire.LATCHED)
+
+    def explore(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        phase.publish(String(data='checking/evaluation' if request.data else 'paused'))
+        if not request.data:
+            peer.spin_without(explorer)
+        response.success = True
+        return response
+
+    explorer.create_service(SetBool, 'explore', explore)
+    phase.publish(String(data='checking/evaluation'))
+    peer.spin_also(explorer)
+    navigator()
+    assert operator.go(1) == 'reached 1 in 1 steps'
+    operator.send(2)
+    peer.spin(1.5)
+    assert actions(robot) == [RESET, EAST] and not operator.results
+    peer.spin_also(explorer)
+    assert operator.result() == 'reached 2 in 2 steps'
+    explorer.destroy_node()
 
 
 @pytest.mark.parametrize(('name', 'value'), [

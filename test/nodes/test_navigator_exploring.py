@@ -113,7 +113,8 @@ def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) 
     results += [nodes.operator.go(target) for target in TARGETS]
     nodes.peer.spin(0.3)
     assert {message.data for message in nodes.phase[heard:]} <= {'paused'}
-    assert [int(result.split()[1]) for result in results] == 3 * list(TARGETS)
+    assert [result.partition(' in ')[0] for result in results] == [
+        f'reached {target}' for target in 3 * TARGETS]
     assert not any('another node' in message.data for message in nodes.status)
     assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(nodes.policies[-1]),
                  4.0, 1.0).ok
@@ -126,7 +127,11 @@ def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) 
     # and it changes hands twice for each goal.
     handovers = 2 * len(results) if nodes.by_service else 0
     assert 0 <= sum(besides.values()) - steps(results) - beginnings <= handovers
-    assert sum(n for (_, action, _), n in besides.items() if action != -1) <= steps(results)
+    # Where the report of its first way home overtakes the response, each of the two calls again,
+    # and the second report looks like a move in the middle of a step.
+    called_twice = 2 if nodes.by_service else 0
+    assert sum(n for (_, action, _), n in besides.items()
+               if action != -1) <= steps(results) + called_twice
 
 
 def test_resumed_by_somebody_else(slow: Nodes) -> None:

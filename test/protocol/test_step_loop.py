@@ -28,9 +28,13 @@ HOME = 0
 
 
 class Robot:
-    """What the loop has sent and called; ``loop`` is on its way with an action from home."""
+    """
+    What the loop has sent and called; ``loop`` is on its way with an action from home.
 
-    def __init__(self) -> None:
+    :param overtaken: whether it is on its first way home instead.
+    """
+
+    def __init__(self, overtaken: bool = False) -> None:
         self.sent: list[tuple[int, int]] = []
         self.calls: list[int] = []
         self.exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
@@ -38,6 +42,8 @@ class Robot:
             self.exploration, StepLimits(1.0, 3), 1000, lambda *order: self.sent.append(order),
             self.call)
         self.loop.resume(0.0)
+        if overtaken:
+            return
         while not self.sent:
             self.come_home()
         self.begun = len(self.calls)
@@ -114,6 +120,28 @@ def test_a_second_call_may_lead_home_again(robot: Robot) -> None:
     assert robot.counted == 0    # until the other call is over, too
     robot.respond()
     assert robot.counted == 1
+
+
+def test_a_report_that_has_overtaken_the_first_response_is_confirmed_at_once() -> None:
+    """It may be an older one, while home is not known; a whole timeout would be no surer."""
+    robot = Robot(overtaken=True)
+    robot.loop.on_state(-1, HOME, 0.0)
+    robot.respond()
+    robot.loop.tick(0.2)
+    assert len(robot.calls) == 1 and robot.exploration.last_state is None
+    robot.loop.tick(0.4)
+    assert len(robot.calls) == 2
+    robot.respond()
+    assert robot.exploration.last_state == HOME
+
+
+def test_another_report_that_follows_the_first_response_counts() -> None:
+    robot = Robot(overtaken=True)
+    robot.loop.on_state(-1, 5, 0.0)    # of before
+    robot.respond()
+    robot.loop.on_state(-1, HOME, 0.2)
+    assert len(robot.calls) == 2 and robot.calls[0] != robot.calls[1]
+    assert robot.exploration.last_state == HOME
 
 
 def test_a_second_call_that_is_never_answered_is_not_waited_for_forever(robot: Robot) -> None:

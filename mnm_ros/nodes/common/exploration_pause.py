@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 from mnm_ros import wire
 from mnm_ros.core.exploration import Phase
@@ -24,7 +25,8 @@ from std_srvs.srv import SetBool
 _OVER = (Phase.FAULT, Phase.DONE)
 _QUIET = (Phase.PAUSED, *_OVER)    # phases in which the explorer leaves the robot alone
 _AGAIN = 1.0    # s, after which it is asked again to pause
-_DOUBT = 1.0    # s, until the phase must have followed a request to go on
+_HEARD = 5.0    # s, until a request to go on has been heard, even if its response is lost
+_DOUBT = 1.0    # s, until the phase must have followed the response
 
 
 class ExplorationPause:
@@ -76,7 +78,7 @@ class ExplorationPause:
         asked, self._asked = self._asked, False
         self._ask_at = -math.inf
         if asked and self._client.service_is_ready() and self._phase not in _OVER:
-            self._doubted_until = now + _DOUBT
+            self._doubted_until = now + _HEARD
             self._going_on = self._client.call_async(SetBool.Request(data=True))
             self._going_on.add_done_callback(self._on_response)
 
@@ -97,5 +99,6 @@ class ExplorationPause:
 
     def _on_response(self, future: Future) -> None:
         response = future.result()
+        self._doubted_until = min(self._doubted_until, time.monotonic() + _DOUBT)
         if not response.success:
             self._node.get_logger().warning(f'exploration stays paused: {response.message}')
