@@ -1,0 +1,93 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Explorations of the corridor that are kept on disk and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import sqlite3
+
+from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+
+CORRIDOR = load('corridor')
+SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
+IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0,
+            'delta': 0.1, 'preset': 'onboard', 'seed': 0}
+
+
+def keep(exploration: Exploration, store: Store) -> None:
+    """Keep all inputs from now on, with a generation at each resume point."""
+    store.begin_generation(0, None)
+    store.attach(exploration, between=1)
+
+
+def drive(exploration: Exploration, simulator: Simulator, steps: int) -> None:
+    for _ in range(steps):
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+
+
+def explored(folder: Path, steps: int) -> Exploration:
+    """Return an exploration that was kept for so many steps."""
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(folder, 'explorer', IDENTITY, transition_log=True)
+    keep(exploration, store)
+    drive(exploration, simulator, steps // 2)
+    exploration.relocate(2)
+    simulator.state = 2
+    drive(exploration, simulator, steps - steps // 2)
+    assert store.flush()
+    store.close()
+    return exploration
+
+
+def restored(folder: Path, identity: dict | None = None) -> tuple[Exploration | None, Store]:
+    store = Store(folder, 'explorer', identity or IDENTITY, transition_log=True)
+    loaded = store.load(revive)
+    return (loaded[1] if loaded else None), store
+
+
+def revive(saved: Saved) -> Exploration:
+    exploration = Exploration(SETTINGS, resume=saved.point)
+    saved.replay(exploration)
+    return exploration
+
+
+def same(first: Exploration, second: Exploration | None) -> bool:
+    """Compare all but whether the robot answers, which is not kept."""
+    for exploration in filter(None, (first, second)):
+        exploration.robot_answers()
+    return second is not None and (
+        first.next_action(), first.hypothesis, first.counts, first.diagnostics()) == (
+        second.next_action(), second.hypothesis, second.counts, second.diagnostics())
+
+
+def newest(folder: Path) -> Path:
+    return sorted(folder.glob('explorer.0*.sqlite'))[-1]
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:3000])
+
+
+def run_sql(statement: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        with sqlite3.connect(path) as database:
+            database.execute(statement)
+        database.close()
+    return change

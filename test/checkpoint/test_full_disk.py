@@ -1,0 +1,184 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""What happens while the disk takes nothing, or the process is killed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+
+from kept_explorations import (
+    CORRIDOR,
+    drive,
+    explored,
+    IDENTITY,
+    keep,
+    restored,
+    revive,
+    same,
+    SETTINGS,
+)
+from mnm_ros.checkpoint import store as store_module
+from mnm_ros.checkpoint.input_log import InputLog, Saved
+from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+
+def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> None:
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path / 'kept', 'explorer', IDENTITY)
+    shutil.rmtree(tmp_path / 'kept')
+    (tmp_path / 'kept').write_text('in the way')
+    keep(exploration, store)
+    drive(exploration, simulator, 3000)
+    assert not store.flush() and 'kept' in store.problem
+    (tmp_path / 'kept').unlink()
+    (tmp_path / 'kept').mkdir()
+    assert store.flush() and store.problem == ''
+    store.close()
+    second, other = restored(tmp_path / 'kept')
+    assert same(exploration, second)
+    other.close()
+
+
+def full(log: InputLog, *inputs: object) -> None:
+    raise sqlite3.OperationalError('database or disk is full')
+
+
+def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin_generation(0, None)
+    exploration.on_input = store.append
+    drive(exploration, simulator, 300)
+    assert store.flush()
+    with monkeypatch.context() as patch:
+        patch.setattr(InputLog, 'append', full)
+        drive(exploration, simulator, 200)
+        assert not store.flush() and 'full' in store.problem
+        loaded = store.load(revive)
+    assert loaded is not None and loaded[1].steps == 300
+    second = loaded[1]
+    second.on_input = store.append
+    second.lose_place()
+    drive(second, simulator, 100)
+    assert store.flush()
+    store.close()
+    third, other = restored(tmp_path)
+    assert other.refusals == [] and same(second, third)
+    other.close()
+
+
+def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
+    first = explored(tmp_path, 9000)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))    # as if no more fitted on it
+    try:
+        with pytest.raises(OSError):
+            store.load(revive)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    assert not [*tmp_path.glob('*.aside.*')]
+    loaded = store.load(revive)
+    assert loaded is not None and store.refusals == [] and same(first, loaded[1])
+    store.close()
+
+
+def test_more_than_can_be_remembered_leaves_what_was_written_before(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, '_BACKLOG', 300)
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin_generation(0, None)
+    exploration.on_input = store.append
+    drive(exploration, simulator, 200)
+    assert store.flush()
+    with monkeypatch.context() as patch:
+        patch.setattr(InputLog, 'append', full)
+        drive(exploration, simulator, 400)
+        assert not store.flush()
+    drive(exploration, simulator, 100)
+    assert not store.flush() and 'until the next resume point' in store.problem
+    store.close()
+    second, other = restored(tmp_path)
+    assert second is not None and second.steps == 200 and other.refusals == []
+    other.close()
+
+
+def test_what_is_not_kept_when_all_files_were_refused_is_told(tmp_path: Path) -> None:
+    def refuse(saved: Saved) -> Exploration:
+        raise ValueError('it leads elsewhere')
+
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin_generation(0, None)
+    exploration.on_input = store.append
+    drive(exploration, simulator, 200)
+    assert store.flush() and store.load(refuse) is None
+    drive(exploration, simulator, 200)
+    assert not store.flush() and 'all files were refused' in store.problem
+    store.begin_generation(400, None)
+    assert store.flush() and store.path is not None and store.path.is_file()
+    store.close()
+
+
+def test_whatever_cannot_be_written_is_told_and_ends_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin_generation(0, {'no JSON': object()})
+    assert not store.flush() and 'JSON' in store.problem
+    store.begin_generation(0, None)
+    assert store.flush() and store.problem == ''
+    store.close()
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from mnm_ros.core.exploration import Input
+from mnm_ros.checkpoint.input_log import InputLog
+log = InputLog.create(Path(sys.argv[1]), {}, None)
+number = 0
+while True:
+    log.append([(Input.OBSERVED, number + i, 0) for i in range(5)])
+    number += 5
+    print(number, flush=True)
+"""
+
+
+def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
+        tmp_path: Path) -> None:
+    rng = random.Random(0)
+    for trial in range(20):
+        path = tmp_path / f'{trial}.sqlite'
+        writer = subprocess.Popen(
+            [sys.executable, '-c', _WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+        assert writer.stdout is not None
+        for _ in range(rng.randint(1, 60)):
+            confirmed = int(writer.stdout.readline())
+        os.kill(writer.pid, signal.SIGKILL)
+        confirmed = max([confirmed, *map(int, writer.stdout.read().split())])
+        writer.wait(timeout=30)
+        saved = Saved(path, {})
+        states = [state for _, state, _ in saved.inputs]
+        assert states == list(range(len(states))) and len(states) % 5 == 0
+        assert confirmed <= len(states) <= confirmed + 5
+        InputLog.reopen(saved).close()

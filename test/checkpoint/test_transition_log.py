@@ -1,0 +1,141 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The whole history on disk, from the first step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+import re
+import sqlite3
+
+from kept_explorations import (
+    CORRIDOR,
+    drive,
+    explored,
+    IDENTITY,
+    keep,
+    newest,
+    restored,
+    revive,
+    run_sql,
+    same,
+    SETTINGS,
+)
+from mnm_ros.checkpoint.__main__ import describe
+from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
+from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.simulation.robots import Manner, Robots
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+DOCS = Path(__file__).parents[2] / 'docs' / 'checkpoints.md'
+
+
+def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
+    """Of a file without that, from before there were several, everything else is read."""
+    exploration = Exploration(SETTINGS)
+    store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
+    keep(exploration, store)
+    robots = Robots(Fleet(exploration, 2, 8.0), [Simulator(CORRIDOR, seed) for seed in range(3)],
+                    [Manner(), Manner(lambda state, *_: 9.0 * (state == 1), joins=20.0),
+                     Manner(dies=50.0)])
+    while exploration.hypothesis is None:
+        robots.step()
+    for _ in range(100):    # so that the newest file can complete what the log will lack
+        robots.step()
+    assert store.flush()
+    store.close()
+    path = tmp_path / 'explorer.log.sqlite'
+    log = Saved(path)
+    made = Counter(log.robots.values())
+    assert {*made} == {'robot 0', 'robot 1', 'robot 2'}
+    broken = {log.robots.get(number) for number, (kind, *_) in enumerate(log.inputs, 1)
+              if kind is Input.INTERRUPTED}
+    assert broken - {None} <= {'robot 1', 'robot 2'} and 'robot 1' in broken
+    resets = {number for number, (_, _, action) in enumerate(log.inputs, 1) if action == RESET}
+    assert not resets & {*log.robots}
+    assert f'of robot robot 2: {made["robot 2"]}' in describe(path)
+    log.forget_after(log.number - 2)
+    assert max(log.robots) <= log.number
+    InputLog.reopen(log).close()
+    assert Saved(path).robots == log.robots
+    second, store = restored(tmp_path)
+    assert same(exploration, second)
+    store.close()    # and what the log lacked is there again
+    assert Counter(Saved(path).robots.values()) == made
+    database = sqlite3.connect(path)
+    database.execute('DROP TABLE robots')
+    database.close()
+    old = Saved(path)
+    assert old.robots == {} and same(exploration, revive(old))
+    old_log = InputLog.reopen(old)
+    old_log.append([(Input.OBSERVED, 1, 0)], ['r1'])
+    old_log.close()
+    assert Saved(path).robots == {old.number + 1: 'r1'}
+
+
+def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Path) -> None:
+    first = explored(tmp_path, 5000)
+    again, store = restored(tmp_path)
+    assert again is not None
+    keep_on, simulator = again, Simulator(CORRIDOR, 9)
+    keep_on.on_input = lambda kind, state, action: store.append(kind, state, action)
+    drive(keep_on, simulator, 500)
+    assert store.flush()
+    store.close()
+    log = Saved(tmp_path / 'explorer.log.sqlite', IDENTITY)
+    assert log.point is None and log.number == 5501 and first.steps == 5000
+    replayed = Exploration(SETTINGS)
+    log.replay(replayed)
+    assert same(keep_on, replayed)
+    with pytest.raises(Refused, match='tells of action'):
+        log.replay(Exploration(settings(Problem(2, 3.0, 1.0, 0.1))))
+
+
+def test_the_replay_shown_in_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = explored(tmp_path, 5000)
+    monkeypatch.chdir(tmp_path)
+    code = re.findall(r'```python\n(.*?)```', DOCS.read_text(encoding='utf-8'), re.DOTALL)[-1]
+    names: dict = {}
+    exec(code, names)
+    assert first.hypothesis is not None and same(first, names['exploration'])
+
+
+def test_a_transition_log_that_does_not_fit_is_set_aside(tmp_path: Path) -> None:
+    explored(tmp_path, 3000)
+    begun = Saved(newest(tmp_path)).number - len(Saved(newest(tmp_path)).inputs)
+    assert begun > 100
+    run_sql('DELETE FROM inputs WHERE number > 100')(tmp_path / 'explorer.log.sqlite')
+    exploration, store = restored(tmp_path)
+    assert exploration is not None and exploration.steps == 3000
+    assert f'has inputs 1 to 100, expected {begun} among them' in store.refusals[0]
+    store.close()
+
+
+def test_a_transition_log_gets_what_a_crash_has_kept_from_it(tmp_path: Path) -> None:
+    explored(tmp_path, 3000)
+    path = tmp_path / 'explorer.log.sqlite'
+    run_sql('DELETE FROM inputs WHERE number > 2990')(path)
+    exploration, store = restored(tmp_path)
+    store.append(Input.INTERRUPTED, 0, -1)
+    assert store.refusals == [] and store.flush()
+    store.close()
+    log = Saved(path, IDENTITY)
+    assert exploration is not None and log.point is None and log.number == 3002
+    exploration.lose_place()
+    replayed = Exploration(SETTINGS)
+    log.replay(replayed)
+    assert same(exploration, replayed)
