@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from driven_robot import DrivenRobot, FAST
+from navigating import KNOWN, Operator, publish
 from node_processes import arguments, NodeProcess, Peer, ScriptedRobot
 import pytest
 from unicycle import Unicycle
@@ -76,6 +77,22 @@ def scenario(tmp_path: Path) -> str:
     path = tmp_path / 'corridor.yaml'
     path.write_text(CORRIDOR)
     return str(path)
+
+
+@pytest.fixture
+def operator(peer: Peer) -> Operator:
+    return Operator(peer)
+
+
+@pytest.fixture
+def navigator(start: Start, peer: Peer, operator: Operator) -> Callable[..., NodeProcess]:
+    """Start a navigator that has heard the policies."""
+    def start_navigator(**parameters: object) -> NodeProcess:
+        process = start('navigator', **parameters)
+        publish(peer, KNOWN)
+        operator.wait_for_navigator()
+        return process
+    return start_navigator
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ import time
 from faulty_robot import FaultyRobot
 from mnm_ros import wire
 from navigating import HeldRobot, HORIZON, KNOWN, Operator, publish
-from node_processes import NodeProcess, Peer, ScriptedRobot
+from node_processes import Peer, ScriptedRobot
 import pytest
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -27,22 +27,6 @@ from std_srvs.srv import SetBool, Trigger
 
 EAST, RESET = 0, -1
 ENOUGH = 5.0    # s, until every node has ended
-
-
-@pytest.fixture
-def operator(peer: Peer) -> Operator:
-    return Operator(peer)
-
-
-@pytest.fixture
-def navigator(start: Callable, peer: Peer, operator: Operator) -> Callable:
-    """Start a navigator that has heard the policies."""
-    def start_navigator(**parameters: object) -> NodeProcess:
-        process = start('navigator', **parameters)
-        publish(peer, KNOWN)
-        operator.wait_for_navigator()
-        return process
-    return start_navigator
 
 
 def actions(robot: ScriptedRobot) -> list[int]:

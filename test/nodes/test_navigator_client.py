@@ -27,7 +27,7 @@ from mnm_ros import NavigatorClient, wire
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.navigator_client import Goal
 from navigating import HeldRobot, KNOWN, Operator, publish
-from node_processes import NodeProcess, Peer, ScriptedRobot
+from node_processes import Peer, ScriptedRobot
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -67,22 +67,6 @@ class Raw:
         return self._peer.wait_for(
             lambda: (report := self.reports().get(goal_id)) and report.status is status
             and report, f'goal {goal_id} {status.value}')
-
-
-@pytest.fixture
-def operator(peer: Peer) -> Operator:
-    return Operator(peer)
-
-
-@pytest.fixture
-def navigator(start: Callable, peer: Peer, operator: Operator) -> Callable:
-    """Start a navigator that has heard the policies."""
-    def start_navigator(**parameters: object) -> NodeProcess:
-        process = start('navigator', **parameters)
-        publish(peer, KNOWN)
-        operator.wait_for_navigator()
-        return process
-    return start_navigator
 
 
 @pytest.fixture
