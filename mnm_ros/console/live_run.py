@@ -164,8 +164,14 @@ class LiveRun:
         counts = simulated and options.world is None and not options.robots
         # On a busy machine a simulator may be found later than the explorer.
         while time.monotonic() < deadline and (
-                latest.reports == snapshot.reports
+                latest.reports == snapshot.reports or _precedes_hypothesis(latest)
                 or simulated and latest.true_setting is None
                 or counts and latest.exploration_steps is None):
             latest = self._listener.listen(0.1)
         return latest
+
+
+def _precedes_hypothesis(snapshot: Snapshot) -> bool:
+    """Return whether the diagnostics are of an earlier round, or do not say of which."""
+    hypothesis = snapshot.hypothesis
+    return hypothesis is not None and (snapshot.count('round') or 0) < hypothesis.stamp[0]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from array import array
 import atexit
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 import json
 import os
@@ -117,7 +117,8 @@ class NodeProcess:
 
     def send(self, number: int) -> None:
         if self.running:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):    # it has ended since
+                os.kill(self.pid, number)
 
     def stop(self, number: int = signal.SIGINT, deadline: float = DEADLINE) -> int:
         self.send(number)

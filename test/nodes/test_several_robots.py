@@ -221,7 +221,8 @@ def test_the_command_shows_each_robot_and_judges_what_came_of_it(
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'The hypothesis is right.' in done.stdout and 'true setting    0' in done.stdout
     steps = [int(figure.replace(',', '')) for figure in re.findall(
-        r'(?:robots *| {16})(?:r1|deck/r2): ([0-9,]+) steps, in [^,]+, exploring', done.stdout)]
-    assert len(steps) == 2 and all(steps)
-    assert re.search(r'robot deck/r2: exploring', done.stdout)
+        r'(?:robots *| {16})(?:r1|deck/r2): ([0-9,]+) steps, (?:in|nobody)', done.stdout)]
+    # One may have explored all before the other one has been found.
+    assert len(steps) == 2 and any(steps), done.stdout
+    assert re.search(r'robot (r1|deck/r2): exploring', done.stdout)
     assert sum(steps) <= json.loads((tmp_path / 'record').read_text())['steps'] + 2
