@@ -144,7 +144,9 @@ def test_a_node_that_ends_is_named_with_its_log(console: Make) -> None:
 def test_timeout_says_what_was_missing(console: Make) -> None:
     status, output = console('none', '--once', '--timeout', '4').run()
     assert status == 1
-    assert 'Timeout after 4 s of waiting for the first hypothesis.' in output
+    # Of the explorer there may be nothing to hear yet, on a busy machine.
+    assert re.search('Timeout after 4 s of waiting for the first '
+                     '(hypothesis|message of the explorer)\\.', output), output
 
 
 def test_output_that_nobody_reads_ends_the_nodes(console: Make) -> None:

@@ -28,7 +28,7 @@ import time
 from typing import Any
 
 from mnm_ros import wire
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -187,8 +187,7 @@ class Peer:
         """Give a function that sends a request to a service and returns the response."""
         client = self.node.create_client(kind, service)
         self.wait_for(client.service_is_ready, f'service {service}')
-        # Until the service knows the client, too, a response may be lost, and nothing tells.
-        self.spin(0.5)
+        self._wait_until_known(service)
 
         def send(request: Any) -> Any:
             future = client.call_async(request)
@@ -197,6 +196,38 @@ class Peer:
 
         yield send
         self.node.destroy_client(client)
+
+    def _wait_until_known(self, service: str) -> None:
+        """
+        Wait until who offers a service knows its client, too: a response is lost before.
+
+        Clients become known in the order in which they were made, so a later one asks for
+        nothing until it gets a response.
+        """
+        name = self.node.resolve_service_name(service)
+        owner, namespace = self.wait_for(lambda: next(
+            (node for node in self.node.get_node_names_and_namespaces()
+             if name in self._services(*node)), None), f'who offers {service}')
+        probe = self.node.create_client(
+            GetParameters, f'{namespace.rstrip("/")}/{owner}/get_parameters')
+        self.wait_for(probe.service_is_ready, f'parameters of {owner}')
+        asked: list[Any] = []
+
+        def answered() -> bool:
+            if not asked or time.monotonic() > asked[-1][0] + 0.2:
+                asked.append((time.monotonic(), probe.call_async(GetParameters.Request())))
+            return any(future.done() for _, future in asked)
+
+        self.wait_for(answered, f'a response of {owner}')
+        self.node.destroy_client(probe)
+
+    def _services(self, name: str, namespace: str) -> set[str]:
+        """Return the services of a node that may just have ended."""
+        try:
+            offered = self.node.get_service_names_and_types_by_node(name, namespace)
+        except RuntimeError:    # it is not known any more
+            return set()
+        return {service for service, _ in offered}
 
     def call(self, kind: type, service: str, request: Any = None) -> Any:
         with self.client(kind, service) as send:
