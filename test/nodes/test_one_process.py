@@ -23,6 +23,7 @@ from mnm_ros import wire
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.nodes.explorer import Explorer
+from mnm_ros.nodes.exploring.robot_link import STEADY_TICK, TICK
 from mnm_ros.nodes.grid_driver import GridDriver
 from mnm_ros.nodes.gym_side import GymSide
 from mnm_ros.nodes.navigator import Navigator
@@ -58,6 +59,11 @@ def make(peer: Peer) -> Iterator[Make]:
         node.destroy_node()
 
 
+def ticks_every(explorer: Explorer, period: float) -> bool:
+    """Return whether the explorer has a timer of so many seconds."""
+    return round(period * 1e9) in [timer.timer_period_ns for timer in explorer.timers]
+
+
 def test_explored_and_used_by_three_nodes_in_this_process(
         make: Make, peer: Peer, scenario: str, tmp_path: Path) -> None:
     operator = Operator(peer)
@@ -65,11 +71,14 @@ def test_explored_and_used_by_three_nodes_in_this_process(
     explorer = make(Explorer, actions=['east', 'west'], record=str(tmp_path / 'explorer'))
     make(Navigator)
     explorer.autostart()
+    assert ticks_every(explorer, TICK)
     policies = learns(peer)
+    peer.wait_for(lambda: ticks_every(explorer, STEADY_TICK), 'fewer ticks while steps are made')
     assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
     operator.wait_for_navigator()
     assert operator.go(2).startswith('reached 2 in ')
     peer.wait_for(explorer.leave, 'that the robot is left')
+    peer.wait_for(lambda: ticks_every(explorer, TICK), 'more ticks when none are made')
     explorer.close()
     simulator.close()
     counted, played = (read_counts(tmp_path / name) for name in ('explorer', 'simulator'))
