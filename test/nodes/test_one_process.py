@@ -36,6 +36,7 @@ import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import SetBool
 
 Make = Callable[..., Any]
 
@@ -68,17 +69,19 @@ def test_explored_and_used_by_three_nodes_in_this_process(
         make: Make, peer: Peer, scenario: str, tmp_path: Path) -> None:
     operator = Operator(peer)
     simulator = make(CmpSim, scenario=scenario, record=str(tmp_path / 'simulator'))
-    explorer = make(Explorer, actions=['east', 'west'], record=str(tmp_path / 'explorer'))
+    explorer = make(Explorer, actions=['east', 'west'], record=str(tmp_path / 'explorer'),
+                    step_timeout=0.2, step_retries=1)
     make(Navigator)
     explorer.autostart()
     assert ticks_every(explorer, TICK)
     policies = learns(peer)
-    peer.wait_for(lambda: ticks_every(explorer, STEADY_TICK), 'fewer ticks while steps are made')
+    peer.wait_for(lambda: ticks_every(explorer, STEADY_TICK), 'fewer ticks while it is not')
     assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
     operator.wait_for_navigator()
     assert operator.go(2).startswith('reached 2 in ')
+    assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).success
+    peer.wait_for(lambda: ticks_every(explorer, TICK), 'more ticks while the robot is awaited')
     peer.wait_for(explorer.leave, 'that the robot is left')
-    peer.wait_for(lambda: ticks_every(explorer, TICK), 'more ticks when none are made')
     explorer.close()
     simulator.close()
     counted, played = (read_counts(tmp_path / name) for name in ('explorer', 'simulator'))

@@ -79,8 +79,8 @@ class CommandLink(RobotLink):
 
     @property
     def steady(self) -> bool:
-        """Whether steps are made."""
-        return self.driving and self.loop.task.state is RunState.RUNNING
+        """Whether the robot is not waited for."""
+        return self.loop.task.state is not RunState.WAITING_FOR_ROBOT
 
     @property
     def standing_by(self) -> bool:

@@ -34,7 +34,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray
 
 TICK = 0.02    # s, resolution of timeouts
-STEADY_TICK = 0.05    # s, the same while steps are made: then hardly anything waits for a tick
+STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly anything is urgent
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 
 
@@ -96,7 +96,7 @@ class RobotLink(ABC):
 
     @property
     def steady(self) -> bool:
-        """Whether steps are made, so that a tick every ``STEADY_TICK`` seconds will do."""
+        """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
         return False
 
     def tick(self, limits: StepLimits, now: float) -> None:
