@@ -49,9 +49,13 @@ class Graph:
 
     def __init__(self) -> None:
         self.publishers = [1]
-        self.looked_up = 0
+        self.looked_up = self.counted = 0
         self.handle = nullcontext()
-        self.handle.get_count_publishers = lambda topic: len(self.publishers)
+        self.handle.get_count_publishers = self._count
+
+    def _count(self, topic: str) -> int:
+        self.counted += 1
+        return len(self.publishers)
 
     def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:
         self.looked_up += 1
@@ -71,6 +75,15 @@ def test_endpoints_are_looked_up_when_their_number_changes_or_after_a_while() ->
     assert endpoints.ids(10.2) == {(1,), (3,)} and graph.looked_up == 3
     graph.publishers = []
     assert endpoints.ids(10.21) == frozenset()
+
+
+def test_endpoints_are_counted_once_for_each_moment() -> None:
+    graph = Graph()
+    endpoints = Endpoints(graph, '/state', publishers=True)
+    assert endpoints.ids(10.0) == endpoints.ids(10.0) and graph.counted == 1
+    graph.publishers = [1, 2]
+    assert endpoints.ids(10.0) == {(1,)} and endpoints.count == 2
+    assert endpoints.ids(10.01) == {(1,), (2,)}
 
 
 def state_publishers(node: Node) -> frozenset[object]:

@@ -23,6 +23,7 @@ from mnm_ros import wire
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.nodes.explorer import Explorer
+from mnm_ros.nodes.exploring.robot_link import STEADY_TICK, TICK
 from mnm_ros.nodes.grid_driver import GridDriver
 from mnm_ros.nodes.gym_side import GymSide
 from mnm_ros.nodes.navigator import Navigator
@@ -35,6 +36,7 @@ import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import SetBool
 
 Make = Callable[..., Any]
 
@@ -58,17 +60,27 @@ def make(peer: Peer) -> Iterator[Make]:
         node.destroy_node()
 
 
+def ticks_every(explorer: Explorer, period: float) -> bool:
+    """Return whether the explorer has a timer of so many seconds."""
+    return round(period * 1e9) in [timer.timer_period_ns for timer in explorer.timers]
+
+
 def test_explored_and_used_by_three_nodes_in_this_process(
         make: Make, peer: Peer, scenario: str, tmp_path: Path) -> None:
     operator = Operator(peer)
     simulator = make(CmpSim, scenario=scenario, record=str(tmp_path / 'simulator'))
-    explorer = make(Explorer, actions=['east', 'west'], record=str(tmp_path / 'explorer'))
+    explorer = make(Explorer, actions=['east', 'west'], record=str(tmp_path / 'explorer'),
+                    step_timeout=0.2, step_retries=1)
     make(Navigator)
     explorer.autostart()
+    assert ticks_every(explorer, TICK)
     policies = learns(peer)
+    peer.wait_for(lambda: ticks_every(explorer, STEADY_TICK), 'fewer ticks while it is not')
     assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
     operator.wait_for_navigator()
     assert operator.go(2).startswith('reached 2 in ')
+    assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).success
+    peer.wait_for(lambda: ticks_every(explorer, TICK), 'more ticks while the robot is awaited')
     peer.wait_for(explorer.leave, 'that the robot is left')
     explorer.close()
     simulator.close()

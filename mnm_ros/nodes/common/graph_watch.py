@@ -49,9 +49,9 @@ class Endpoints:
     """
     Those who publish a topic, or those who subscribe to it.
 
-    They are counted each time that somebody asks, which is cheap. Who they are is looked up when
-    there are more or fewer than before, and otherwise after some time: one may have taken another
-    one's place between two counts.
+    They are counted each time that somebody asks, which is cheap, once for each moment. Who they
+    are is looked up when there are more or fewer than before, and otherwise after some time: one
+    may have taken another one's place between two counts.
 
     :param node: whose graph it is.
     :param topic: fully qualified name.
@@ -69,7 +69,7 @@ class Endpoints:
                        else node.handle.get_count_subscribers)
         self._known: tuple[TopicEndpointInfo, ...] = ()
         self._ids: frozenset[object] = frozenset()
-        self._again = -math.inf    # when they are looked up again
+        self._asked = self._again = -math.inf    # when; and when they are looked up again
         self.counted = 0
 
     @property
@@ -84,7 +84,10 @@ class Endpoints:
 
         :param now: time in seconds, as ``time.monotonic`` has it.
         """
-        now, count = time.monotonic() if now is None else now, self.count
+        now = time.monotonic() if now is None else now
+        if now == self._asked:
+            return self._known
+        self._asked, count = now, self.count
         if count != self.counted or now >= self._again:
             self.counted, self._again = count, now + _REPLACED
             self._known = tuple(self._look_up(self._topic))
@@ -125,9 +128,13 @@ class RobotSides:
         """Whether there are more endpoints, or fewer, than when they were looked at."""
         return (self.takers.count, self.tellers.count) != self._counts
 
-    def look(self) -> dict[Hashable, str]:
-        """Return the name of each robot side, by an identity."""
-        known = self.takers.known(), self.tellers.known()
+    def look(self, now: float | None = None) -> dict[Hashable, str]:
+        """
+        Return the name of each robot side, by an identity.
+
+        :param now: time in seconds, as ``time.monotonic`` has it.
+        """
+        known = self.takers.known(now), self.tellers.known(now)
         self._counts = self.takers.counted, self.tellers.counted
         if not all(now is before for now, before in zip(known, self._known)):
             self._known = known
@@ -215,13 +222,17 @@ class GraphWatch:
             return f'nobody offers {self._home.name}'
         return ''
 
-    def update(self) -> tuple[bool, bool]:
-        """Return whether somebody has joined, and whether somebody has left, since last time."""
-        before, self._seen = self._seen, self._endpoints()
+    def update(self, now: float | None = None) -> tuple[bool, bool]:
+        """
+        Return whether somebody has joined, and whether somebody has left, since last time.
+
+        :param now: time in seconds, as ``time.monotonic`` has it.
+        """
+        before, self._seen = self._seen, self._endpoints(now)
         return bool(self._seen - before), bool(before - self._seen)
 
-    def _endpoints(self) -> frozenset[object]:
-        seen = {*self._partners.ids(), *self._robots.ids()}
+    def _endpoints(self, now: float | None) -> frozenset[object]:
+        seen = {*self._partners.ids(now), *self._robots.ids(now)}
         if not self._overheard:
             # An endpoint is seen before it can be reached: when it can, it counts as new again.
             seen.update(range(self._actions.get_subscription_count()))

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import time
 
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.step_task import StepTask
+from mnm_ros.core.step_task import RunState, StepTask
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
@@ -76,6 +76,11 @@ class CommandLink(RobotLink):
     def driving(self) -> bool:
         """Whether it commands the robot at present."""
         return self.loop.driving
+
+    @property
+    def steady(self) -> bool:
+        """Whether the robot is not waited for."""
+        return self.loop.task.state is not RunState.WAITING_FOR_ROBOT
 
     @property
     def standing_by(self) -> bool:

@@ -44,6 +44,7 @@ class FleetLink:
     """
 
     apart = True
+    steady = False    # what one robot finds out may be what another one waits for
 
     def __init__(self, node: Node, parameters: Parameters, exploration: Exploration,
                  guard: CallbackGuard, fail: Callable[[str], None]) -> None:

@@ -34,6 +34,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray
 
 TICK = 0.02    # s, resolution of timeouts
+STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly anything is urgent
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 
 
@@ -91,6 +92,11 @@ class RobotLink(ABC):
     @property
     def driving(self) -> bool:
         """Whether it commands the robot at present."""
+        return False
+
+    @property
+    def steady(self) -> bool:
+        """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
         return False
 
     def tick(self, limits: StepLimits, now: float) -> None:
@@ -178,10 +184,10 @@ class RobotLink(ABC):
             has joined counts as having taken its place.
         """
         self._looked = now
-        self._roll.look(self._robots.look())
+        self._roll.look(self._robots.look(now))
         if self._roll.several:    # no order may be given again when another one has joined
             self._arbitrate(now)
-        joined, left = self.graph.update()
+        joined, left = self.graph.update(now)
         left |= joined and held_up
         if joined or left:
             self._guard.call(self.loop.on_graph_change, joined, left, now)
@@ -189,7 +195,7 @@ class RobotLink(ABC):
     def _look_again(self) -> None:
         """Look before a step if planning has held the node up: it may reach another robot."""
         now = time.monotonic()
-        if now > self._looked + 2 * TICK:
+        if now > self._looked + 2 * STEADY_TICK:
             self._watch_graph(now, held_up=True)
 
 

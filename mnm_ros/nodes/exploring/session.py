@@ -29,7 +29,7 @@ from mnm_ros.nodes.exploring.command_link import CommandLink
 from mnm_ros.nodes.exploring.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.fleet_loop import FleetLoop
 from mnm_ros.nodes.exploring.publishers import Publishers
-from mnm_ros.nodes.exploring.robot_link import AdviceLink, RobotLink, TICK
+from mnm_ros.nodes.exploring.robot_link import AdviceLink, RobotLink, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
@@ -273,6 +273,12 @@ class ExplorationSession:
             self.checkpointing.describe(self._link.profile.text)
         self._call(self._publishers.news, self.exploration, self._link.missing(now), now)
         self._publishers.republish(self._parameters['republish_period'], now)
+        self._tick_every(STEADY_TICK if self._link.steady else TICK)
+
+    def _tick_every(self, period: float) -> None:
+        ticks, wanted = self._timers[0], round(period * 1e9)
+        if ticks.timer_period_ns != wanted:
+            ticks.timer_period_ns = wanted
 
     def _diagnose(self) -> None:
         self._link.announce()
