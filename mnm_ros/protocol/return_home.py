@@ -31,7 +31,8 @@ class HomeClient:
     Goes home by a service: calls it, waits for success, and takes the next report.
 
     Responses and reports travel apart, so the report may overtake the response. A report that
-    did so counts if it names the home state known from before, or if no other one follows.
+    did so counts if it names the home state known from before. Otherwise it may be an older one:
+    the service is called again, and the report of that counts, or the old one if there is none.
 
     :ivar under_way: whether the robot is being led home.
     :ivar attempt: number of the present, or the last, way home.
@@ -41,18 +42,18 @@ class HomeClient:
         self._timer = timer
         self._home: int | None = None
         self._early: int | None = None
-        self._succeeded = False
+        self._successes = 0
         self.under_way = False
         self.attempt = 0
 
     @property
     def unsure(self) -> bool:
         """Whether the service has succeeded, and the last report may be of before."""
-        return self.under_way and self._succeeded and self._early is not None
+        return self.under_way and self._successes > 0 and self._early is not None
 
     def start(self, now: float) -> int:
         """Begin a way home; return its number, to be handed to ``respond``."""
-        self.under_way, self._succeeded, self._early = True, False, None
+        self.under_way, self._successes, self._early = True, 0, None
         self.attempt += 1
         self._timer.start(now)
         return self.attempt
@@ -65,15 +66,14 @@ class HomeClient:
         """Take a response of the service; return the home state if the robot has arrived."""
         if not self.under_way or attempt != self.attempt or not success:
             return None
-        again = self._succeeded
-        self._succeeded = True
-        if self._early is not None and (again or self._early == self._home):
+        self._successes += 1
+        if self._early is not None and (self._early == self._home or self._successes > 2):
             return self._arrive(self._early)
         return None
 
     def report(self, state: int) -> int | None:
         """Take a report; return the home state if the robot has arrived."""
-        if self._succeeded:
+        if self._successes:
             return self._arrive(state)
         self._early = state
         return None

@@ -132,7 +132,18 @@ def test_a_report_that_has_overtaken_the_first_response_is_confirmed_at_once() -
     robot.loop.tick(0.4)
     assert len(robot.calls) == 2
     robot.respond()
+    assert robot.exploration.last_state is None
+    robot.loop.on_state(-1, HOME, 0.5)    # of the second way, no move by somebody else
     assert robot.exploration.last_state == HOME
+
+
+def test_a_robot_that_is_at_home_already_need_not_report_it_again() -> None:
+    robot = Robot(overtaken=True)
+    robot.loop.on_state(-1, HOME, 0.0)
+    for tenth in range(0, 12, 4):
+        robot.loop.tick(tenth / 10)
+        robot.loop.on_home_response(robot.calls[-1], True, '', tenth / 10)
+    assert len(robot.calls) == 4 and robot.exploration.last_state == HOME
 
 
 def test_another_report_that_follows_the_first_response_counts() -> None:
