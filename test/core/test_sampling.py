@@ -18,6 +18,7 @@ from mnm_ros.core.problem import RESET
 from mnm_ros.core.sampling import _dijkstra, FIRST, most_relevant, Sampling
 from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
+import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
@@ -108,6 +109,62 @@ def test_what_is_urgent_comes_before_the_state_at_hand() -> None:
     assert played == [(0, EAST), (1, EAST), (2, EAST), (3, EAST)]
     assert corridor.visits(3, EAST) == before + 1
     assert corridor.step() != (3, EAST)    # it was urgent once
+
+
+def test_what_is_urgent_elsewhere_is_not_played_here() -> None:
+    corridor = Corridor(4)
+    corridor.sample_all()
+    for state in range(4):    # so that action EAST of each leads east, and nothing else does
+        corridor.sampling.want((state, EAST), 20)
+    corridor.sample_all(900)
+    for here, urgent, way in ((2, (1, EAST), WEST), (1, (3, WEST), EAST), (3, (0, WEST), RESET)):
+        corridor.here = here
+        corridor.sampling.urge(urgent)
+        assert corridor.step() == (here, way)
+        while corridor.step() != urgent:
+            pass
+
+
+def test_new_ways_are_looked_for_after_so_many_steps_without_a_sample() -> None:
+    corridor = Corridor(3)
+    corridor.sample_all()
+    sampling = corridor.sampling
+    sampling.want((2, WEST), 99)
+    assert sampling.action(0) == EAST    # found now
+    looked: list[int] = []
+    found = sampling._find_ways
+    sampling._find_ways = lambda: (looked.append(1), found())[1]    # type: ignore[method-assign]
+    for _ in range(2):
+        for _ in range(PATIENCE):
+            sampling.observe(0, EAST, 0)    # the wheels spin
+            sampling.action(0)
+        assert not looked
+        sampling.observe(0, EAST, 0)
+        sampling.action(0)
+        assert looked.pop()
+    for _ in range(PATIENCE):
+        sampling.observe(0, EAST, 0)
+    sampling.observe(2, WEST, 1)    # a sample
+    sampling.action(1)
+    assert not looked
+
+
+def test_the_price_of_a_sample_is_what_samples_have_cost() -> None:
+    corridor = Corridor(3)
+    assert corridor.sampling.price == 2    # before any is known
+    steps = corridor.sample_all()
+    assert corridor.sampling.steps == steps >= corridor.sampling.samples
+    for state in range(3):
+        corridor.sampling.want((state, EAST), 500)
+    before = corridor.sampling.samples
+    steps = corridor.sample_all(5000)
+    assert corridor.sampling.samples - before <= steps
+    assert corridor.sampling.price == pytest.approx(
+        corridor.sampling.steps / corridor.sampling.samples, rel=0.02)
+    lacking = corridor.sampling.executions_lacking
+    assert lacking == 0
+    corridor.sampling.want((1, WEST), corridor.visits(1, WEST) + 7)
+    assert corridor.sampling.executions_lacking == 7
 
 
 def test_what_is_preferred_comes_first_until_it_lacks_nothing() -> None:
