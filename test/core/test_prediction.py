@@ -15,7 +15,14 @@ from dataclasses import replace
 import math
 
 from mnm_ros.core.prediction import (
-    factors, factors_left, LEARNT, Outlook, predict, PROBED, REMAINING)
+    factors,
+    factors_left,
+    LEARNT,
+    Outlook,
+    predict,
+    PROBED,
+    REMAINING,
+)
 from mnm_ros.core.problem import Problem
 import pytest
 

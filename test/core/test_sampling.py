@@ -149,6 +149,59 @@ def test_new_ways_are_looked_for_after_so_many_steps_without_a_sample() -> None:
     assert not looked
 
 
+def test_what_is_headed_for_is_what_will_be_sampled_next() -> None:
+    corridor = Corridor(5)
+    corridor.sample_all()
+    sampling = corridor.sampling
+    for state in range(5):    # East leads on, and nothing else does
+        sampling.want((state, EAST), 20)
+    corridor.sample_all(900)
+    assert sampling.heading(0) is None is sampling.heading(None)
+    sampling.want((3, WEST), 30)
+    sampling.want((1, WEST), 30)
+    for prepare, here, heading in (
+            (lambda: None, 0, (1, WEST)), (lambda: None, 2, (3, WEST)),
+            (lambda: None, 4, (3, WEST)), (lambda: sampling.prefer(3), 0, (3, WEST)),
+            (lambda: sampling.urge((0, WEST)), 4, (0, WEST)),
+            (lambda: sampling.urge((2, EAST)), 1, (2, EAST)),
+            (lambda: None, 0, (3, WEST))):    # it is preferred still
+        prepare()
+        corridor.here = here
+        sampling.action(here)    # finds the ways
+        assert sampling.heading(here) == heading
+        while True:
+            done = corridor.step()
+            if done == heading:
+                break
+            assert done[0] != heading[0]
+        sampling.want(heading, corridor.visits(*heading) + 1)
+
+
+def test_a_move_costs_the_executions_that_it_takes_on_average() -> None:
+    """And the cheapest of several counts; a RESET costs one."""
+    counts = Counts()
+    rows = TransitionRows(counts, 2)
+    sampling = Sampling(counts, rows, PATIENCE)
+    for state in range(3):
+        sampling.enter(state)
+    for action, after, times in ((EAST, 1, 2), (EAST, 0, 3), (WEST, 1, 2), (WEST, 0, 1)):
+        for _ in range(times):
+            counts.add(0, action, after)
+            rows.add(0, action, after)
+    for after in (2, 2, 2, 0):
+        counts.add(1, WEST, after)
+        rows.add(1, WEST, after)
+    assert sampling.distances() == pytest.approx({0: 0.0, 1: 3 / 2, 2: 3 / 2 + 4 / 3})
+    assert [sampling.action(state) for state in range(3)] == [WEST, EAST, EAST]
+    for state in (0, 1):
+        sampling.leave(state)
+    assert [sampling.action(state) for state in (0, 1)] == [WEST, WEST]
+    sampling.leave(2)
+    sampling.enter(0)
+    sampling.want((0, EAST), 50)
+    assert [sampling.action(state) for state in (1, 2)] == [RESET, RESET]
+
+
 def test_the_price_of_a_sample_is_what_samples_have_cost() -> None:
     corridor = Corridor(3)
     assert corridor.sampling.price == 2    # before any is known
