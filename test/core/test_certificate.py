@@ -206,7 +206,7 @@ def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
 def test_the_counts_as_the_truth_written_out() -> None:
     """A fifth of the moves leaves the policy's states, which ends an attempt as failed."""
     cmp = TableCmp(0, ACTIONS, {
-        (0, 0): ((1, 0.5), (0, 0.3), (5, 0.2)), (1, 0): ((4, 0.8), (5, 0.2)),
+        (0, 0): ((1, 0.5), (2, 0.3), (5, 0.2)), (1, 0): ((4, 0.8), (5, 0.2)),
         (2, 0): ((2, 1.0),)})
     counts = Counts()
     sets = ConfidenceSets(0.1, counts)
@@ -219,7 +219,7 @@ def test_the_counts_as_the_truth_written_out() -> None:
     certificate = model.certify()
     assert certificate.empirical == pytest.approx(attempt_cost(cmp, policy))
     assert certificate.steps == pytest.approx(expected_steps(cmp, policy))
-    # What is never executed leaves nothing open.
+    # A RESET leaves nothing open.
     assert set(certificate.weights) == {(0, 0), (1, 0)}
 
 

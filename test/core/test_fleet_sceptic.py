@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+import math
 
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.fleet.errands import Errands
+from mnm_ros.core.fleet.errands import Errands, LATELY
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.member import Member
 from mnm_ros.core.fleet.rehearsal import rehearse
@@ -197,6 +198,56 @@ def test_what_is_wanted_first_is_nearer_and_nothing_leads_where_nobody_was() -> 
     assert errands(s3=[900], s1=[1]).action('one', 2) == 0
     assert errands(s3=[1], s1=[900]).action('one', 2) == 1
     assert errands(s9=[0]).action('one', 1) is None
+
+
+def test_a_way_costs_what_it_has_taken_lately() -> None:
+    """By the last outcomes alone, and a RESET is a step of its own."""
+    sent = Errands(home=0)
+    for _ in range(LATELY):
+        sent.ended((0, 1), 9)    # forgotten by and by
+    for number in range(LATELY):
+        sent.ended((0, 1), 5 if number % 4 == 0 else 0)    # four tries on average
+        sent.ended((0, 2), 5 if number % 2 == 0 else 0)    # two
+    sent.ended((5, 1), 6)
+    sent.want({(6, 0): [0]}, robots=1)
+    assert sent.action('one', 0) == 2 and sent.action('one', 5) == 1
+    assert sent._steps(0, 6) == 3 and sent._steps(5, 6) == 1
+    assert sent._steps(77, 6) == 4    # where nobody has been: home first
+    assert sent._steps(0, 9) == sent._steps(0, 77) == math.inf
+    sent.want({(6, 0): [0], (0, 3): [0]}, robots=1)
+    sent.leave('one')
+    assert sent.action('one', 6) == 0 and sent.action('two', 5) == RESET
+
+
+def test_of_several_actions_that_wanted_first_comes_first() -> None:
+    sent = errands()
+    sent.want({(2, 0): [4, 8], (2, 1): [1, 9]}, robots=1)
+    assert sent.open == 4
+    played = []
+    for _ in range(4):
+        action = sent.action('one', 2)
+        assert action is not None and sent.begun((2, action))
+        played.append(action)
+    assert played == [1, 0, 0, 1] and sent.open == 0
+    assert sent.action('one', 2) is None and not sent.begun((2, 1))
+
+
+def test_no_more_robots_go_to_a_state_than_executions_are_wanted_there() -> None:
+    sent = errands(s3=[5, 6], s0=[7])
+    sent.want({(3, 0): [5, 6], (0, 0): [7]}, robots=3)
+    assert [sent.action(name, 2) for name in ('one', 'two', 'three')] == [1, 1, RESET]
+    assert sent.action('four', 2) is None
+    assert sent.action('one', 2) == 1    # a robot keeps its way
+
+
+@pytest.mark.parametrize('sooner, robots, further', [
+    (8, 1, False), (12, 1, True), (12, 4, False), (44, 4, True)])
+def test_ten_steps_sooner_are_worth_a_step_of_detour_for_each_robot(
+        sooner: int, robots: int, further: bool) -> None:
+    """From 1, home is one step away, and 3 two."""
+    sent = errands()
+    sent.want({(0, 0): [3 + sooner, 9000], (3, 0): [3, 9000]}, robots)
+    assert (sent.action('one', 1) == 1) is further
 
 
 def test_ways_that_have_changed_are_forgotten() -> None:
