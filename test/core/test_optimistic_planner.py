@@ -145,3 +145,22 @@ def test_a_plan_leads_home_from_where_nothing_leads_on_and_says_what_its_pairs_o
     # What the counts say is certain is 2 steps; optimism hopes to skip some of them.
     assert outlook.gains.sum() == pytest.approx(2 - outlook.steps, abs=1e-3)
     assert outlook.gains[2] == 0 and (outlook.gains >= 0).all()
+
+
+def test_a_state_that_some_have_seen_costs_each_of_them_one_more_bit() -> None:
+    """The budget of what nobody saw is that of the module's text, and grows with who saw it."""
+    made, planner = RandomModel(3), OptimisticPlanner(DELTA)
+    hits = made.model.hits(TARGET)
+    rank = made.known + 1
+    for seers in range(3):
+        bounds = planner._bounds(made.model, hits, seers)
+        executed = made.model.visits > 0
+        nats = -np.log1p(-bounds.mass[executed]) * made.model.visits[executed]
+        bits = 0 if seers == 0 else seers + 1
+        assert nats == pytest.approx(
+            math.log(4 * rank * (rank - 1) / DELTA) + bits * math.log(2), rel=1e-6)
+        whole = bounds.radius[executed] * made.model.visits[executed]
+        assert whole == pytest.approx(planner.budget(rank) + math.log(rank - 1) + math.log(2)
+                                      + np.log(made.model.visits[executed] + 1) / 2)
+        assert bounds.rest[executed] * made.model.visits[executed] == pytest.approx(
+            np.maximum(0.0, whole - nats), abs=1e-6)

@@ -263,3 +263,54 @@ def test_each_outcome_is_predicted_by_what_came_before_it() -> None:
         counts[symbol] = counts.get(symbol, 0) + 1
         detector.record(state)
     assert detector._log_first == pytest.approx(expected)
+
+
+def test_each_pair_and_each_new_beginning_has_its_part_of_the_delta() -> None:
+    watch = TransitionWatch(0.06)
+
+    def thresholds() -> list[float]:
+        return [detector.threshold for detector in watch._detectors.values()]
+
+    for state in range(3):
+        for _ in range(200):
+            watch.record(state, 0, 7)
+    parts = [pytest.approx(math.log(n * (n + 1) / 0.06)) for n in range(1, 6)]
+    assert thresholds() == parts[:3]
+    while not watch.record(1, 0, 8):
+        pass
+    assert thresholds() == [parts[0], parts[3], parts[2]]
+    watch.leave([2, 99])
+    assert (2, 0) not in watch._detectors
+    watch.record(2, 0, 7)
+    assert thresholds() == [parts[0], parts[3], parts[4]]
+
+
+def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> None:
+    watch = TransitionWatch(1e-9)
+    policies = (Policy(0, 9, (0, 1), ((RESET, RESET),)), Policy(4, 9, (0, 1), ((0, 0),)),
+                Policy(5, 9, (0, 1), ((1, 0),)))
+    for _ in range(300):
+        watch.record(0, 0, 1)
+        watch.record(0, 1, 1 if _ % 2 else 0)
+    watch.suspect((0, 0), policies)
+    assert not watch.suspected and not tuple(watch.evidence)
+    spoken: list[float] = []
+    while not watch._detectors[0, 0].suspicious:
+        assert not watch.record(0, 0, 0) and not watch.suspected
+        watch.suspect((0, 0), policies)
+    assert watch.suspected == {4}
+    while not tuple(watch.evidence):
+        assert not watch.record(0, 0, 0)
+    told, = watch.evidence
+    assert (told.state, told.action) == (0, 0) and 0 < told.evidence < told.threshold
+    kept = TransitionWatch(1e-9, watch.to_state())
+    assert kept.to_state() == watch.to_state() and kept.suspected == {4}
+    assert tuple(kept.raised) == tuple(watch.raised) == ((0, 0),)
+    while watch.suspected:
+        assert not watch.record(0, 0, 1)
+        watch.suspect((0, 0), policies)
+        spoken.append(watch._detectors[0, 0].evidence)
+    assert len(spoken) < 5000 and not watch._detectors[0, 0].suspicious
+    while not kept.record(0, 0, 0):
+        kept.suspect((0, 0), policies)
+    assert kept.alarms == 1 and not kept.suspected and not tuple(kept.raised)
