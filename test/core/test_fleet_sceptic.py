@@ -219,6 +219,24 @@ def test_a_way_costs_what_it_has_taken_lately() -> None:
     assert sent.action('one', 6) == 0 and sent.action('two', 5) == RESET
 
 
+def test_shorter_ways_are_found_after_some_steps_of_each_robot_and_new_states_at_once() -> None:
+    for robots in (2, 3):
+        sent = errands()
+        sent.want({(3, 0): [0]}, robots)
+        for _ in range(2):    # it begins to count anew
+            assert sent.action('one', 0) == 1
+            for _ in range(64 * robots):
+                sent.ended((0, 5), 3)
+                assert sent.action('one', 0) == 1
+            sent.ended((0, 5), 3)
+            assert sent.action('one', 0) == 5
+            sent.outdate(0, 5)
+        assert sent.action('one', 77) == RESET
+        sent.ended((77, 2), 3)
+        sent.ended((0, 5), 77)    # nobody was there before
+        assert sent.action('one', 77) == 2
+
+
 def test_of_several_actions_that_wanted_first_comes_first() -> None:
     sent = errands()
     sent.want({(2, 0): [4, 8], (2, 1): [1, 9]}, robots=1)
