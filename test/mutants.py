@@ -86,14 +86,15 @@ def stages(module: str, durations: Mapping[str, float]) -> list[list[str]]:
     """
     Return the test modules in groups to be run one after the other, until a test fails.
 
-    First comes the test of the module's own name, as it notices most, then what is quick. So
-    nearly every mutant is noticed within seconds, also one that never ends.
+    First come those that import the module, as they notice most, then what is quick. So nearly
+    every mutant is noticed within seconds, also one that never ends.
     """
-    own = f'test_{Path(module).name}'
+    imported = f'from {module.removesuffix(".py").replace("/", ".")} import'
     order = sorted(durations, key=lambda path: durations[path])
-    groups = [[path for path in order if Path(path).name == own],
-              [path for path in order if Path(path).name != own and durations[path] < QUICK],
-              [path for path in order if Path(path).name != own and durations[path] >= QUICK]]
+    own = [path for path in order if imported in Path(path).read_text(encoding='utf-8')]
+    others = [path for path in order if path not in own]
+    groups = [own, [path for path in others if durations[path] < QUICK],
+              [path for path in others if durations[path] >= QUICK]]
     return [group for group in groups if group]
 
 

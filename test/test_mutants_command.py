@@ -35,12 +35,14 @@ def test_the_nearest_tests_are_taken(module: str, tests: str | None) -> None:
     assert mutants.tests_of(module) == tests
 
 
-def test_the_likeliest_test_comes_first_and_then_the_quickest() -> None:
+def test_tests_that_import_the_module_come_first_and_then_the_quickest(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     durations = {'test/core/test_fleet.py': 30.0, 'test/core/test_disco.py': 9.0,
                  'test/core/test_mnm.py': 1.5, 'test/core/test_turns.py': 0.5}
-    assert mutants.stages('mnm_ros/core/mnm.py', durations) == [
-        ['test/core/test_mnm.py'], ['test/core/test_turns.py'],
-        ['test/core/test_disco.py', 'test/core/test_fleet.py']]
+    assert mutants.stages('mnm_ros/core/disco.py', durations) == [
+        ['test/core/test_disco.py'], ['test/core/test_turns.py', 'test/core/test_mnm.py'],
+        ['test/core/test_fleet.py']]
     assert mutants.stages('mnm_ros/core/arrays.py', durations)[0] == [
         'test/core/test_turns.py', 'test/core/test_mnm.py']
 
