@@ -240,3 +240,13 @@ def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:
         again.take(*given)
     assert again.to_state() == exploration.to_state() if exploration.resumable else (
         again.counts == exploration.counts and again.next_action() == exploration.next_action())
+
+
+def test_home_was_met_also_when_nothing_else_was_done_before_the_end() -> None:
+    exploration, _ = started()
+    exploration.observe(exploration.next_action(), TWO_ROOMS.start)
+    assert exploration.resumable and exploration.states == 1
+    resumed = Exploration(SETTINGS, 0, exploration.to_state())
+    assert resumed.states == 1 and resumed.home == TWO_ROOMS.start and resumed.steps == 1
+    assert resumed.status == exploration.status and resumed.last_state == TWO_ROOMS.start
+    assert Exploration(SETTINGS).states == 0
