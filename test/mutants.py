@@ -40,6 +40,7 @@ TESTS = {
     'mnm_ros/checkpoint': 'test/checkpoint',
     'mnm_ros/core': 'test/core',
     'mnm_ros/core/navigation.py': 'test/core/test_navigation.py',
+    'mnm_ros/core/options.py': 'test/core test/test_reference.py',
     'mnm_ros/dashboard': 'test/dashboard',
     'mnm_ros/driving': 'test/driving',
     'mnm_ros/export': 'test/export',

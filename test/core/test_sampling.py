@@ -125,6 +125,23 @@ def test_what_is_urgent_elsewhere_is_not_played_here() -> None:
             pass
 
 
+def test_what_no_way_leads_to_keeps_nothing_else_from_being_sampled() -> None:
+    """Urgent or preferred, it is so no more once that is known."""
+    for hurry in (lambda sampling: sampling.urge((9, WEST)), lambda sampling: sampling.prefer(9)):
+        corridor = Corridor(3)
+        corridor.sample_all()
+        sampling = corridor.sampling
+        sampling.enter(9)
+        for _ in range(3):
+            sampling.want((2, WEST), corridor.visits(2, WEST) + 1)
+            hurry(sampling)
+            assert sampling.action(0) in (EAST, WEST) and not sampling.preferring
+            assert [sampling.action(state) for state in range(3)] == [EAST, EAST, WEST]
+        lacking = sampling.executions_lacking
+        sampling.urge((1, EAST))
+        assert sampling.executions_lacking == lacking + 1 and 1 in sampling.open
+
+
 def test_new_ways_are_looked_for_after_so_many_steps_without_a_sample() -> None:
     corridor = Corridor(3)
     corridor.sample_all()
