@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 
+from mnm_ros.core.evaluation import Decision
 from mnm_ros.core.evidence import Evidence
-from mnm_ros.core.parts import BASES
+from mnm_ros.core.parts import BASES, EVALUATIONS
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
 import numpy as np
@@ -59,3 +60,17 @@ def test_a_run_gives_two_thirds_to_ruling_out_and_one_to_certificates() -> None:
     certificates = parts.evidence.sets._delta + parts.evidence._delta
     assert ruling_out == pytest.approx(2 * certificates)
     assert ruling_out + certificates == pytest.approx(PROBLEM.delta)
+
+
+@pytest.mark.parametrize('epsilon, episodes', [(1.0, 40), (3.0, 40), (0.5, 80)])
+def test_a_check_of_a_policy_ends_without_an_objection_and_its_first_test_does_not(
+        epsilon: float, episodes: int) -> None:
+    """After so many episodes for each step of the horizon."""
+    resolved = settings(Problem(actions=2, radius=4.0, epsilon=epsilon, delta=0.1))
+    check, test = (EVALUATIONS['betting'](resolved, 3, 0.01, checking)
+                   for checking in (True, False))
+    length = round(resolved.problem.limit)    # at the limit nothing speaks for it or against it
+    for number in range(1, episodes * resolved.steps_horizon + 1):
+        decision = check.record(length, False)
+        assert (decision is Decision.GOOD) == (number == episodes * resolved.steps_horizon)
+        assert test.record(length, False) is not Decision.GOOD
