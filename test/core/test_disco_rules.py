@@ -132,3 +132,20 @@ def test_a_corridor_is_known_to_its_end_and_nothing_beyond_the_radius() -> None:
     assert run.finished and known[:5] == [0, 1, 2, 3, 4] and set(known) <= {0, 1, 2, 3, 4, 5}
     assert set(run.estimates) == set(known) - {0}
     assert all(run.estimates[state] == state for state in known[1:])
+
+
+def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certificate() -> None:
+    """Nor does one that lacks samples, which is then pursued."""
+    run = disco()
+    run.observe(RESET, 0)
+    run.witness(0, 0, 1)
+    run._sampling.enter(1)
+    run.witness(1, 0, 2)
+    for _ in range(100):
+        run.witness(0, 1, 3)
+    run.trigger('sampled')
+    run._distance.update({1: 1.0, 2: 2.0, 3: 1.0})
+    assert run._certify((1, 2, 3))
+    assert [policy.target for policy in run.policies] == [0, 3] and run.estimates[3] == 1.0
+    assert run.state in (DiscoPhase.SAMPLING, DiscoPhase.EVALUATION)
+    assert (run._attempts.policy.target if run._attempts else run._certificate.target) == 1
