@@ -254,3 +254,17 @@ def test_the_lower_bound_of_one_pair_written_out() -> None:
         home, outside = 1 + outside / 3, min(1 + LIMIT, 1 + home)
     assert model.lower_bound(doubt=False) == pytest.approx(home)
     assert 1 <= model.lower_bound() < home
+
+
+def test_the_price_of_each_prediction_written_out() -> None:
+    """What is new costs more the later it comes; a step that was broken off is one more symbol."""
+    sets = ConfidenceSets(0.1, Counts())
+    for after in (1, 2, 1, 1, 2):
+        sets.add(0, 0, after)
+    sets.lose(0, 0)
+    chances = [1 / 4, (1 - 1 / 9) / 2, (1 - 1 / 16) * 2 / 3, (1 - 1 / 25) / 4, 1 / 36]
+    price = math.log(2 / 0.1) - math.fsum(map(math.log, chances))
+    fractions, radius = sets.ball(0, 0)
+    assert fractions == pytest.approx([2 / 3, 1 / 3, 0])
+    entropy = math.log(3) - 2 / 3 * math.log(2)
+    assert radius == pytest.approx(price / 3 - entropy)
