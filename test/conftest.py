@@ -34,6 +34,7 @@ SLOW = {
     'test_probe.py': ['test_predictions_in_worlds_never_fitted_to'],
     'test_promise.py': ['test_the_promise_is_kept'],
     'test_warm_start.py': ['test_the_promise_is_kept_and_steps_are_saved'],
+    'test_watch_changes.py': ['test_a_benign_change_does_not_make_the_robot_stay_at_home'],
     'test_watch_phase.py': [
         'test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_delta_says'],
 }

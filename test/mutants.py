@@ -12,13 +12,13 @@
 Change single points of the code and see whether a test notices: ``scripts/mutants --help``.
 
 The mutants are those of cosmic-ray. They are made in a copy of the tree, one after the other, and
-for each only the tests of its room run.
+for each only the tests of its room run, the likeliest and quickest first.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import importlib.util
 import os
 from pathlib import Path
@@ -40,6 +40,7 @@ TESTS = {
     'mnm_ros/checkpoint': 'test/checkpoint',
     'mnm_ros/core': 'test/core',
     'mnm_ros/core/navigation.py': 'test/core/test_navigation.py',
+    'mnm_ros/core/options.py': 'test/core test/test_reference.py',
     'mnm_ros/dashboard': 'test/dashboard',
     'mnm_ros/driving': 'test/driving',
     'mnm_ros/export': 'test/export',
@@ -57,6 +58,9 @@ TESTS = {
 UNTOUCHED = 'BitOr'
 """Nearly every ``|`` of this package stands in a type hint, which nobody evaluates."""
 
+QUICK = 3.0
+"""What test modules take at most, in s, to be tried before the others."""
+
 
 def tests_of(module: str) -> str | None:
     """Return the tests of a module, given by its path in the tree; None without any."""
@@ -64,10 +68,35 @@ def tests_of(module: str) -> str | None:
     return TESTS[max(fitting, key=len)] if fitting else None
 
 
-def own_first(module: str, tests: str) -> str:
-    """Put the test of the module's own name before the others, as it notices most."""
-    own = Path(tests, f'test_{Path(module).name}')
-    return f'{own} {tests}' if (ROOT / own).is_file() else tests
+def files_of(tests: str) -> list[str]:
+    """Return the test modules that arguments of pytest stand for, without those ignored."""
+    paths, ignored = [], []
+    words = iter(tests.split())
+    for word in words:
+        if word == '--ignore':
+            ignored.append(next(words))
+        elif word.endswith('.py'):
+            paths.append(word)
+        else:
+            paths += sorted(path.relative_to(ROOT).as_posix()
+                            for path in (ROOT / word).rglob('test_*.py'))
+    return [path for path in paths if path not in ignored]
+
+
+def stages(module: str, durations: Mapping[str, float]) -> list[list[str]]:
+    """
+    Return the test modules in groups to be run one after the other, until a test fails.
+
+    First come those that import the module, as they notice most, then what is quick. So nearly
+    every mutant is noticed within seconds, also one that never ends.
+    """
+    imported = f'from {module.removesuffix(".py").replace("/", ".")} import'
+    order = sorted(durations, key=lambda path: durations[path])
+    own = [path for path in order if imported in Path(path).read_text(encoding='utf-8')]
+    others = [path for path in order if path not in own]
+    groups = [own, [path for path in others if durations[path] < QUICK],
+              [path for path in others if durations[path] >= QUICK]]
+    return [group for group in groups if group]
 
 
 def modules(root: Path, wanted: Sequence[str]) -> list[Path]:
@@ -104,16 +133,23 @@ def mutants(paths: Sequence[Path], sample: int, seed: int) -> list[MutationSpec]
             for point in chosen]
 
 
-def survives(mutant: MutationSpec, tests: str, timeout: float) -> str:
+def survives(mutant: MutationSpec, name: str, durations: Mapping[str, float]) -> str:
     """Return the difference that no test notices; empty if one does."""
     from cosmic_ray.mutating import mutate_and_test
     from cosmic_ray.work_item import TestOutcome
-    result = mutate_and_test([mutant], command(tests), timeout)
-    return result.diff if result.test_outcome is TestOutcome.SURVIVED else ''
+    difference = ''
+    for group in stages(name, durations):
+        timeout = 10.0 + 3 * sum(durations[path] for path in group)
+        result = mutate_and_test([mutant], command(*group), timeout)
+        if result.test_outcome is not TestOutcome.SURVIVED:
+            return ''
+        difference = result.diff
+    return difference
 
 
-def command(tests: str) -> str:
-    return f'{shlex.quote(sys.executable)} -m pytest -x -q -p no:cacheprovider --quick {tests}'
+def command(*tests: str) -> str:
+    return (f'{shlex.quote(sys.executable)} -m pytest -x -q -p no:cacheprovider --quick '
+            f'{" ".join(tests)}')
 
 
 def baseline(tests: str) -> float:
@@ -138,10 +174,9 @@ def run(root: Path, wanted: Sequence[str], sample: int, seed: int) -> int:
     survivors = 0
     for number, mutant in enumerate(chosen, 1):
         name = mutant.module_path.relative_to(root).as_posix()
-        tests = tests_of(name) or ''
-        if tests not in durations:
-            durations[tests] = baseline(tests)
-        difference = survives(mutant, own_first(name, tests), 10.0 + 3 * durations[tests])
+        files = files_of(tests_of(name) or '')
+        durations.update({path: baseline(path) for path in files if path not in durations})
+        difference = survives(mutant, name, {path: durations[path] for path in files})
         survivors += bool(difference)
         print(f'{number}/{len(chosen)} {"SURVIVED" if difference else "killed"} {name}, '
               f'line {mutant.start_pos[0]}: {mutant.operator_name.removeprefix("core/")}')

@@ -35,10 +35,22 @@ def test_the_nearest_tests_are_taken(module: str, tests: str | None) -> None:
     assert mutants.tests_of(module) == tests
 
 
-def test_the_test_of_the_same_name_comes_first() -> None:
-    assert mutants.own_first('mnm_ros/core/mnm.py', 'test/core') == (
-        'test/core/test_mnm.py test/core')
-    assert mutants.own_first('mnm_ros/core/arrays.py', 'test/core') == 'test/core'
+def test_tests_that_import_the_module_come_first_and_then_the_quickest(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    durations = {'test/core/test_fleet.py': 30.0, 'test/core/test_disco.py': 9.0,
+                 'test/core/test_mnm.py': 1.5, 'test/core/test_turns.py': 0.5}
+    assert mutants.stages('mnm_ros/core/disco.py', durations) == [
+        ['test/core/test_disco.py'], ['test/core/test_turns.py', 'test/core/test_mnm.py'],
+        ['test/core/test_fleet.py']]
+    assert mutants.stages('mnm_ros/core/arrays.py', durations)[0] == [
+        'test/core/test_turns.py', 'test/core/test_mnm.py']
+
+
+def test_a_folder_stands_for_its_modules_without_those_ignored() -> None:
+    core = mutants.files_of('test/core --ignore test/core/test_fleet.py')
+    assert 'test/core/test_mnm.py' in core and 'test/core/test_fleet.py' not in core
+    assert mutants.files_of('test/test_wire.py') == ['test/test_wire.py']
 
 
 @pytest.mark.parametrize('wanted', ['mnm_ros/nodes', 'mnm_ros/core/absent.py', 'absent'])

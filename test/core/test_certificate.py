@@ -201,3 +201,70 @@ def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
     arriving = 1 - 0.25
     assert model.lower_bound() < arriving + 0.25 * (2 + 4)
     assert model.certify().bound > 1 + (1 + 3.0) * arriving
+
+
+def test_the_counts_as_the_truth_written_out() -> None:
+    """A fifth of the moves leaves the policy's states, which ends an attempt as failed."""
+    cmp = TableCmp(0, ACTIONS, {
+        (0, 0): ((1, 0.5), (2, 0.3), (5, 0.2)), (1, 0): ((4, 0.8), (5, 0.2)),
+        (2, 0): ((2, 1.0),)})
+    counts = Counts()
+    sets = ConfidenceSets(0.1, counts)
+    for state in range(3):
+        for after, chance in cmp.transitions(state, 0):
+            for _ in range(round(10 * chance)):
+                sets.add(state, 0, after)
+    policy = Policy(4, 40, (0, 1, 2), ((0, 0, RESET),))
+    model = PolicyModel(counts, sets, policy, LIMIT)
+    certificate = model.certify()
+    assert certificate.empirical == pytest.approx(attempt_cost(cmp, policy))
+    assert certificate.steps == pytest.approx(expected_steps(cmp, policy))
+    # A RESET leaves nothing open.
+    assert set(certificate.weights) == {(0, 0), (1, 0)}
+
+
+@pytest.mark.parametrize('shown', [0, 3])
+def test_mass_never_seen_is_on_the_target_in_the_lower_bound(shown: int) -> None:
+    """Without doubt the counts are the truth, but for what was never executed."""
+    counts = Counts()
+    sets = ConfidenceSets(0.1, counts)
+    for _ in range(shown):
+        sets.add(0, 0, 1)
+    for after in (0, 2, 2, 0, 5, 5):
+        sets.add(1, 0, after)
+    model = PolicyModel(counts, sets, Policy(2, 60, (0, 1), ((0, 0),)), LIMIT)
+    sure, doubted = model.lower_bound(doubt=False), model.lower_bound()
+    assert 1 <= doubted <= sure
+    if not shown:
+        assert sure == doubted == 1    # the first step may arrive
+    else:
+        assert sure > 2
+
+
+def test_the_lower_bound_of_one_pair_written_out() -> None:
+    """A third of the moves leaves the policy's states: that is over, or a RESET and a new try."""
+    counts = Counts()
+    sets = ConfidenceSets(0.1, counts)
+    for after, times in ((1, 21), (5, 11)):    # one execution each may have been chance
+        for _ in range(times):
+            sets.add(0, 0, after)
+    model = PolicyModel(counts, sets, Policy(1, 9, (0,), ((0,),)), LIMIT)
+    home = outside = 1 + LIMIT
+    for _ in range(9):
+        home, outside = 1 + outside / 3, min(1 + LIMIT, 1 + home)
+    assert model.lower_bound(doubt=False) == pytest.approx(home)
+    assert 1 <= model.lower_bound() < home
+
+
+def test_the_price_of_each_prediction_written_out() -> None:
+    """What is new costs more the later it comes; a step that was broken off is one more symbol."""
+    sets = ConfidenceSets(0.1, Counts())
+    for after in (1, 2, 1, 1, 2):
+        sets.add(0, 0, after)
+    sets.lose(0, 0)
+    chances = [1 / 4, (1 - 1 / 9) / 2, (1 - 1 / 16) * 2 / 3, (1 - 1 / 25) / 4, 1 / 36]
+    price = math.log(2 / 0.1) - math.fsum(map(math.log, chances))
+    fractions, radius = sets.ball(0, 0)
+    assert fractions == pytest.approx([2 / 3, 1 / 3, 0])
+    entropy = math.log(3) - 2 / 3 * math.log(2)
+    assert radius == pytest.approx(price / 3 - entropy)

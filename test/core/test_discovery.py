@@ -170,3 +170,43 @@ def test_on_the_way_a_trap_is_left_where_no_way_is_known() -> None:
         discovery.observe(here, action, state)
         here = state
     assert discovery.done()
+
+
+def test_ways_take_the_fewest_executions_on_average() -> None:
+    counts = Counts()
+    for state, action, after, times in (
+            (0, 0, 1, 1), (0, 0, 0, 3), (0, 1, 2, 4), (2, 0, 1, 2), (2, 0, 2, 2), (1, 1, 3, 5),
+            (2, 1, 3, 1), (2, 1, 0, 8), (4, 0, 2, 1)):
+        for _ in range(times):
+            counts.add(state, action, after)
+    discovery = OnTheWayDiscovery(Problem(2, 3.0, 1.0, 0.1), 0.1, counts)
+    discovery.begin((0, 1, 2, 3, 4, 5), (3,), Policy(3, 5, (0,), ((0,),)))
+    # From 0 by 1 it is 4 + 1 steps, by 2 it is 1 + 2 + 1; from 4 by 2 it is 1 + 2 + 1 as well.
+    assert [discovery.action(state) for state in (0, 1, 2, 4)] == [1, 1, 0, 0]
+    assert discovery.action(5) == RESET    # nothing else leads away from there
+    assert discovery.action(3) == 0 and not discovery.done()
+    discovery.begin((0, 1, 2, 3, 4, 5), (3, 2), Policy(3, 5, (0,), ((0,),)))
+    assert [discovery.action(state) for state in (0, 1, 4)] == [1, 1, 0]
+
+
+def test_who_tries_in_vain_for_the_horizon_is_sent_home() -> None:
+    """A state that no way is known from: what was tried least there, then a RESET."""
+    counts = Counts()
+    discovery = OnTheWayDiscovery(Problem(2, 3.0, 1.0, 0.1), 0.1, counts)
+    counts.add(0, 0, 1)
+    discovery.begin((0, 1, 2), (2,), Policy(2, 4, (0, 1), ((0, 0),)))
+    here, played = 0, []
+    for _ in range(6):
+        action = discovery.action(here)
+        played.append(action)
+        if action == RESET:
+            break
+        counts.add(here, action, 0)
+        discovery.observe(here, action, 0)
+    assert played[:2] == [1, 0] and played[-1] == RESET and len(played) == 5
+    discovery.observe(0, RESET, 0)
+    assert discovery.action(0) != RESET    # and the search begins anew
+
+
+def test_which_kinds_learn_on_the_way() -> None:
+    assert OnTheWayDiscovery.learns_everywhere and not PerVisitDiscovery.learns_everywhere

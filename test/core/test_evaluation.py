@@ -12,9 +12,11 @@
 
 from __future__ import annotations
 
+import math
+
 from binomial import binomial_tail
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
-from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
+from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation, longest
 from mnm_ros.core.problem import Problem
 import numpy as np
 import pytest
@@ -106,3 +108,24 @@ def test_the_stakes_of_one_failed_episode() -> None:
     fractions = evaluation._FRACTIONS
     assert np.exp(evaluation._accept_log) == pytest.approx(1 - fractions)
     assert np.exp(evaluation._reject_log) == pytest.approx(1 + 13 * fractions / 3)
+
+
+def test_nothing_speaks_for_a_policy_that_fails_and_what_speaks_for_one_that_works_grows() -> None:
+    evaluation = BettingEvaluation(20, 6.0, 4.0, 0.01)
+    assert evaluation.evidence == (0.0, pytest.approx(math.log(100)))
+    evaluation.record(20, True)
+    assert evaluation.evidence[0] == 0.0
+    evaluation, told = BettingEvaluation(20, 6.0, 4.0, 0.01), [0.0]
+    while evaluation.record(1, False) is Decision.UNDECIDED:
+        told.append(evaluation.evidence[0])
+        assert told[-2] < told[-1] < evaluation.evidence[1]
+    assert evaluation.evidence[0] >= evaluation.evidence[1]
+    assert evaluation.arrived == evaluation.played == len(told)
+
+
+@pytest.mark.parametrize('radius, epsilon, horizon, most', [
+    (4.0, 1.0, 20, 20), (4.0, 1.0, 5, 12), (4.0, 0.6, 5, 11), (3.0, 3.0, 5, 15)])
+def test_an_attempt_that_leaves_within_the_radius_may_still_count(
+        radius: float, epsilon: float, horizon: int, most: int) -> None:
+    """It counts up to the limit more: so many steps in all, or the horizon."""
+    assert longest(horizon, Problem(2, radius, epsilon, 0.1)) == most

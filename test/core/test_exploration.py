@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration, Phase
+from mnm_ros.core.exploration import Exploration, Input, Phase, RESET_OPEN
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.ground_truth import judge
@@ -188,3 +188,65 @@ def test_whatever_interrupts_it_the_next_action_is_a_reset() -> None:
     exploration.pause('lunch')
     exploration.resume()
     assert exploration.next_action() == RESET
+
+
+def test_the_figures_before_while_building_and_in_the_checks() -> None:
+    exploration, simulator = started()
+    nothing = {'round': 0, 'phase': 'building/discovery', 'quantum': 0, 'streams': 0, 'known': 0,
+               'candidates': 0, 'states': 0, 'steps': 0, 'reset_misses': 0, 'check_steps': 0,
+               'check_window': 0, 'failures': '', 'failure_threshold': 0.0, 'last_change': '',
+               'changes_noticed': 0, 'changes_relearnt': 0}
+    assert exploration.diagnostics() == nothing
+    drive(exploration, simulator, 300)
+    building = exploration.diagnostics()
+    assert building['round'] == building['streams'] == 1 and building['steps'] == 300
+    assert building['states'] == exploration.states > 2 and building['candidates'] == len(
+        exploration.candidates) > 0
+    assert building['quantum'] > 1 and building['known'] == 0 == building['check_steps']
+    while exploration.hypothesis is None:
+        drive(exploration, simulator, 1)
+    checking = exploration.diagnostics()
+    assert checking['phase'] == exploration.phase.value and checking['quantum'] == 0
+    assert checking['known'] == len(exploration.hypothesis.policies) and checking['streams'] == 0
+    assert checking['check_steps'] > 0 and checking['check_window'] == 0
+    assert checking['failure_threshold'] > 0 and 'nats against' in str(checking['failures'])
+    assert checking['last_change'] == f'step {exploration.events[-1].step}: ' + (
+        exploration.events[-1].text)
+    assert exploration.status == exploration.events[-1].text
+    assert exploration.changes_noticed == exploration.notices == 0
+
+
+def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:
+    """From what is told, another exploration is led to the same place."""
+    exploration, simulator = started()
+    told: list[tuple[Input, int, int]] = []
+    exploration.on_input = lambda *given: told.append(given)
+    drive(exploration, simulator, 40)
+    while exploration.next_action() == RESET:
+        drive(exploration, simulator, 1)
+    open_one = exploration.next_action()
+    assert exploration.inputs_since_step == 0
+    exploration.lose_place()
+    assert told[-1] == (Input.INTERRUPTED, 0, open_one) and exploration.last_state is None
+    assert exploration.next_action() == RESET    # asked for, and open now
+    exploration.relocate(5)
+    assert told[-1] == (Input.RELOCATED, 5, RESET_OPEN) and exploration.last_state == 5
+    exploration.lose_place()
+    assert told[-1] == (Input.INTERRUPTED, 0, RESET) and exploration.inputs_since_step == 3
+    drive(exploration, simulator, 200)
+    assert exploration.inputs_since_step == 0
+    again = Exploration(SETTINGS, 0)
+    for given in told:
+        again.take(*given)
+    assert again.to_state() == exploration.to_state() if exploration.resumable else (
+        again.counts == exploration.counts and again.next_action() == exploration.next_action())
+
+
+def test_home_was_met_also_when_nothing_else_was_done_before_the_end() -> None:
+    exploration, _ = started()
+    exploration.observe(exploration.next_action(), TWO_ROOMS.start)
+    assert exploration.resumable and exploration.states == 1
+    resumed = Exploration(SETTINGS, 0, exploration.to_state())
+    assert resumed.states == 1 and resumed.home == TWO_ROOMS.start and resumed.steps == 1
+    assert resumed.status == exploration.status and resumed.last_state == TWO_ROOMS.start
+    assert Exploration(SETTINGS).states == 0

@@ -18,13 +18,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+import math
 
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.fleet.errands import Errands
+from mnm_ros.core.fleet.errands import Errands, LATELY
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.member import Member
 from mnm_ros.core.fleet.rehearsal import rehearse
+from mnm_ros.core.fleet.sample_pool import SamplePool
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.step_task import RunState
@@ -93,6 +95,25 @@ def explore(robots: int, delay: Callable[[int, Pair, int], int], lost: float = 0
                 due[member] = now + 1, None
         fleet.advance()
     return taken
+
+
+def test_executions_are_taken_in_the_order_in_which_they_began() -> None:
+    pool, pair = SamplePool(), (0, 1)
+    first, second, third = (pool.begin(pair, name) for name in ('one', 'two', 'one'))
+    other = pool.begin((2, 0))
+    second.settle(5)
+    second.settle(6)    # only the first end counts
+    assert pool.take(pair) is None is pool.take((7, 7)) and pool.waiting(pair) == 3
+    assert pool.outcomes() == {pair: [], (2, 0): []}
+    first.settle(None)
+    assert pool.outcomes()[pair] == [None, 5]
+    assert pool.take(pair) is first and pool.take(pair) is second and pool.take(pair) is None
+    assert second.state == 5 and pool.taken == 2 and list(pool.lately) == [pair, pair]
+    assert pool.waiting(pair) == 1 and pool.begun == {pair: 3, (2, 0): 1}
+    pool.clear()
+    assert pool.begun[pair] == 2 and pool.begun[2, 0] == 0 and pool.outcomes() == {}
+    third.settle(1)
+    assert pool.take(pair) is None and not other.settled
 
 
 def test_what_is_learnt_depends_on_the_stacks_alone() -> None:
@@ -199,6 +220,82 @@ def test_what_is_wanted_first_is_nearer_and_nothing_leads_where_nobody_was() -> 
     assert errands(s9=[0]).action('one', 1) is None
 
 
+def test_a_way_costs_what_it_has_taken_lately() -> None:
+    """By the last outcomes alone, and a RESET is a step of its own."""
+    sent = Errands(home=0)
+    for _ in range(LATELY):
+        sent.ended((0, 1), 9)    # forgotten by and by
+    for number in range(LATELY):
+        sent.ended((0, 1), 5 if number % 4 == 0 else 0)    # four tries on average
+        sent.ended((0, 2), 5 if number % 2 == 0 else 0)    # two
+    sent.ended((5, 1), 6)
+    sent.want({(6, 0): [0]}, robots=1)
+    assert sent.action('one', 0) == 2 and sent.action('one', 5) == 1
+    assert sent._steps(0, 6) == 3 and sent._steps(5, 6) == 1
+    assert sent._steps(77, 6) == 4    # where nobody has been: home first
+    assert sent._steps(0, 9) == sent._steps(0, 77) == math.inf
+    sent.want({(6, 0): [0], (0, 3): [0]}, robots=1)
+    sent.leave('one')
+    assert sent.action('one', 6) == 0 and sent.action('two', 5) == RESET
+
+
+def test_shorter_ways_are_found_after_some_steps_of_each_robot_and_new_states_at_once() -> None:
+    for robots in (2, 3):
+        sent = errands()
+        sent.want({(3, 0): [0]}, robots)
+        for _ in range(2):    # it begins to count anew
+            assert sent.action('one', 0) == 1
+            for _ in range(64 * robots):
+                sent.ended((0, 5), 3)
+                assert sent.action('one', 0) == 1
+            sent.ended((0, 5), 3)
+            assert sent.action('one', 0) == 5
+            sent.outdate(0, 5)
+        assert sent.action('one', 77) == RESET
+        sent.ended((77, 2), 3)
+        sent.ended((0, 5), 77)    # nobody was there before
+        assert sent.action('one', 77) == 2
+
+
+def test_of_several_actions_that_wanted_first_comes_first() -> None:
+    sent = errands()
+    sent.want({(2, 0): [4, 8], (2, 1): [1, 9]}, robots=1)
+    assert sent.open == 4
+    played = []
+    for _ in range(4):
+        action = sent.action('one', 2)
+        assert action is not None and sent.begun((2, action))
+        played.append(action)
+    assert played == [1, 0, 0, 1] and sent.open == 0
+    assert sent.action('one', 2) is None and not sent.begun((2, 1))
+
+
+def test_nothing_is_wanted_before_anybody_has_said_so() -> None:
+    sent = Errands()
+    assert sent.open == 0 and sent.home is None and not sent.wanted((0, 0))
+    assert sent.action('one', 0) is None and not sent.begun((0, 0))
+    sent.want({(0, 3): [0]}, robots=1)    # where nobody has been either
+    assert sent.action('one', 0) == 3 and sent.action('two', 5) is None
+
+
+def test_no_more_robots_go_to_a_state_than_executions_are_wanted_there() -> None:
+    sent = errands(s3=[5, 6], s0=[7])
+    sent.want({(3, 0): [5, 6], (0, 0): [7]}, robots=3)
+    assert [sent.action(name, 2) for name in ('one', 'two', 'three')] == [1, 1, RESET]
+    assert sent.action('four', 2) is None
+    assert sent.action('one', 2) == 1    # a robot keeps its way
+
+
+@pytest.mark.parametrize('sooner, robots, further', [
+    (8, 1, False), (12, 1, True), (12, 4, False), (44, 4, True)])
+def test_ten_steps_sooner_are_worth_a_step_of_detour_for_each_robot(
+        sooner: int, robots: int, further: bool) -> None:
+    """From 1, home is one step away, and 3 two."""
+    sent = errands()
+    sent.want({(0, 0): [3 + sooner, 9000], (3, 0): [3, 9000]}, robots)
+    assert (sent.action('one', 1) == 1) is further
+
+
 def test_ways_that_have_changed_are_forgotten() -> None:
     sent = errands(s3=[0])
     assert sent.action('one', 2) == 1
@@ -235,3 +332,23 @@ def test_a_rehearsal_follows_what_is_known_and_then_what_was_seen() -> None:
     assert all(steps == sorted(steps) for steps in asked.values())
     # Nothing of it was learnt by the exploration.
     assert exploration.steps == 2 and exploration.next_action() == first
+
+
+def test_a_rehearsal_begins_at_home_and_takes_what_is_known_in_its_order() -> None:
+    """Where nothing is known nothing moves, and a RESET asks for nothing."""
+    exploration = new_fleet().exploration
+    for _ in range(2):
+        exploration.observe(exploration.next_action(), 0)
+    first = exploration.next_action()
+    for here, ready, recent in ((0, {(0, first): [1, 1]}, {}), (0, {}, {(0, first): [1]}),
+                                (0, {}, {}), (None, {}, {(0, first): [1]})):
+        mnm = exploration.understudy()
+        assert mnm is not None
+        asked, ended = rehearse(mnm, here, 4, ready, recent, np.random.default_rng(0))
+        assert not ended
+        if here is None:    # it only finds out where it is
+            assert 0 not in [step for steps in asked.values() for step in steps]
+        else:
+            assert asked[0, first][0] == 0
+            executed = sum(map(len, asked.values()))
+            assert executed < 4 if ready or recent else executed == 4    # it came back by RESET

@@ -71,3 +71,21 @@ def test_the_ends_of_the_range() -> None:
     assert bound([1.0, 0.0], [0.0, 7.0], 0.3) == 0
     assert bound([0.5, 0.5], [2.0, 4.0], 0.0) == 3       # a ball without room
     assert bound([1.0, 0.0], [2.0, 7.0], 0.3) == pytest.approx(2 * np.exp(-0.3))
+
+
+def test_each_row_is_what_it_is_alone() -> None:
+    """Without samples, sure, tight and with mass left over, in one call."""
+    rows = [([0.0, 0.0], [3.0, 4.0], 0.2), ([1.0, 0.0], [0.0, 7.0], 0.3),
+            ([0.5, 0.5], [2.0, 4.0], 0.0), ([0.5, 0.5], [2.0, 4.0], 0.05),
+            ([1.0, 0.0], [2.0, 7.0], 0.3), ([0.2, 0.8], [0.0, 4.0], 0.1)]
+    fractions, values, radius = (np.array(column) for column in zip(*rows))
+    plausible, bounds = least_mean(fractions, values, radius, np.full(len(rows), np.nan))
+    for row, (p, v, r) in enumerate(rows):
+        alone, least = least_mean(
+            np.array([p]), np.array([v]), np.array([r]), np.full(1, np.nan))
+        assert plausible[row] == pytest.approx(alone[0])
+        assert bounds[row] == pytest.approx(least[0])
+        mass = plausible[row].sum()
+        assert 0 <= mass <= 1 + 1e-9 and (mass > 0) == any(p)
+        # It is the mean of what comes with it; what lacks is where the value is 0.
+        assert bounds[row] == pytest.approx((plausible[row] * v).sum(), abs=1e-6)

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 import math
 
@@ -21,9 +21,11 @@ from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
 from mnm_ros.core.options import Settings, Value
+from mnm_ros.core.parts import CHECKS
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.recollection import Recollection, Step
 from mnm_ros.core.streams import DoublingSchedule, Schedule, StreamSchedule
 import numpy as np
 import pytest
@@ -199,6 +201,44 @@ def test_the_weights_of_streams_and_rounds_sum_up_to_delta_whatever_happens() ->
                     for r in range(1, many + 1) for p in range(1, many + 1))
         assert total == pytest.approx(0.1 * (many / (many + 1)) ** 2)
     assert {stream_delta('printed', 0.1, 3, p) for p in (1, 2, 9)} == {round_delta(0.1, 3)}
+
+
+def test_the_checks_of_all_rounds_together_have_an_eighth_of_delta() -> None:
+    assert math.fsum(round_delta(0.1, r) for r in range(1, 20_000)) == pytest.approx(
+        0.1 / 8, rel=1e-4)
+
+
+class Recalling(ScriptedBase):
+    """Keeps what it is told to recall."""
+
+    recalled: tuple[Step, ...] | None = None
+
+    def recall(self, steps: Sequence[Step]) -> bool:
+        self.recalled = tuple(steps)
+        return True
+
+
+@pytest.mark.parametrize('home', [HOME, 7])
+def test_only_the_first_stream_of_all_begins_with_what_is_remembered(home: int) -> None:
+    """Later ones are there for a change, and of another home nothing holds."""
+    runs: list[Recalling] = []
+
+    def new_base(settings: Settings, home: int, rng: np.random.Generator,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+        runs.append(Recalling(9 if len(runs) == 2 else 0, bound=10))
+        return runs[-1]
+
+    steps: tuple[Step, ...] = ((HOME, 1, 2), (2, 1, None))
+    said: list[str] = []
+    resolved = settings(PROBLEM, 'onboard', {'check_steps': 10})
+    machine = Mnm(resolved, SEED, new_base, lambda: StreamSchedule(2), CHECKS['watch'](resolved),
+                  on_event=said.append, recollection=Recollection(home, steps))
+    run(machine, World(), lambda: machine.round == 2)
+    began = len(runs)
+    run(machine, World(), lambda: len(runs) > began + 2)
+    assert [each.recalled for each in runs] == [
+        steps if home == HOME else None, *[None] * (len(runs) - 1)]
+    assert ('2 steps of a log' if home == HOME else 'no warm start') in ' '.join(said)
 
 
 @pytest.mark.parametrize('budget', ['summed', 'printed'])

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 
 from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
@@ -19,14 +20,20 @@ from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.detector import Detector
+from mnm_ros.core.disco import Disco
 from mnm_ros.core.discovery import OnTheWayDiscovery
 from mnm_ros.core.episode import Episode
+from mnm_ros.core.goals import GoalReport, GoalStatus
+from mnm_ros.core.observed import Observed
+from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import StreamSchedule
 from mnm_ros.core.watch_phase import WatchPhase
+import numpy as np
 import pytest
-from scripted import HOME, policy, ScriptedBase
+from scripted import HOME, policy, QUANTUM, ScriptedBase
 from test_mnm import mnm, Script
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
@@ -125,3 +132,93 @@ def test_no_bet_of_a_detector_goes_bankrupt(failed: bool) -> None:
         detector.record(horizon if failed else 1, failed)
         logs = [*detector._against_logs, *detector._for_logs]
         assert all(math.isfinite(log) for log in logs)
+
+
+class Evaluating(ScriptedBase):
+    """Evaluates policies, and no episode ever ends."""
+
+    evaluating = True
+
+
+def test_a_stream_that_evaluates_has_the_robot_for_the_way_home_and_one_attempt() -> None:
+    """For two quanta, as nobody can say that an episode has ended; at once if one has."""
+    phase = BuildingPhase(lambda: Evaluating(0), StreamSchedule(2), shared=False)
+    for _ in range(2 * QUANTUM):
+        phase.observe(RESET, HOME)
+        assert phase.schedule.quanta == 1
+    phase.observe(RESET, HOME)
+    assert phase.schedule.quanta == 2
+    phase.active.episode_over = True
+    phase.observe(RESET, HOME)
+    assert phase.schedule.quanta == 3
+
+
+def test_a_base_that_never_gives_the_robot_back_has_it_for_four_quanta() -> None:
+    class Busy(ScriptedBase):
+        between_attempts = False
+    phase = BuildingPhase(lambda: Busy(0), StreamSchedule(2), shared=False)
+    for _ in range(4 * QUANTUM - 1):
+        phase.observe(RESET, HOME)
+    assert phase.schedule.quanta == 1
+    phase.observe(RESET, HOME)
+    assert phase.schedule.quanta == 2
+
+
+def test_streams_witness_and_miss_what_others_do_but_no_reset() -> None:
+    phase = BuildingPhase(lambda: ScriptedBase(0), StreamSchedule(2), shared=True)
+    while len(phase.streams) < 2:
+        phase.observe(RESET, HOME)
+    active, other = phase.active, next(
+        stream for stream in phase.streams if stream is not phase.active)
+    assert isinstance(active, ScriptedBase) and isinstance(other, ScriptedBase)
+    before = len(other.seen)
+    phase.observe(3, 5)    # nobody knows from where
+    phase.observe(RESET, HOME)
+    assert len(other.seen) == before or other.seen[-1] == (HOME, 3, 5)
+    phase.observe(2, 7)
+    assert other.seen[-1] == (HOME, 2, 7) and not active.seen
+    phase.interrupt()    # no step was open
+    assert not other.missed and active.interruptions > 0
+
+
+def test_what_was_counted_before_a_change_is_told_no_more_but_kept() -> None:
+    observed = Observed()
+    observed.add(None, 1, 5)    # nobody knows where it began
+    for after in (1, 1, 2):
+        observed.add(0, 3, after)
+    observed.add(0, RESET, 0)
+    observed.add(4, 3, 0)
+    assert observed.met == {0, 1, 2, 4, 5} and observed.following(0, 3) == {1: 2, 2: 1}
+    observed.outdate(0, None)
+    assert observed.following(0, 3) == {} and observed.following(4, 3) == {0: 1}
+    observed.add(0, 3, 2)
+    observed.add(0, 3, 6)
+    assert observed.following(0, 3) == {2: 1, 6: 1}
+    assert list(observed.rows()) == [
+        (0, RESET, 0, 1), (0, 3, 2, 1), (0, 3, 6, 1), (4, 3, 0, 1)]
+    observed.outdate(None, 3)
+    assert list(observed.rows()) == [(0, RESET, 0, 1)]
+    assert observed.counts.next_states(0, 3) == {1: 2, 2: 2, 6: 1}
+
+
+@pytest.mark.parametrize('radius, epsilon', [(4.0, 1.0), (4.0, 0.1), (30.0, 1.0), (2.0, 3.0)])
+def test_disco_looks_a_little_beyond_the_radius_but_not_near_the_limit(
+        radius: float, epsilon: float) -> None:
+    """Where a state can hardly be certified, to try takes longer than to rule it out."""
+    problem = Problem(4, radius, epsilon, 0.1)
+    run = BASES['disco'](settings(problem), HOME, np.random.default_rng(0), ())
+    assert isinstance(run, Disco)
+    beyond = run._reach - radius
+    assert 0 < beyond <= max(1.0, 0.1 * radius)
+    assert beyond <= (problem.limit - radius) / 4
+    assert run.step_bound(5) == 3 * run._parts.step_bound(5)
+
+
+def test_a_goal_is_over_unless_it_waits_or_is_under_way() -> None:
+    report = GoalReport(3, 7, GoalStatus.UNDER_WAY, 'going', expected_steps_left=2.0)
+    assert report.steps == report.attempts == report.accepted == 0 and report.ended is None
+    ended = replace(report, steps=4).over('reached: state 7', ended=99)
+    assert (ended.id, ended.target, ended.steps, ended.ended) == (3, 7, 4, 99)
+    assert ended.status is GoalStatus.REACHED and ended.expected_steps_left is None
+    assert [status for status in GoalStatus if not status.over] == [
+        GoalStatus.WAITING, GoalStatus.UNDER_WAY]

@@ -89,6 +89,19 @@ def test_the_printed_planner_agrees_with_its_equations() -> None:
     assert [list(row) for row in plan.policy.actions] == values[best][1]
 
 
+def test_what_is_neither_known_nor_a_candidate_is_no_way_to_a_candidate() -> None:
+    """It has a column of its own, the last one."""
+    counts = Counts(sets=9)
+    for state, end, times in ((0, 7, 9), (0, 55, 27), (4, 56, 9), (4, 57, 9)):
+        for _ in range(times):
+            counts.add(state, 0, end)
+    fractions, visits = split_samples(horizon=9)._model(counts, [0, 4], (8, 7))
+    assert fractions.shape == (9, 2, PROBLEM.actions, 5)
+    assert fractions[:, 0, 0].sum(axis=0) == pytest.approx([0, 0, 0, 9 / 4, 27 / 4], abs=1)
+    assert (fractions[:, 1, 0] == [0, 0, 0, 0, 1]).all()
+    assert visits[:, 0].tolist() == [36, 18] and not fractions[:, :, 1].any()
+
+
 def test_the_printed_planner_stops_when_no_candidate_is_within_the_radius() -> None:
     counts = Counts(sets=2)
     optimism = SplitSamples(Problem(2, 1.0, 1.0, 0.1), 1 / 8, 2, np.random.default_rng(0))

@@ -14,11 +14,15 @@ from __future__ import annotations
 
 import math
 
+from mnm_ros.core.counts import Counts
 from mnm_ros.core.kl_ball import least_mean
+from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.problem import RESET
+from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
 import pytest
-from random_models import RandomModel, TARGET
+from random_models import OUTSIDE, RandomModel, TARGET
 
 DELTA = 0.05
 COMPARED = 40    # steps; value iteration takes too long to find greater values
@@ -110,3 +114,53 @@ def test_it_does_not_matter_where_it_begins(seed: int, target: int | None) -> No
     planner.forget(TARGET)
     fresh = OptimisticPlanner(DELTA).plan(made.model, TARGET)
     assert planner.plan(made.model, TARGET).steps == fresh.steps
+
+
+@pytest.mark.parametrize('seed', range(25))
+def test_whoever_is_ruled_out_with_others_at_once_is_ruled_out_alone(seed: int) -> None:
+    made = RandomModel(seed, most=2.0)
+    planner = OptimisticPlanner(DELTA)
+    alone = {target: planner.plan(made.model, target).steps for target in (TARGET, OUTSIDE)}
+    together = planner.plan_for_any(made.model, (TARGET, OUTSIDE)).steps
+    assert together <= min(alone.values()) * (1 + 1e-6)
+    for target in (TARGET, 12345):    # one that nothing leads to as well
+        assert planner.plan_for_any(made.model, (target,)).steps == pytest.approx(
+            planner.plan(made.model, target).steps)
+
+
+def test_a_plan_leads_home_from_where_nothing_leads_on_and_says_what_its_pairs_owe() -> None:
+    """Home leads to 1, and 1 to the target; 2 leads nowhere, by any action."""
+    counts = Counts()
+    rows = TransitionRows(counts, 2)
+    for state in range(3):
+        rows.enter(state)
+    for state, action, after in ((0, 0, 1), (0, 1, 2), (1, 0, TARGET), (1, 1, 2), (2, 0, 2),
+                                 (2, 1, 2)):
+        for _ in range(3000):
+            counts.add(state, action, after)
+            rows.add(state, action, after)
+    outlook = OptimisticPlanner(DELTA).plan(Model.of(rows, range(3)), TARGET)
+    assert outlook.moves.tolist() == [0, 0, RESET]
+    assert 1.9 < outlook.steps <= 2
+    # What the counts say is certain is 2 steps; optimism hopes to skip some of them.
+    assert outlook.gains.sum() == pytest.approx(2 - outlook.steps, abs=1e-3)
+    assert outlook.gains[2] == 0 and (outlook.gains >= 0).all()
+
+
+def test_a_state_that_some_have_seen_costs_each_of_them_one_more_bit() -> None:
+    """The budget of what nobody saw is that of the module's text, and grows with who saw it."""
+    made, planner = RandomModel(3), OptimisticPlanner(DELTA)
+    hits = made.model.hits(TARGET)
+    rank = made.known + 1
+    for seers in range(3):
+        bounds = planner._bounds(made.model, hits, seers)
+        executed = made.model.visits > 0
+        nats = -np.log1p(-bounds.mass[executed]) * made.model.visits[executed]
+        bits = 0 if seers == 0 else seers + 1
+        assert nats == pytest.approx(
+            math.log(4 * rank * (rank - 1) / DELTA) + bits * math.log(2), rel=1e-6)
+        whole = bounds.radius[executed] * made.model.visits[executed]
+        assert whole == pytest.approx(planner.budget(rank) + math.log(rank - 1) + math.log(2)
+                                      + np.log(made.model.visits[executed] + 1) / 2)
+        assert bounds.rest[executed] * made.model.visits[executed] == pytest.approx(
+            np.maximum(0.0, whole - nats), abs=1e-6)

@@ -18,7 +18,7 @@ from mnm_ros.core.counts import Counts
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.problem import Problem
-from mnm_ros.core.requirement import EVEN, Requirement
+from mnm_ros.core.requirement import _worth, AHEAD, EVEN, GROWTH, Requirement
 from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
 import pytest
@@ -111,3 +111,45 @@ def test_asking_changes_no_counts() -> None:
     before, tally = world.counts.as_dict(), world.rows.tally.copy()
     assert world.samples((FAR,))
     assert world.counts.as_dict() == before and np.array_equal(world.rows.tally, tally)
+
+
+def test_samples_grow_by_a_part_of_what_is_there_and_by_one_at_least() -> None:
+    """Up to so often as it is planned ahead; never so much that planning comes too late."""
+    for visits in (2, 300):
+        world = World(1.99, 1.0)    # so near that nothing is sampled evenly first
+        world.execute({(s, a): visits for s in (0, 1) for a in (0, 1)})
+        wanted = world.samples((FAR,))
+        assert wanted and all(
+            visits < executions <= math.ceil(visits * GROWTH ** AHEAD) + AHEAD * 2
+            for executions in wanted.values())
+        assert max(wanted.values()) >= visits * 1.2
+
+
+def test_what_cannot_be_ruled_out_as_the_counts_are_is_open() -> None:
+    world = World(3.0, 0.9)
+    assert world.requirement.ruled_out == 0.5    # nothing is planned yet
+    while not world.requirement.open_targets:
+        wanted = world.samples((FAR, 77))
+        assert wanted
+        world.execute(wanted)
+    assert world.requirement.open_targets == [FAR]    # not 77, which was never seen
+    assert 0 < world.requirement.ruled_out < 1
+    far = World(3.0, 0.0)
+    far.sample(())
+    assert far.requirement.open_targets == [] and far.requirement.ruled_out > 1
+
+
+def test_pairs_whose_next_sample_tells_most_are_worth_it() -> None:
+    """What a pair owes to optimism, by the samples that it shares it with."""
+    world = World(3.0, 0.9)
+    world.execute({(0, 0): 9, (0, 1): 3, (1, 0): 4, (1, 1): 19})
+    model = Model.of(world.rows, (0, 1))
+
+    def worth(moves: tuple[int, int], *gains: float) -> list[int]:
+        return _worth(model, np.array(moves), np.array(gains)).tolist()
+
+    assert worth((0, 0), 1.0, 1.0) == [0, 2]        # a tenth and a fifth
+    assert worth((0, 0), 0.9, 1.0) == [2]           # less than a half of it
+    assert worth((0, 1), 1.0, 1.0) == [0, 3]
+    assert worth((1, 1), 1.0, 1.0) == [1]
+    assert worth((0, 0), 0.0, 0.0) == [0, 1, 2, 3]    # nothing to weigh

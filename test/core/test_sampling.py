@@ -18,6 +18,7 @@ from mnm_ros.core.problem import RESET
 from mnm_ros.core.sampling import _dijkstra, FIRST, most_relevant, Sampling
 from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
+import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
@@ -108,6 +109,132 @@ def test_what_is_urgent_comes_before_the_state_at_hand() -> None:
     assert played == [(0, EAST), (1, EAST), (2, EAST), (3, EAST)]
     assert corridor.visits(3, EAST) == before + 1
     assert corridor.step() != (3, EAST)    # it was urgent once
+
+
+def test_what_is_urgent_elsewhere_is_not_played_here() -> None:
+    corridor = Corridor(4)
+    corridor.sample_all()
+    for state in range(4):    # so that action EAST of each leads east, and nothing else does
+        corridor.sampling.want((state, EAST), 20)
+    corridor.sample_all(900)
+    for here, urgent, way in ((2, (1, EAST), WEST), (1, (3, WEST), EAST), (3, (0, WEST), RESET)):
+        corridor.here = here
+        corridor.sampling.urge(urgent)
+        assert corridor.step() == (here, way)
+        while corridor.step() != urgent:
+            pass
+
+
+def test_what_no_way_leads_to_keeps_nothing_else_from_being_sampled() -> None:
+    """Urgent or preferred, it is so no more once that is known."""
+    for hurry in (lambda sampling: sampling.urge((9, WEST)), lambda sampling: sampling.prefer(9)):
+        corridor = Corridor(3)
+        corridor.sample_all()
+        sampling = corridor.sampling
+        sampling.enter(9)
+        for _ in range(3):
+            sampling.want((2, WEST), corridor.visits(2, WEST) + 1)
+            hurry(sampling)
+            assert sampling.action(0) in (EAST, WEST) and not sampling.preferring
+            assert [sampling.action(state) for state in range(3)] == [EAST, EAST, WEST]
+        lacking = sampling.executions_lacking
+        sampling.urge((1, EAST))
+        assert sampling.executions_lacking == lacking + 1 and 1 in sampling.open
+
+
+def test_new_ways_are_looked_for_after_so_many_steps_without_a_sample() -> None:
+    corridor = Corridor(3)
+    corridor.sample_all()
+    sampling = corridor.sampling
+    sampling.want((2, WEST), 99)
+    assert sampling.action(0) == EAST    # found now
+    looked: list[int] = []
+    found = sampling._find_ways
+    sampling._find_ways = lambda: (looked.append(1), found())[1]    # type: ignore[method-assign]
+    for _ in range(2):
+        for _ in range(PATIENCE):
+            sampling.observe(0, EAST, 0)    # the wheels spin
+            sampling.action(0)
+        assert not looked
+        sampling.observe(0, EAST, 0)
+        sampling.action(0)
+        assert looked.pop()
+    for _ in range(PATIENCE):
+        sampling.observe(0, EAST, 0)
+    sampling.observe(2, WEST, 1)    # a sample
+    sampling.action(1)
+    assert not looked
+
+
+def test_what_is_headed_for_is_what_will_be_sampled_next() -> None:
+    corridor = Corridor(5)
+    corridor.sample_all()
+    sampling = corridor.sampling
+    for state in range(5):    # East leads on, and nothing else does
+        sampling.want((state, EAST), 20)
+    corridor.sample_all(900)
+    assert sampling.heading(0) is None is sampling.heading(None)
+    sampling.want((3, WEST), 30)
+    sampling.want((1, WEST), 30)
+    for prepare, here, heading in (
+            (lambda: None, 0, (1, WEST)), (lambda: None, 2, (3, WEST)),
+            (lambda: None, 4, (3, WEST)), (lambda: sampling.prefer(3), 0, (3, WEST)),
+            (lambda: sampling.urge((0, WEST)), 4, (0, WEST)),
+            (lambda: sampling.urge((2, EAST)), 1, (2, EAST)),
+            (lambda: None, 0, (3, WEST))):    # it is preferred still
+        prepare()
+        corridor.here = here
+        sampling.action(here)    # finds the ways
+        assert sampling.heading(here) == heading
+        while True:
+            done = corridor.step()
+            if done == heading:
+                break
+            assert done[0] != heading[0]
+        sampling.want(heading, corridor.visits(*heading) + 1)
+
+
+def test_a_move_costs_the_executions_that_it_takes_on_average() -> None:
+    """And the cheapest of several counts; a RESET costs one."""
+    counts = Counts()
+    rows = TransitionRows(counts, 2)
+    sampling = Sampling(counts, rows, PATIENCE)
+    for state in range(3):
+        sampling.enter(state)
+    for action, after, times in ((EAST, 1, 2), (EAST, 0, 3), (WEST, 1, 2), (WEST, 0, 1)):
+        for _ in range(times):
+            counts.add(0, action, after)
+            rows.add(0, action, after)
+    for after in (2, 2, 2, 0):
+        counts.add(1, WEST, after)
+        rows.add(1, WEST, after)
+    assert sampling.distances() == pytest.approx({0: 0.0, 1: 3 / 2, 2: 3 / 2 + 4 / 3})
+    assert [sampling.action(state) for state in range(3)] == [WEST, EAST, EAST]
+    for state in (0, 1):
+        sampling.leave(state)
+    assert [sampling.action(state) for state in (0, 1)] == [WEST, WEST]
+    sampling.leave(2)
+    sampling.enter(0)
+    sampling.want((0, EAST), 50)
+    assert [sampling.action(state) for state in (1, 2)] == [RESET, RESET]
+
+
+def test_the_price_of_a_sample_is_what_samples_have_cost() -> None:
+    corridor = Corridor(3)
+    assert corridor.sampling.price == 2    # before any is known
+    steps = corridor.sample_all()
+    assert corridor.sampling.steps == steps >= corridor.sampling.samples
+    for state in range(3):
+        corridor.sampling.want((state, EAST), 500)
+    before = corridor.sampling.samples
+    steps = corridor.sample_all(5000)
+    assert corridor.sampling.samples - before <= steps
+    assert corridor.sampling.price == pytest.approx(
+        corridor.sampling.steps / corridor.sampling.samples, rel=0.02)
+    lacking = corridor.sampling.executions_lacking
+    assert lacking == 0
+    corridor.sampling.want((1, WEST), corridor.visits(1, WEST) + 7)
+    assert corridor.sampling.executions_lacking == 7
 
 
 def test_what_is_preferred_comes_first_until_it_lacks_nothing() -> None:

@@ -127,3 +127,38 @@ def test_only_what_the_core_holds() -> None:
 def test_a_snapshot_from_somebody_else_runs_nothing(data: object) -> None:
     with pytest.raises(Unsuitable):
         snapshot.put(data)
+
+
+@pytest.mark.parametrize('things', [
+    [(1, 2), (3, 4, 5)], [(1, 2), (3, 4.0)], [(1.0, 2.0)] * 30, [(), ()], [(), (1,)],
+    [(True, 2)] * 30, [{1: 2}, {}], [{1: 2.5}] * 30, [{1.5: 2}] * 30, [{(1, 2): 3}] * 30,
+    [{1: 2}] * 30, [{1: (2,)}] * 30, list(range(300)), [2**31, -5] * 20, [2**63] * 20,
+    [0.5] * 30, [0.5, 1] * 20, [True] * 30, [None] * 30, [(1, (2, 3)), (4, (5, 6))]])
+def test_columns_of_any_mixture_come_back_with_their_types(things: list[object]) -> None:
+    found = again(things)
+    assert found == things and repr(found) == repr(things)
+    assert again(dict(enumerate(things))) == dict(enumerate(things))
+    assert repr(again(tuple(things))) == repr(tuple(things))
+
+
+@pytest.mark.parametrize(('largest', 'width'), [
+    (127, 1), (-128, 1), (128, 2), (-32769, 4), (2**31 - 1, 4), (2**31, 8)])
+def test_many_numbers_take_no_more_bytes_than_the_longest_needs(largest: int, width: int) -> None:
+    """In base64, also those in pairs and counts, of which there are the most."""
+    many, room = 3000, 4 / 3 * width
+    for things, numbers in (
+            ([largest, 1] * many, 2), ([(largest, 1)] * many, 2), ([{largest: 1}] * many, 1)):
+        assert again(things) == things
+        size = len(json.dumps(snapshot.take(things)))
+        others = 3 * 4 / 3 * many if numbers == 1 else 0
+        assert size < numbers * many * room + others + 200
+    assert len(json.dumps(snapshot.take([0.1] * many))) < 8 * 4 / 3 * many + 100
+
+
+def test_a_strided_array_is_written_in_rows() -> None:
+    for array in (np.arange(24).reshape(4, 6)[::2, ::3], np.arange(24.0).reshape(4, 6).T,
+                  np.array(7), np.arange(3)):
+        found = again(array)
+        np.testing.assert_array_equal(found, array)
+        assert found.flags.c_contiguous == (array.flags.c_contiguous or not (
+            array.flags.f_contiguous))

@@ -192,3 +192,125 @@ def test_which_policies_lead_through_a_pair() -> None:
     assert watch.concerned((3, 0), policies) == (4,)
     assert watch.concerned((0, 0), policies) == (4, 1)
     assert watch.concerned((2, 1), policies) == ()
+
+
+def test_the_weights_of_all_splits_sum_up_to_one() -> None:
+    total = math.fsum(math.exp(-transition_detector._log_price(number))
+                      for number in range(1, 1 << 16))
+    assert 0.9 < total < 1
+
+
+@pytest.mark.parametrize('before', [(3,), (2, 1), (1, 5, 1)])
+def test_what_comes_after_a_split_is_predicted_by_a_probability(before: tuple[int, ...]) -> None:
+    """Over all sequences of next states shown, before or since, and of one new each time."""
+    sequences: list[list[int]] = [[*before]]
+    for length in range(1, 5):
+        sequences = [[*counts[:symbol], (counts + [0])[symbol] + 1, *counts[symbol + 1:]]
+                     for counts in sequences for symbol in range(len(counts) + 1)]
+        assert math.fsum(math.exp(transition_detector._log_after(before, counts))
+                         for counts in sequences) == pytest.approx(1)
+        assert len(sequences) >= 2 ** length
+
+
+def test_next_states_beyond_the_sixteenth_are_predicted_as_one() -> None:
+    before = [1] * 16 + [4]
+    following = [[*before[:symbol], before[symbol] + 1, *before[symbol + 1:]]
+                 for symbol in range(17)]
+    assert math.fsum(math.exp(transition_detector._log_after(before, counts))
+                     for counts in following) == pytest.approx(1)
+
+
+def test_the_likelihood_is_the_largest_of_one_distribution() -> None:
+    """Each next state breaks a part off what is left over; the first time, it has all of that."""
+    tried = np.linspace(0, 1, 10_001)[1:-1]
+    for counts in ((7, 3), (2, 9, 4), (5, 1, 3), (4, 1, 1)):
+        best = sum(max(((count - 1) * np.log(tried) + sum(counts[place + 1:]) * np.log1p(-tried)
+                        ).max(), 0.0 if not sum(counts[place + 1:]) or count == 1 else -math.inf)
+                   for place, count in enumerate(counts))
+        found = transition_detector._log_likelihood(counts)
+        assert best - 1e-9 <= found <= best + 1e-3
+
+
+@pytest.mark.parametrize('same', [2, 3, 4, 7, 8, 16, 63, 64, 100, 257, 1000])
+def test_splits_are_there_after_a_pair_that_always_did_the_same_as_after_any_other(
+        same: int) -> None:
+    detector = TransitionDetector(1e-6)
+    for state in (0,) * same + (1,):
+        detector.record(state)
+    kept = {number: math.prod(1 - 1 / t ** 2 for t in range(2, number + 1))
+            for number in range(1, same + 1) if same - number < 4 * (number & -number)}
+    detector._drop()
+    kept = {number: chance for number, chance in kept.items()
+            if same + 1 - number < 4 * (number & -number)}
+    assert {number: first for number, first, _ in detector._splits} == {
+        number: pytest.approx(math.log(chance)) for number, chance in kept.items()}
+    assert all(before == (number,) for number, _, before in detector._splits)
+    assert detector._log_first == pytest.approx(
+        math.log(math.prod(1 - 1 / t ** 2 for t in range(2, same + 1)) / (same + 1) ** 2))
+
+
+def test_each_outcome_is_predicted_by_what_came_before_it() -> None:
+    """The other part of the numerator, written out."""
+    detector, expected, counts = TransitionDetector(1e-9), 0.0, dict[int, int]()
+    for number, state in enumerate(np.random.default_rng(3).integers(0, 20, 200).tolist()):
+        new, known = 1 / (number + 1) ** 2, min(state, 99)
+        symbol = known if known in counts or len(counts) < 16 else 99
+        if symbol == 99:    # all that is shown after the sixteenth counts as one
+            expected += math.log((1 - new) * counts.get(99, 0) / number + new)
+        else:
+            expected += math.log((1 - new) * counts[symbol] / number
+                                 if symbol in counts else new)
+        counts[symbol] = counts.get(symbol, 0) + 1
+        detector.record(state)
+    assert detector._log_first == pytest.approx(expected)
+
+
+def test_each_pair_and_each_new_beginning_has_its_part_of_the_delta() -> None:
+    watch = TransitionWatch(0.06)
+
+    def thresholds() -> list[float]:
+        return [detector.threshold for detector in watch._detectors.values()]
+
+    for state in range(3):
+        for _ in range(200):
+            watch.record(state, 0, 7)
+    parts = [pytest.approx(math.log(n * (n + 1) / 0.06)) for n in range(1, 6)]
+    assert thresholds() == parts[:3]
+    while not watch.record(1, 0, 8):
+        pass
+    assert thresholds() == [parts[0], parts[3], parts[2]]
+    watch.leave([2, 99])
+    assert (2, 0) not in watch._detectors
+    watch.record(2, 0, 7)
+    assert thresholds() == [parts[0], parts[3], parts[4]]
+
+
+def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> None:
+    watch = TransitionWatch(1e-9)
+    policies = (Policy(0, 9, (0, 1), ((RESET, RESET),)), Policy(4, 9, (0, 1), ((0, 0),)),
+                Policy(5, 9, (0, 1), ((1, 0),)))
+    for _ in range(300):
+        watch.record(0, 0, 1)
+        watch.record(0, 1, 1 if _ % 2 else 0)
+    watch.suspect((0, 0), policies)
+    assert not watch.suspected and not tuple(watch.evidence)
+    spoken: list[float] = []
+    while not watch._detectors[0, 0].suspicious:
+        assert not watch.record(0, 0, 0) and not watch.suspected
+        watch.suspect((0, 0), policies)
+    assert watch.suspected == {4}
+    while not tuple(watch.evidence):
+        assert not watch.record(0, 0, 0)
+    told, = watch.evidence
+    assert (told.state, told.action) == (0, 0) and 0 < told.evidence < told.threshold
+    kept = TransitionWatch(1e-9, watch.to_state())
+    assert kept.to_state() == watch.to_state() and kept.suspected == {4}
+    assert tuple(kept.raised) == tuple(watch.raised) == ((0, 0),)
+    while watch.suspected:
+        assert not watch.record(0, 0, 1)
+        watch.suspect((0, 0), policies)
+        spoken.append(watch._detectors[0, 0].evidence)
+    assert len(spoken) < 5000 and not watch._detectors[0, 0].suspicious
+    while not kept.record(0, 0, 0):
+        kept.suspect((0, 0), policies)
+    assert kept.alarms == 1 and not kept.suspected and not tuple(kept.raised)

@@ -227,3 +227,22 @@ def test_the_delta_is_shared_out_as_documented() -> None:
     assert check._reject == PROBLEM.limit  # type: ignore[attr-defined]
     assert base._parts.optimism._delta == third  # type: ignore[attr-defined]
     assert base._parts.discovery._delta == third  # type: ignore[attr-defined]
+
+
+def test_others_may_have_the_robot_unless_an_attempt_that_counts_is_under_way() -> None:
+    """And what is told for people is what is being done."""
+    base, _ = start(Plans(to(7)), [Recorder(99, Decision.GOOD)])
+    assert base.between_attempts and base.activity().doing == 'sampling'
+    walk(base, [0])
+    assert base.evaluating and base.between_attempts
+    doing = base.activity()
+    assert (doing.doing, doing.target) == ('testing', 7) and '0 of 0 attempts' in doing.sentence
+    assert [test.state for test in doing.tests] == [7]
+    while base.between_attempts:
+        walk(base, [0])
+    told = []
+    for _ in range(HORIZON):
+        told.append(base.between_attempts)
+        walk(base, [0])
+    assert told[0] is False and base.episode_over and base.between_attempts
+    assert '0 of 1 attempts' in base.activity().sentence

@@ -1,0 +1,151 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+"""What Disco does when it is told something, without a run to its end."""
+
+from __future__ import annotations
+
+from mnm_ros.core.disco import Disco, DiscoPhase
+from mnm_ros.core.parts import BASES
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem, RESET
+import numpy as np
+import pytest
+
+PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
+HORIZON = 20
+
+
+def to(target: int, *states: int) -> Policy:
+    """Return a policy that plays action 0 in home and all other states given."""
+    return Policy(target, HORIZON, (0, *states), ((RESET if not target else 0,) * (
+        len(states) + 1),))
+
+
+def disco(*policies: Policy) -> Disco:
+    run = BASES['disco'](settings(PROBLEM), 0, np.random.default_rng(0), policies)
+    assert isinstance(run, Disco)
+    return run
+
+
+def line(run: Disco, steps: int, end: int) -> None:
+    """Walk in a corridor in which action 0 leads on up to an end, and action 1 leads back."""
+    here: int | None = None
+    for _ in range(steps):
+        if run.finished:
+            return
+        action = run.next_action()
+        here = 0 if action == RESET or here is None else (
+            min(end, here + 1) if action == 0 else max(0, here - 1))
+        run.observe(action, here)
+
+
+def test_other_policies_are_taken_over_and_what_was_deleted_is_forgotten() -> None:
+    run = disco(to(0), to(1), to(2, 1))
+    assert set(run._sampling.sampled) == {0, 1, 2} and run.candidates == ()
+    for state in (0, 1, 2):
+        for _ in range(6):
+            run.witness(state, 0, state + 1)
+    assert run.candidates == (3,)
+    assert run.revise((to(0), to(1), to(5, 1)))
+    assert [policy.target for policy in run.policies] == [0, 1, 5]
+    assert set(run._sampling.sampled) == {0, 1, 5}
+    # It may be found again, but not by what was seen of it before.
+    assert set(run.candidates) == {2, 3}
+    counts = run._parts.counts
+    assert counts.visits(2, 0) == 0 and counts.visits(0, 0) == counts.visits(1, 0) == 6
+    assert run._parts.evidence.sets.ball(2, 0)[0] == [0.0]
+
+
+def test_what_was_forgotten_is_sampled_anew() -> None:
+    run = disco(to(0), to(1))
+    for state, action in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        for _ in range(9):
+            run.witness(state, action, 0)
+    assert not run._sampling.open
+    run.forget(1, 0)
+    assert list(run._sampling.open) == [1] and run._sampling.lacking(1) == 0
+    assert run._rows.tally[run._rows.number(1) * 2].sum() == 0
+
+
+def test_what_is_wanted_is_executed_before_all_else_and_only_where_it_is_sampled() -> None:
+    run = disco(to(0), to(1))
+    line(run, 5, 1)
+    run.want(77, 0)    # nobody samples there
+    before = run._parts.counts.visits(1, 1)
+    run.want(1, 1)
+    assert run._sampling.heading(1) == (1, 1)
+    for _ in range(9):
+        if run._parts.counts.visits(1, 1) > before:
+            break
+        run.observe(run.next_action(), 0 if run.next_action() == RESET else 1)
+    assert run._parts.counts.visits(1, 1) == before + 1
+
+
+def test_a_step_that_was_broken_off_is_counted_as_lost_but_no_reset() -> None:
+    run = disco(to(0), to(1))
+    sets = run._parts.evidence.sets
+    run.next_action()
+    run.interrupt()    # a RESET
+    run.observe(RESET, 0)
+    action = run.next_action()
+    assert action != RESET and sets.lost((0, action)) == 0
+    run.interrupt()
+    assert sets.lost((0, action)) == 1 and run.next_action() == RESET
+    run.observe(RESET, 0)
+    run.interrupt()    # nobody has asked for a step
+    assert sets.lost((0, 0)) + sets.lost((0, 1)) == 1
+    run.renew(0.01)
+    run.miss(0, action)    # somebody else's counts for all that certifies
+    assert [evidence.sets.lost((0, action)) for evidence in run._evidence] == [2, 1]
+
+
+@pytest.mark.parametrize('known', [True, False])
+def test_with_policies_from_the_start_a_new_state_is_sampled_before_all_that_lacks_samples(
+        known: bool) -> None:
+    """Somebody waits for it; without policies, all is sampled together."""
+    run = disco(*(to(0), to(1), to(2, 1)) if known else ())
+    line(run, 1, 4)
+    while len(run._sampling.sampled) < 4:
+        assert not run._sampling.preferring
+        action, here = run.next_action(), run._here
+        assert here is not None
+        run.observe(action, 0 if action == RESET else (
+            min(4, here + 1) if action == 0 else max(0, here - 1)))
+    assert 3 in run._sampling.sampled and run._sampling.preferring is known
+    if known:
+        assert run._sampling.heading(run._here)[0] == 3    # type: ignore[index]
+
+
+def test_a_corridor_is_known_to_its_end_and_nothing_beyond_the_radius() -> None:
+    run = disco()
+    assert run.state is DiscoPhase.SAMPLING and not run.evaluating
+    line(run, 20_000, 9)
+    known = [policy.target for policy in run.policies]
+    assert run.finished and known[:5] == [0, 1, 2, 3, 4] and set(known) <= {0, 1, 2, 3, 4, 5}
+    assert set(run.estimates) == set(known) - {0}
+    assert all(run.estimates[state] == state for state in known[1:])
+
+
+def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certificate() -> None:
+    """Nor does one that lacks samples, which is then pursued."""
+    run = disco()
+    run.observe(RESET, 0)
+    run.witness(0, 0, 1)
+    run._sampling.enter(1)
+    run.witness(1, 0, 2)
+    for _ in range(100):
+        run.witness(0, 1, 3)
+    run.trigger('sampled')
+    run._distance.update({1: 1.0, 2: 2.0, 3: 1.0})
+    assert run._certify((1, 2, 3))
+    assert [policy.target for policy in run.policies] == [0, 3] and run.estimates[3] == 1.0
+    assert run.state in (DiscoPhase.SAMPLING, DiscoPhase.EVALUATION)
+    assert (run._attempts.policy.target if run._attempts else run._certificate.target) == 1

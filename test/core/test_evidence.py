@@ -1,0 +1,76 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+"""How the delta of a run is dealt out to its certificates."""
+
+from __future__ import annotations
+
+import math
+
+from mnm_ros.core.evaluation import Decision
+from mnm_ros.core.evidence import Evidence
+from mnm_ros.core.parts import BASES, EVALUATIONS
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem
+import numpy as np
+import pytest
+
+PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
+
+
+def test_half_is_for_the_model_and_half_for_all_tests_together() -> None:
+    evidence = Evidence(PROBLEM, horizon=20, delta=0.08)
+    evidence.sets.add(0, 0, 1)
+    evidence.sets.add(0, 0, 1)
+    _, radius = evidence.sets.ball(0, 0)    # of the first pair, so half of the half
+    assert radius == pytest.approx(math.log(2 / 0.04) - math.log(3 / 4))
+    spent = 0.0
+    for number in range(1, 40):
+        told, (_, nats) = evidence.nats, evidence.new_test().evidence
+        assert nats == told == pytest.approx(math.log(number * (number + 1) / 0.04))
+        spent += math.exp(-nats)
+    assert 0.9 * 0.04 < spent < 0.04
+
+
+def test_what_is_forgotten_is_evidence_no_more() -> None:
+    evidence = Evidence(PROBLEM, horizon=20, delta=0.08)
+    for state in (0, 1):
+        for _ in range(5):
+            evidence.sets.add(state, 0, 7)
+    evidence.sets.lose(0, 0)
+    evidence.forget(0, 0)
+    assert evidence.counts.as_dict() == {(1, 0): {7: 5}}
+    assert evidence.sets.lost((0, 0)) == 0 and evidence.sets.ball(0, 0)[1] == math.inf
+    evidence.sets.add(0, 0, 3)    # and it can be learnt anew
+    evidence.sets.add(0, 0, 3)
+    assert evidence.sets.ball(0, 0)[0] == [1.0, 0.0]
+
+
+def test_a_run_gives_two_thirds_to_ruling_out_and_one_to_certificates() -> None:
+    """Together no more than its delta."""
+    run = BASES['disco'](settings(PROBLEM), 0, np.random.default_rng(0), ())
+    parts = run._parts    # type: ignore[attr-defined]
+    ruling_out = parts.planner._delta
+    certificates = parts.evidence.sets._delta + parts.evidence._delta
+    assert ruling_out == pytest.approx(2 * certificates)
+    assert ruling_out + certificates == pytest.approx(PROBLEM.delta)
+
+
+@pytest.mark.parametrize('epsilon, episodes', [(1.0, 40), (3.0, 40), (0.5, 80)])
+def test_a_check_of_a_policy_ends_without_an_objection_and_its_first_test_does_not(
+        epsilon: float, episodes: int) -> None:
+    """After so many episodes for each step of the horizon."""
+    resolved = settings(Problem(actions=2, radius=4.0, epsilon=epsilon, delta=0.1))
+    check, test = (EVALUATIONS['betting'](resolved, 3, 0.01, checking)
+                   for checking in (True, False))
+    length = round(resolved.problem.limit)    # at the limit nothing speaks for it or against it
+    for number in range(1, episodes * resolved.steps_horizon + 1):
+        decision = check.record(length, False)
+        assert (decision is Decision.GOOD) == (number == episodes * resolved.steps_horizon)
+        assert test.record(length, False) is not Decision.GOOD
