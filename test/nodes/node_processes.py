@@ -202,14 +202,17 @@ class Peer:
         Wait until who offers a service knows its client, too: a response is lost before.
 
         Clients become known in the order in which they were made, so a later one asks for
-        nothing until it gets a response.
+        nothing until it gets a response. Half a second is enough where nobody is busy, and has
+        to be where the graph does not say which node it is.
         """
+        self.spin(0.5)
         name = self.node.resolve_service_name(service)
-        owner, namespace = self.wait_for(lambda: next(
-            (node for node in self.node.get_node_names_and_namespaces()
-             if name in self._services(*node)), None), f'who offers {service}')
+        owner = next((node for node in self.node.get_node_names_and_namespaces()
+                      if name in self._services(*node)), None)
+        if owner is None:
+            return
         probe = self.node.create_client(
-            GetParameters, f'{namespace.rstrip("/")}/{owner}/get_parameters')
+            GetParameters, f'{owner[1].rstrip("/")}/{owner[0]}/get_parameters')
         self.wait_for(probe.service_is_ready, f'parameters of {owner}')
         asked: list[Any] = []
 
