@@ -7,6 +7,7 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
+
 """How the delta of a run is dealt out to its certificates."""
 
 from __future__ import annotations
