@@ -84,6 +84,8 @@ class RollCall:
             self._times = self._answers = 0
             self._present = frozenset(self._robots)
         self._times += 1
+        if seq == self._unanswered:
+            self._unanswered = None    # from now on a newcomer may answer it
         self._to_come[seq] = self._to_come.get(seq, 0) + 1
         if len(self._to_come) > _REMEMBERED:
             del self._to_come[next(iter(self._to_come))]

@@ -85,6 +85,21 @@ def test_one_that_was_killed_is_replaced() -> None:
     assert orders.see(2) == '' == orders.order()
 
 
+def test_a_newcomer_that_hears_the_unanswered_order_twice_is_not_the_silent_one() -> None:
+    """It may be found, given the order again for that, and answer, all between two looks."""
+    orders = Orders(1)
+    orders.order(answers=0)
+    assert orders.objection(TIMEOUT) == ''
+    for _ in range(2):    # because it is overdue, and because somebody has joined
+        orders.roll.sent(orders.seq, orders.now)
+    orders.roll.look({1: '1', 2: '2'})
+    orders.roll.answered(orders.seq, orders.now)
+    assert orders.objection() == BOTH
+    orders.roll.answered(orders.seq, orders.now)
+    assert orders.objection() == '' and orders.order() == ASKING
+    assert orders.objection(TIMEOUT) == '' == orders.order()
+
+
 def test_so_is_the_next_one() -> None:
     orders = Orders()
     orders.replace_a_dead_one()
