@@ -110,6 +110,19 @@ def test_the_stakes_of_one_failed_episode() -> None:
     assert np.exp(evaluation._reject_log) == pytest.approx(1 + 13 * fractions / 3)
 
 
+def test_what_was_broken_off_is_the_worst_for_the_policy_and_the_best_against_it() -> None:
+    broken, failed, arrived = (BettingEvaluation(HORIZON, 6.0, 3.0, 0.01) for _ in range(3))
+    for _ in range(3):
+        for each in (broken, failed, arrived):
+            each.record(1, False)
+        broken.break_off(2, HORIZON)
+        failed.record(HORIZON, True)
+        arrived.record(2, False)
+    assert broken.played == failed.played == 6
+    assert broken._accept_log == pytest.approx(failed._accept_log)
+    assert broken._reject_log == pytest.approx(arrived._reject_log)
+
+
 def test_nothing_speaks_for_a_policy_that_fails_and_what_speaks_for_one_that_works_grows() -> None:
     evaluation = BettingEvaluation(20, 6.0, 4.0, 0.01)
     assert evaluation.evidence == (0.0, pytest.approx(math.log(100)))
