@@ -125,6 +125,14 @@ def test_with_policies_from_the_start_a_new_state_is_sampled_before_all_that_lac
         assert run._sampling.heading(run._here)[0] == 3    # type: ignore[index]
 
 
+def test_few_steps_do_not_show_that_a_policy_takes_too_long() -> None:
+    run = disco(to(0), to(1))
+    for steps in (3, 400):
+        for _ in range(steps):
+            run.witness(0, 0, 0)    # it stays where it is
+        assert (run.lower_bound(to(1)) > PROBLEM.limit) is (steps == 400)
+
+
 def test_a_corridor_is_known_to_its_end_and_nothing_beyond_the_radius() -> None:
     run = disco()
     assert run.state is DiscoPhase.SAMPLING and not run.evaluating
