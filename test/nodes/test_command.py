@@ -65,7 +65,9 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
     watched = (tmp_path / 'watched.txt').open('w+')
     look = [*COMMAND, 'watch', *here, '--timeout', '60']
     watch = subprocess.Popen(look, stdout=watched, stderr=subprocess.STDOUT)
-    objects = subprocess.Popen([*look, '--json'], stdout=subprocess.PIPE, text=True)
+    # A pipe that nobody reads would be full after some seconds, and hold up who writes to it.
+    printed = (tmp_path / 'printed.txt').open('w')
+    objects = subprocess.Popen([*look, '--json'], stdout=printed)
     explorer = subprocess.Popen([
         *COMMAND, 'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
         '-p', f'checkpoint_dir:={tmp_path / "kept"}'], stdout=subprocess.DEVNULL,
@@ -85,8 +87,8 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
         watch.send_signal(signal.SIGINT)
         assert watch.wait(DEADLINE) == 0
         objects.send_signal(signal.SIGINT)
-        said = [json.loads(line) for line in objects.communicate(timeout=DEADLINE)[0].splitlines()]
-        assert objects.returncode == 0
+        assert objects.wait(DEADLINE) == 0
+        said = [json.loads(line) for line in (tmp_path / 'printed.txt').read_text().splitlines()]
         explorer.send_signal(signal.SIGINT)
         assert explorer.wait(DEADLINE) == 0
     finally:
@@ -94,6 +96,7 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
             process.kill()
             process.wait()
         watched.close()
+        printed.close()
     lines = (tmp_path / 'watched.txt').read_text().splitlines()
     kinds = '(phase|round|known|beyond the radius|status:|true setting)'
     assert all(re.match(rf'\d\d:\d\d:\d\d {kinds} ', line) for line in lines), lines
