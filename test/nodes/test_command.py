@@ -60,7 +60,7 @@ def test_help_through_the_command_is_the_same() -> None:
 
 def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) -> None:
     # Slow enough for the first hypothesis to be built before the eyes of both.
-    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.001)
+    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.002)
     here = ('--namespace', 'robot_1')
     watched = (tmp_path / 'watched.txt').open('w+')
     look = [*COMMAND, 'watch', *here, '--timeout', '60']
@@ -68,11 +68,15 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
     # A pipe that nobody reads would be full after some seconds, and hold up who writes to it.
     printed = (tmp_path / 'printed.txt').open('w')
     objects = subprocess.Popen([*look, '--json'], stdout=printed)
-    explorer = subprocess.Popen([
-        *COMMAND, 'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
-        '-p', f'checkpoint_dir:={tmp_path / "kept"}'], stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL)
+    processes = [watch, objects]
     try:
+        wait_for_line(tmp_path / 'watched.txt', 'true setting 0')
+        wait_for_line(tmp_path / 'printed.txt', '"true_setting":0')
+        explorer = subprocess.Popen([
+            *COMMAND, 'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
+            '-p', f'checkpoint_dir:={tmp_path / "kept"}'], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        processes.append(explorer)
         wait_for_line(tmp_path / 'watched.txt', r'known 4: 0 1 2 3')
         what_was_learnt_is_printed(*here)
         assert command('pause', *here).returncode == 0
@@ -92,7 +96,7 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
         explorer.send_signal(signal.SIGINT)
         assert explorer.wait(DEADLINE) == 0
     finally:
-        for process in (watch, objects, explorer):
+        for process in processes:
             process.kill()
             process.wait()
         watched.close()
