@@ -58,17 +58,23 @@ def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> 
     other.close()
 
 
+def kept_for(folder: Path, steps: int) -> tuple[Exploration, Simulator, Store]:
+    """Explore so many steps, with a store that gets no other resume point than the first."""
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(folder, 'explorer', IDENTITY)
+    store.begin_generation(0, None)
+    exploration.on_input = store.append
+    drive(exploration, simulator, steps)
+    return exploration, simulator, store
+
+
 def full(log: InputLog, *inputs: object) -> None:
     raise sqlite3.OperationalError('database or disk is full')
 
 
 def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
-    store = Store(tmp_path, 'explorer', IDENTITY)
-    store.begin_generation(0, None)
-    exploration.on_input = store.append
-    drive(exploration, simulator, 300)
+    exploration, simulator, store = kept_for(tmp_path, 300)
     assert store.flush()
     with monkeypatch.context() as patch:
         patch.setattr(InputLog, 'append', full)
@@ -106,11 +112,7 @@ def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
 def test_more_than_can_be_remembered_leaves_what_was_written_before(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, '_BACKLOG', 300)
-    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
-    store = Store(tmp_path, 'explorer', IDENTITY)
-    store.begin_generation(0, None)
-    exploration.on_input = store.append
-    drive(exploration, simulator, 200)
+    exploration, simulator, store = kept_for(tmp_path, 200)
     assert store.flush()
     with monkeypatch.context() as patch:
         patch.setattr(InputLog, 'append', full)
@@ -128,11 +130,7 @@ def test_what_is_not_kept_when_all_files_were_refused_is_told(tmp_path: Path) ->
     def refuse(saved: Saved) -> Exploration:
         raise ValueError('it leads elsewhere')
 
-    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
-    store = Store(tmp_path, 'explorer', IDENTITY)
-    store.begin_generation(0, None)
-    exploration.on_input = store.append
-    drive(exploration, simulator, 200)
+    exploration, simulator, store = kept_for(tmp_path, 200)
     assert store.flush() and store.load(refuse) is None
     drive(exploration, simulator, 200)
     assert not store.flush() and 'all files were refused' in store.problem
