@@ -141,19 +141,19 @@ class LiveRun:
 
     def _reached(self) -> Ending:
         seconds = self._elapsed()
-        # The topics of one moment arrive one after the other. All are taken in before the
-        # verdict, which comes before the next setting can be in force.
+        # The topics of one moment arrive one after the other. All are taken in before what is
+        # judged, which is of before the next setting can be in force.
         judged = self._listener.listen(SETTLE_S)
         scenario, problem = self._options.scenario, self._options.problem
-        found = None if scenario is None else summary.verdict(judged, scenario, problem)
         latest = self._next_report(judged)
         self._show(latest)
         shown = replace(
             judged, report=latest.report, exploration_steps=latest.exploration_steps,
             robots=latest.robots,
             true_setting=(latest if judged.true_setting is None else judged).true_setting)
-        if scenario is None or found is None:
+        if scenario is None:
             return Ending(summary.learnt(shown, seconds), 0)
+        found = summary.verdict(shown, scenario, problem)
         return Ending(summary.summary(shown, scenario, problem, found, seconds), int(not found.ok))
 
     def _next_report(self, snapshot: Snapshot) -> Snapshot:
