@@ -142,11 +142,10 @@ def test_a_node_that_ends_is_named_with_its_log(console: Make) -> None:
 
 
 def test_timeout_says_what_was_missing(console: Make) -> None:
-    status, output = console('none', '--once', '--timeout', '4').run()
+    # Long enough for a busy machine to hear the explorer at all.
+    status, output = console('none', '--once', '--timeout', '8').run()
     assert status == 1
-    # Of the explorer there may be nothing to hear yet, on a busy machine.
-    assert re.search('Timeout after 4 s of waiting for the first '
-                     '(hypothesis|message of the explorer)\\.', output), output
+    assert 'Timeout after 8 s of waiting for the first hypothesis.' in output
 
 
 def test_output_that_nobody_reads_ends_the_nodes(console: Make) -> None:

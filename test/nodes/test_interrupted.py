@@ -19,6 +19,7 @@ import random
 import signal
 
 from faulty_robot import as_steps, is_right, learns, Step
+from logged_robot import played, start_logged
 from mnm_ros import wire
 from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
@@ -49,17 +50,11 @@ def paused(peer: Peer, phase: list[String], wanted: bool = True) -> None:
 
 
 def test_the_robot_side_is_killed_again_and_again(
-        explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     rng = random.Random(0)
     log = tmp_path / 'log'
-    log.touch()
     process = explorer(step_timeout=0.3, record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
-
-    def start_robot(seed: int) -> NodeProcess:
-        script = Path(__file__).with_name('logged_sim.py')
-        given = [str(log), *arguments({'scenario': scenario, 'seed': seed})]
-        return NodeProcess(str(script), tmp_path / f'robot_{seed}.txt', given)
 
     def wait_for_steps() -> None:
         """One robot that has not heard a single order, as discovery fails at times, may go."""
@@ -73,29 +68,26 @@ def test_the_robot_side_is_killed_again_and_again(
             deaf.append(robot.pid)
             print(f'robot side {robot.pid} has heard nothing for 30 s:', process.output)
             robot.stop(signal.SIGKILL)
-            robot = start_robot(100)
+            robot = start_logged(start, log, scenario, 100)
             peer.wait_for(lambda: log.stat().st_size > before + 100, 'steps')
 
-    robot, deaf = start_robot(0), []
-    try:
-        for kill in range(1, KILLS + 1):
-            wait_for_steps()
-            peer.spin(rng.uniform(0.0, 0.1))
-            robot.stop(signal.SIGKILL)
-            robot = start_robot(kill)
+    robot, deaf = start_logged(start, log, scenario), []
+    for kill in range(1, KILLS + 1):
         wait_for_steps()
-        assert is_right(learns(peer), tmp_path, truth(scenario))
-        paused(peer, phase)
-        assert process.stop() == 0
-    finally:
-        robot.kill()
-    played = Counter(
-        tuple(int(number) for number in line.split()) for line in log.read_text().splitlines())
+        peer.spin(rng.uniform(0.0, 0.1))
+        robot.stop(signal.SIGKILL)
+        robot = start_logged(start, log, scenario, kill)
+    wait_for_steps()
+    assert is_right(learns(peer), tmp_path, truth(scenario))
+    paused(peer, phase)
+    assert process.stop() == 0
+    robot.kill()
+    made = played(log)
     counted = as_steps(read_counts(tmp_path / 'explorer'))
-    assert not moves(counted) - moves(played)
-    assert sum((moves(played) - moves(counted)).values()) <= KILLS    # those under way
+    assert not moves(counted) - moves(made)
+    assert sum((moves(made) - moves(counted)).values()) <= KILLS    # those under way
     # For each kill: one under way, one sent again, and one to find out which robot is alive.
-    assert resets(played) - 3 * KILLS - 1 <= resets(counted) <= resets(played)
+    assert resets(made) - 3 * KILLS - 1 <= resets(counted) <= resets(made)
 
 
 def test_paused_and_resumed_again_and_again(

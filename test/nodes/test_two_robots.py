@@ -12,31 +12,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 import signal
 
 from faulty_robot import as_steps
+from logged_robot import played, start_logged
 from mnm_ros import wire
-from node_processes import arguments, NodeProcess, Peer, read_counts, ScriptedRobot
+from node_processes import Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-
-
-def start_robot(tmp_path: Path, scenario: str, number: int) -> tuple[NodeProcess, Path]:
-    """Start a simulator with a log that outlives SIGKILL."""
-    log = tmp_path / f'log_{number}'
-    log.touch()
-    given = [str(log), *arguments({'scenario': scenario, 'seed': number})]
-    script = Path(__file__).with_name('logged_sim.py')
-    return NodeProcess(str(script), tmp_path / f'robot_{number}.txt', given), log
-
-
-def played(*logs: Path) -> Counter[tuple[int, int, int]]:
-    return Counter(tuple(int(part) for part in line.split())
-                   for log in logs for line in log.read_text().splitlines())
 
 
 @pytest.fixture
@@ -45,31 +31,26 @@ def exploring(explorer: Callable, peer: Peer, tmp_path: Path) -> tuple:
     return process, peer.listen(String, 'phase'), peer.listen(String, 'status')
 
 
-def test_a_second_one_is_started(peer: Peer, scenario: str, exploring: tuple,
+def test_a_second_one_is_started(start: Callable, peer: Peer, scenario: str, exploring: tuple,
                                  tmp_path: Path) -> None:
     """It says why it waits, and each step that counts has happened on one of them."""
     process, phase, status = exploring
-    first, log = start_robot(tmp_path, scenario, 1)
-    robots = [first]
-    try:
-        peer.wait_for(lambda: log.stat().st_size > 10000, 'steps')
-        second, other_log = start_robot(tmp_path, scenario, 2)
-        robots.append(second)
-        said = 'waiting for the robot: 2 robot sides at once: /cmp_sim, /cmp_sim'
-        peer.wait_for(lambda: status and status[-1].data == said, 'the reason')
-        peer.spin(0.3)
-        size = log.stat().st_size, other_log.stat().st_size
-        peer.spin(1.0)
-        assert size == (log.stat().st_size, other_log.stat().st_size)    # it commands neither
-        before = len(other_log.read_text().splitlines())    # until both were noticed
-        assert first.stop() == 0
-        peer.wait_for(lambda: other_log.stat().st_size > size[1] + 10000, 'the other one')
-        peer.call(SetBool, 'explore', SetBool.Request(data=False))
-        peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
-        assert process.stop() == 0 and second.stop() == 0
-    finally:
-        for robot in robots:
-            robot.kill()
+    log, other_log = tmp_path / 'log', tmp_path / 'other_log'
+    first = start_logged(start, log, scenario, 1)
+    peer.wait_for(lambda: log.stat().st_size > 10000, 'steps')
+    second = start_logged(start, other_log, scenario, 2)
+    said = 'waiting for the robot: 2 robot sides at once: /cmp_sim, /cmp_sim'
+    peer.wait_for(lambda: status and status[-1].data == said, 'the reason')
+    peer.spin(0.3)
+    size = log.stat().st_size, other_log.stat().st_size
+    peer.spin(1.0)
+    assert size == (log.stat().st_size, other_log.stat().st_size)    # it commands neither
+    before = len(other_log.read_text().splitlines())    # until both were noticed
+    assert first.stop() == 0
+    peer.wait_for(lambda: other_log.stat().st_size > size[1] + 10000, 'the other one')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    assert process.stop() == 0 and second.stop() == 0
     orders = [int(line.split()[1]) for line in other_log.read_text().splitlines()]
     counted = as_steps(read_counts(tmp_path / 'record'))
     steps = played(log), played(other_log)
@@ -79,43 +60,32 @@ def test_a_second_one_is_started(peer: Peer, scenario: str, exploring: tuple,
     assert -1 in orders[before:before + 3]
 
 
-def test_one_that_was_killed_is_replaced(peer: Peer, scenario: str, exploring: tuple,
-                                         tmp_path: Path) -> None:
+def test_one_that_was_killed_is_replaced(
+        start: Callable, peer: Peer, scenario: str, exploring: tuple, tmp_path: Path) -> None:
     """It stays in the graph for 20 s; that it does not answer a RESET tells that it is gone."""
-    robots, logs = [], []
-    try:
-        for number in range(3):
-            robot, log = start_robot(tmp_path, scenario, number)
-            robots.append(robot)
-            logs.append(log)
-            peer.wait_for(lambda: log.stat().st_size > 1000, 'steps', 15.0)    # noqa: B023
-            robot.stop(signal.SIGKILL)
-            peer.spin(0.5)
-    finally:
-        for robot in robots:
-            robot.kill()
+    for number in range(3):
+        log = tmp_path / f'log_{number}'
+        robot = start_logged(start, log, scenario, number)
+        peer.wait_for(lambda: log.stat().st_size > 1000, 'steps', 15.0)    # noqa: B023
+        robot.stop(signal.SIGKILL)
+        peer.spin(0.5)
 
 
 def test_one_that_was_taken_for_dead_is_alive(
-        peer: Peer, scenario: str, exploring: tuple, tmp_path: Path) -> None:
+        start: Callable, peer: Peer, scenario: str, exploring: tuple, tmp_path: Path) -> None:
     """It answers what has been answered before, and neither is commanded from then on."""
     process, phase, status = exploring
-    first, log = start_robot(tmp_path, scenario, 1)
-    robots = [first]
-    try:
-        peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')
-        first.send(signal.SIGSTOP)
-        second, other_log = start_robot(tmp_path, scenario, 2)
-        robots.append(second)
-        peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps', 15.0)
-        first.send(signal.SIGCONT)
-        peer.wait_for(lambda: 'at once' in status[-1].data, 'both to be noticed')
-        peer.call(SetBool, 'explore', SetBool.Request(data=False))
-        peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
-        assert process.stop() == 0 and first.stop() == 0 and second.stop() == 0
-    finally:
-        for robot in robots:
-            robot.kill()
+    log, other_log = tmp_path / 'log', tmp_path / 'other_log'
+    first = start_logged(start, log, scenario, 1)
+    peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')
+    first.send(signal.SIGSTOP)
+    second = start_logged(start, other_log, scenario, 2)
+    peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps', 15.0)
+    first.send(signal.SIGCONT)
+    peer.wait_for(lambda: 'at once' in status[-1].data, 'both to be noticed')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    assert process.stop() == 0 and first.stop() == 0 and second.stop() == 0
     counted = as_steps(read_counts(tmp_path / 'record'))
     assert not counted - played(log) - played(other_log)
 

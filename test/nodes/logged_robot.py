@@ -1,0 +1,35 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Simulated robots of which is known what they have done, also when they are killed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from faulty_robot import Step
+from node_processes import arguments, NodeProcess
+
+
+def start_logged(start: Callable[..., NodeProcess], log: Path, scenario: str, seed: int = 0,
+                 namespace: str = '') -> NodeProcess:
+    """Start a simulator that adds its steps to a log."""
+    log.touch()
+    script = Path(__file__).with_name('logged_sim.py')
+    given = arguments({'scenario': scenario, 'seed': seed}, namespace)
+    return start(str(script), given=[str(log), *given])
+
+
+def played(*logs: Path) -> Counter[Step]:
+    """Return how often each step stands in the logs."""
+    return Counter(tuple(int(part) for part in line.split())
+                   for log in logs for line in log.read_text().splitlines())
