@@ -73,6 +73,15 @@ def test_the_ends_of_the_range() -> None:
     assert bound([1.0, 0.0], [2.0, 7.0], 0.3) == pytest.approx(2 * np.exp(-0.3))
 
 
+@pytest.mark.parametrize('share, value, radius', [
+    (0.0014536868973060826, 6.344242282207188, 0.27911652101538),
+    (1.7299515557925138e-06, 138.90392884407493, 2.7703958882186887),
+    (8.458774610172879e-07, 376.351000099925, 14.425961141165342)])
+def test_rounding_makes_no_steps_negative(share: float, value: float, radius: float) -> None:
+    """Where hardly anything is left of the bound, it is the difference of two equal numbers."""
+    assert bound([share, 1 - share], [value, 0.0], radius) >= 0
+
+
 def test_each_row_is_what_it_is_alone() -> None:
     """Without samples, sure, tight and with mass left over, in one call."""
     rows = [([0.0, 0.0], [3.0, 4.0], 0.2), ([1.0, 0.0], [0.0, 7.0], 0.3),
