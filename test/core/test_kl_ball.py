@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from mnm_ros.core import kl_ball
 from mnm_ros.core.kl_ball import least_mean
 import numpy as np
 import pytest
@@ -57,6 +58,18 @@ def test_it_does_not_matter_where_it_begins(seed: int) -> None:
     cold = bound(p, v, radius)
     for start in (-20.0, 0.0, 20.0):
         assert bound(p, v, radius, np.array([start])) == pytest.approx(cold, rel=1e-6, abs=1e-9)
+
+
+def test_a_few_newton_steps_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a cold start; bisections alone would take some twenty."""
+    cases = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        cases.append((rng.dirichlet(np.ones(4)).tolist(), rng.uniform(0.5, 9, 4).tolist(),
+                      float(10 ** rng.uniform(-3, -0.5))))
+    exact = [bound(*case) for case in cases]
+    monkeypatch.setattr(kl_ball, '_NEWTON_STEPS', 8)
+    assert [bound(*case) for case in cases] == pytest.approx(exact, abs=1e-9)
 
 
 def test_where_a_call_ended_is_kept_for_rows_that_need_it() -> None:
