@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from mnm_ros.core.exploration import Exploration, Input, Phase, RESET_OPEN
+from mnm_ros.core.options import Value
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.ground_truth import judge
@@ -20,7 +21,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
-TWO_ROOMS = load('two_rooms')
+TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))
 
 
@@ -250,3 +251,22 @@ def test_home_was_met_also_when_nothing_else_was_done_before_the_end() -> None:
     assert resumed.states == 1 and resumed.home == TWO_ROOMS.start and resumed.steps == 1
     assert resumed.status == exploration.status and resumed.last_state == TWO_ROOMS.start
     assert Exploration(SETTINGS).states == 0
+
+
+@pytest.mark.parametrize('options', [
+    {}, {'base': 'ucb_explore'}, {'checks': 'hoeffding', 'check_window': 1}])
+def test_the_numbers_of_states_stand_for_nothing(options: dict[str, Value]) -> None:
+    """Large and negative ones, each time another object, lead to the same as 0, 1, 2 and so on."""
+    problem = Problem(len(WHEEL.actions), 4.0, 1.0, 0.1)
+    played: list[list[int]] = []
+    for scale, shift in ((1, 0), (10 ** 12 + 7, -3 * 10 ** 12)):
+        exploration = Exploration(settings(problem, overrides=options))
+        simulator = Simulator(WHEEL)
+        played.append([])
+        for step in range(2000):
+            if step == 1000:
+                simulator.change()
+            action = exploration.next_action()
+            played[-1].append(action)
+            exploration.observe(action, scale * simulator.step(action) + shift)
+    assert played[0] == played[1]

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from mnm_ros.core import kl_ball
 from mnm_ros.core.kl_ball import least_mean
 import numpy as np
 import pytest
@@ -59,6 +60,18 @@ def test_it_does_not_matter_where_it_begins(seed: int) -> None:
         assert bound(p, v, radius, np.array([start])) == pytest.approx(cold, rel=1e-6, abs=1e-9)
 
 
+def test_a_few_newton_steps_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a cold start; bisections alone would take some twenty."""
+    cases = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        cases.append((rng.dirichlet(np.ones(4)).tolist(), rng.uniform(0.5, 9, 4).tolist(),
+                      float(10 ** rng.uniform(-3, -0.5))))
+    exact = [bound(*case) for case in cases]
+    monkeypatch.setattr(kl_ball, '_NEWTON_STEPS', 8)
+    assert [bound(*case) for case in cases] == pytest.approx(exact, abs=1e-9)
+
+
 def test_where_a_call_ended_is_kept_for_rows_that_need_it() -> None:
     fractions, values = np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[1.0, 2.0], [1.0, 0.0]])
     tilt = np.full(2, np.nan)
@@ -71,6 +84,15 @@ def test_the_ends_of_the_range() -> None:
     assert bound([1.0, 0.0], [0.0, 7.0], 0.3) == 0
     assert bound([0.5, 0.5], [2.0, 4.0], 0.0) == 3       # a ball without room
     assert bound([1.0, 0.0], [2.0, 7.0], 0.3) == pytest.approx(2 * np.exp(-0.3))
+
+
+@pytest.mark.parametrize('share, value, radius', [
+    (0.0014536868973060826, 6.344242282207188, 0.27911652101538),
+    (1.7299515557925138e-06, 138.90392884407493, 2.7703958882186887),
+    (8.458774610172879e-07, 376.351000099925, 14.425961141165342)])
+def test_rounding_makes_no_steps_negative(share: float, value: float, radius: float) -> None:
+    """Where hardly anything is left of the bound, it is the difference of two equal numbers."""
+    assert bound([share, 1 - share], [value, 0.0], radius) >= 0
 
 
 def test_each_row_is_what_it_is_alone() -> None:

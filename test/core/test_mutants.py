@@ -30,6 +30,7 @@ from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.transition_detector import TransitionDetector
 from mnm_ros.core.watch_phase import WatchPhase
 import numpy as np
 import pytest
@@ -60,6 +61,18 @@ def test_the_steps_of_a_stream_are_those_since_its_start() -> None:
     first, second = phase.streams
     assert phase.steps_of(first) == phase.steps_taken > 3
     assert phase.steps_of(second) == 3
+
+
+def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
+    phase, told = BuildingPhase(lambda: ScriptedBase(0), StreamSchedule(2), shared=False), []
+    while phase.schedule.quanta < 30:
+        phase.observe(RESET, HOME)
+        said = phase.activity().sentence.removeprefix(ScriptedBase(0).activity().sentence)
+        number = [stream is phase.active for stream in phase.streams].index(True) + 1
+        several = len(phase.streams) > 1
+        assert said == (f' (stream {number} of {len(phase.streams)})' if several else '')
+        told.append(said)
+    assert told[0] == '' and {' (stream 1 of 2)', ' (stream 2 of 2)'} < set(told)
 
 
 def test_watching_has_as_many_turns_as_rediscovery_while_policies_are_doubted() -> None:
@@ -132,6 +145,22 @@ def test_no_bet_of_a_detector_goes_bankrupt(failed: bool) -> None:
         detector.record(horizon if failed else 1, failed)
         logs = [*detector._against_logs, *detector._for_logs]
         assert all(math.isfinite(log) for log in logs)
+
+
+def test_a_detector_of_transitions_looks_rarely_while_nothing_changes() -> None:
+    looks: list[int] = []
+
+    class Looking(TransitionDetector):
+        def _look(self, likelihood: float) -> None:
+            looks.append(self.executions)
+            super()._look(likelihood)
+    detector, rng = Looking(1e-6), np.random.default_rng(0)
+    for after in rng.integers(0, 2, 2000).tolist():
+        detector.record(after)
+    assert 0 < len(looks) < 2000 / 16 and not detector.alarm
+    for _ in range(60):    # a look does not come late either
+        detector.record(0)
+    assert detector.alarm
 
 
 class Evaluating(ScriptedBase):

@@ -91,6 +91,7 @@ def test_a_base_from_another_package_is_named_by_module_and_factory() -> None:
     ('onboard', {'bonus': 'kl'}, "unknown option 'bonus', expected one of base, "),
     ('onboard', {'optimism': 'blind'}, "optimism is 'blind', expected one of kl, split_samples"),
     ('onboard', {'c1': -1.0}, r'c1 is -1.0, expected a number in \[0, 1e\+09\]'),
+    ('onboard', {'c2': 1e9 + 1}, r'c2 is 1000000001.0, expected a number in \[0, 1e\+09\]'),
     ('onboard', {'horizon': 'far'}, "horizon is 'far', expected a number"),
     ('onboard', {'stream_exponent': 0.5}, r'stream_exponent is 0.5, expected a number in \[1, 6'),
     ('onboard', {'stream_exponent': 1.0}, r'stream_exponent is 1.0, expected a number > 1'),

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.core.watch_activity import attempts_left
+from mnm_ros.core.activity import Doing, Evidence
+from mnm_ros.core.detector import Detector
+from mnm_ros.core.watch_activity import attempts_left, Rediscovery, watching_now
 import pytest
 
 LIMIT, HORIZON = 8.0, 16
@@ -47,3 +49,37 @@ def test_a_policy_that_is_not_known_yet_counts_as_half_of_the_limit() -> None:
     # One that seems to be too slow may still be proven, but that takes long.
     assert attempts_left({1: 5.0}, 3, {1: 3 * LIMIT}, LIMIT, HORIZON) == attempts_left(
         {1: 5.0}, 3, {1: 0.9 * LIMIT}, LIMIT, HORIZON)
+
+
+def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None:
+    """For it only as long as it has something to prove, and all of it in figures, too."""
+    detectors = {3: Detector(LIMIT, HORIZON, 1e-3), 5: Detector(LIMIT, HORIZON, 1e-4)}
+    pair, under_way = Evidence('transition', 3, 1, 1.0, 9.0), Rediscovery(2, 30, 99)
+    for _ in range(3):
+        detectors[5].record(HORIZON, True)
+    against = round(detectors[5].evidence, 1)
+    assert against > 0
+
+    def told(target: int) -> Doing:
+        return watching_now(None, target, under_way, detectors, [pair])
+    assert told(7).sentence == 'checking that the policy to 7 still works'
+    assert told(3).sentence == (
+        'checking that the policy to 3 still works: evidence against it 0.0 of 6.9')
+    assert told(5).sentence.endswith(f': evidence against it {against} of 9.2')
+    detectors[5].begin_proof(1e-5)
+    assert told(5).sentence.endswith(f'against it {against} of 9.2, for it 0.0 of 11.5')
+    doing = told(5)
+    assert (doing.doing, doing.target, doing.action) == ('watching', 5, None)
+    assert [(test.kind, test.state) for test in doing.tests] == [
+        ('detector', 3), ('detector', 5), ('proof', 5), ('transition', 3), ('rediscovery', None)]
+    assert (doing.tests[-1].evidence, doing.tests[-1].threshold) == (30.0, 99.0)
+    detectors[5].proven = True
+    assert 'for it' not in told(5).sentence and len(told(5).tests) == 4
+
+
+def test_a_rediscovery_is_told_by_its_number_and_what_it_does() -> None:
+    run = Doing('sampling', 'sampling 4', 4, 2, (Evidence('certificate', 4, None, 1.0, 2.0),))
+    doing = watching_now(run, 3, Rediscovery(2, 30, 99), {}, ())
+    assert (doing.doing, doing.target, doing.action) == ('sampling', 4, 2)
+    assert doing.sentence == 'looking for what is new or has changed (rediscovery 2): sampling 4'
+    assert [test.kind for test in doing.tests] == ['certificate', 'rediscovery']

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from mnm_ros.core.problem import RESET
 from scripted import HOME, ScriptedBase
-from test_mnm import check_runs, checking_of, hypothesis_of, run, World
+from test_mnm import check_runs, checking_of, hypothesis_of, run, WINDOW, World
 
 
 def test_what_a_check_run_is_doing_is_told() -> None:
@@ -59,3 +59,13 @@ def test_check_runs_that_went_wrong_in_any_way_are_counted() -> None:
     assert any(each.cut_off and not each.failed for each in runs)
     assert any(each.failed and not each.cut_off for each in runs)
     assert 2 < counted[-1] < 5 and machine.next_action() == RESET
+
+
+def test_why_a_round_is_over_is_told_in_figures() -> None:
+    lives = [1, 0, 0, *[1] * WINDOW]
+    said: list[str] = []
+    machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(lives.pop(0)), check_steps=10)
+    machine.log.tell = said.append
+    check_runs(machine, World(), WINDOW + 1)
+    assert said == [f'round 1: rediscovery took more than 10 steps in 2 of the last {WINDOW} '
+                    'check-runs, round 2 begins']

@@ -14,6 +14,7 @@ import math
 
 from mnm_ros.core.as_printed.window_tests import HoeffdingTests
 from mnm_ros.core.mnm import round_delta
+from mnm_ros.core.parts import empirical_step_bound
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.problem import Problem
 import pytest
@@ -51,6 +52,17 @@ def test_c1_and_c2_can_be_overridden() -> None:
     problem = Problem(4, 4.0, 1.0, DELTA_1)
     base = new_base(settings(problem, 'paper', {'c1': 2.0, 'c2': 1.0}), home=0)
     assert base.step_bound(9) == math.ceil(2 * 9 * 5 * 64 * math.log(180 / DELTA_1) ** 3)
+
+
+@pytest.mark.parametrize(('epsilon', 'known', 'steps'), [
+    (1.0, 9, 3 * 9 * 5 * 16 * math.log(3 * 9 * 10 / 0.1)),
+    (2.0, 1, 3 * 1 * 5 * 16 * math.log(3 * 1 * 2 / 0.1)),
+    (0.5, 4, 3 * 4 * 5 * 16 * math.log(3 * 4 * 5 / 0.1) / 0.5)])
+def test_the_allowance_of_a_rediscovery_is_as_documented(
+        epsilon: float, known: int, steps: float) -> None:
+    """``c1 |K| A L^2 log(3 |K| (|K| + 1) / d) / min(epsilon, 1)``, of all actions with RESET."""
+    allowed = empirical_step_bound(settings(Problem(4, 4.0, epsilon, 0.1), 'onboard'), known)
+    assert allowed == math.ceil(steps)
 
 
 def test_the_printed_refutation_falls_exactly_when_its_inequality_holds() -> None:
