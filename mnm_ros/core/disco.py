@@ -42,6 +42,7 @@ from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.recollection import Step
 from mnm_ros.core.requirement import Requirement
 from mnm_ros.core.sampling import most_relevant, Sampling
+from mnm_ros.core.setbacks import Setbacks
 from mnm_ros.core.transition_rows import TransitionRows
 
 ALLOWANCE = 3
@@ -133,6 +134,7 @@ class Disco(Phased, BaseAlgorithm):
         self._asked: int | None = None
         self._attempts: Attempts | None = None
         self._tests: dict[int, tuple[Policy, Evaluation]] = {}
+        self._setbacks = Setbacks(parts.counts)
         self._evidence = [parts.evidence]    # since the beginning, and perhaps since a notice
         self._news = False
         self._certifying = False
@@ -255,6 +257,7 @@ class Disco(Phased, BaseAlgorithm):
             evidence.forget(state, action)
         self._rows.forget(state, action)
         self._tests.clear()
+        self._setbacks.clear()
         self._sampling.reopen(state)
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
@@ -268,6 +271,7 @@ class Disco(Phased, BaseAlgorithm):
                     self.forget(target, action)
         self._known = kept
         self._tests.clear()
+        self._setbacks.clear()
         for target, policy in kept.items():
             if target not in self._sampling.sampled:
                 self._sampling.enter(target, policy)
@@ -410,13 +414,15 @@ class Disco(Phased, BaseAlgorithm):
         """Make known what can be; return whether there is something to do for another."""
         chosen: tuple[Policy, Evidence, Certificate, float] | None = None
         for target in near:
-            if target in self._known:
+            if target in self._known or (
+                    chosen is not None and not self._setbacks.due(target, len(self._known))):
                 continue
             known = tuple(self._known)
             model = Model.of(self._rows, known)
             if not model.hits(target).any():
                 continue
-            moves, steps = model.smoothed_plan(target, self._problem.limit)
+            moves, steps = model.smoothed_plan(
+                target, self._problem.limit, guess=self._setbacks.moves(target))
             if steps > self._problem.limit:
                 # Perhaps only because nobody has had a reason to try its pairs more often.
                 moves, steps = model.smoothed_plan(target, self._problem.limit, _HARDLY)
@@ -429,7 +435,9 @@ class Disco(Phased, BaseAlgorithm):
                 key=lambda found: found[1].bound)
             if certificate.bound <= self._problem.limit:
                 self._make_known(policy, certificate.steps)
-            elif (chosen is None and certificate.steps <= self._reach
+                continue
+            self._setbacks.note(target, len(known), moves, tuple(certificate.weights))
+            if (chosen is None and certificate.steps <= self._reach
                     and certificate.empirical < self._problem.limit):
                 chosen = policy, evidence, certificate, steps
         if chosen is not None:
@@ -471,4 +479,5 @@ class Disco(Phased, BaseAlgorithm):
     def _make_known(self, policy: Policy, steps: float) -> None:
         self._known[policy.target] = policy
         self._estimates[policy.target] = steps
+        self._setbacks.forget(policy.target)
         self._parts.planner.forget(policy.target)

@@ -88,8 +88,8 @@ class Model:
         """Return the row of the action of each state; any row of it where that is RESET."""
         return np.arange(len(moves)) * self.actions + np.maximum(moves, 0)
 
-    def smoothed_plan(self, target: int, limit: float,
-                      smoothing: float = _SMOOTHING) -> tuple[Indices, float]:
+    def smoothed_plan(self, target: int, limit: float, smoothing: float = _SMOOTHING,
+                      guess: Indices | None = None) -> tuple[Indices, float]:
         """
         Return a policy for ``target`` that also minds what has hardly been tried.
 
@@ -97,11 +97,17 @@ class Model:
         not known, ends an attempt and costs ``1 + limit``, so that the value is at most ``limit``
         exactly when the expected steps with a RESET after each failure are.
 
+        :param guess: an action for each of the first known states, to begin with.
         :returns: The action by known state, and the value at home.
         """
         hits = self.hits(target)
         moves: Indices | None = None
         values = np.full(len(self.states), 1 + limit)
+        if guess is not None:
+            first = np.full(len(self.states), RESET)
+            first[:len(guess)] = guess[:len(first)]
+            first[0] = max(0, first[0])
+            values = self._smoothed_values(first, hits, limit, smoothing)
         for _ in range(_SWEEPS):
             ahead = np.where(hits, 0.0, np.where(self.columns < 0, 1 + limit,
                                                  values[self.columns]))
