@@ -103,13 +103,13 @@ def sampled(hops: int, seed: int = 0) -> tuple[Counts, list[int], list[int]]:
     return counts, list(range(len(cells))), list(range(len(cells), len(numbers)))
 
 
-def plan_seconds(counts: Counts, known: Sequence[int], others: Sequence[int],
-                 delta: float) -> tuple[float, float]:
+def plan_seconds(counts: Counts, known: Sequence[int], others: Sequence[int], delta: float,
+                 radius: float) -> tuple[float, float]:
     """Return the seconds of a plan that looks at everything not known: first, and later on."""
     rows = TransitionRows(counts, len(GRID_MOVES))
     for state in known:
         rows.enter(state)
-    planner = OptimisticPlanner(delta)
+    planner = OptimisticPlanner(delta, radius)
 
     def ruling_out() -> float:
         began = time.process_time()
@@ -130,7 +130,7 @@ def plan_seconds(counts: Counts, known: Sequence[int], others: Sequence[int],
 def plan(hops: int, configuration: Configuration, old_up_to: int) -> str:
     """Return a line with the seconds of a plan that looks at everything not known."""
     counts, known, others = sampled(hops)
-    cold, warm = plan_seconds(counts, known, others, configuration.delta_1)
+    cold, warm = plan_seconds(counts, known, others, configuration.delta_1, float(hops))
     line = f'{len(known):>6} {len(others):>7} {1000 * cold:>9.1f} {1000 * warm:>9.1f}'
     if len(known) > old_up_to:
         return f'{line} {"-":>11}'

@@ -199,7 +199,7 @@ def built(task: Task) -> dict[str, object]:
         transitions=lambda: rows)
     told = Activity(steps, 'checking', candidates=tuple(others), current=known[0], home=known[0],
                     limit=2 * world.radius, expected_steps=expected)
-    cold, warm = plan_seconds(counts, known, others, Configuration().delta_1)
+    cold, warm = plan_seconds(counts, known, others, Configuration().delta_1, world.radius)
     delta = Configuration(epsilon=EPSILON, delta=DELTA).delta_1
     return {'known': len(known), 'reachable': len(known), 'met': len(known) + len(others),
             'least_steps': truth.steps_to_confirm(delta), 'cold': cold, 'warm': warm,

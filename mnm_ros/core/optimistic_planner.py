@@ -11,51 +11,54 @@
 """
 Optimistic planning in which the state that was never seen is one more candidate.
 
-Why no reachable state is missed. Order the states of ``S_L->`` as they become reachable, home
-first. If exploration stopped with one missing, take the first missing state ``s``, of rank ``i``;
-all earlier ones are in ``K``, so ``i <= |K| + 1``. By definition some fixed policy ``pi`` on those
-reaches ``s`` within ``L`` expected steps. Let ``v`` be its expected steps to go, a fixed function
-of the state with ``v(s) = 0``, ``p`` the probability of ``s`` after a pair of ``pi``, and
-``r = -log(1 - p)``. Transitions of a pair are independent draws whenever they were made. Each of
-four events fails with probability at most ``d = delta / (4 i (i - 1))``, at all times at once; the
-sum over all ranks and events is ``delta``:
+Why no reachable state is missed. What may be true of the missing state ``s`` that becomes
+reachable first, of its policy ``pi``, and of the expected steps to go ``v``, is at the top of
+``plausible.py``: a pair of ``pi`` that has spent ``e`` has a row ``Q`` in its room that is no
+worse than the truth, ``1 + Q v <= v``. In the chain of these rows ``s`` is at most ``v(home) <=
+L`` expected steps from home.
 
-1. While no pair of ``pi`` has been followed by ``s``, the product over all of them of
-   ``(1 - p)^-N`` is a martingale, so the sum of ``N r`` is at most ``B = log(1/d)``.
-2. The product over the pairs of ``1/2 + 1/2 (1 - p)^-N``, the second half 0 once ``s`` has
-   followed, is one, too. If ``s`` has followed ``m`` of them, ``N r <= B + (m + 1) log 2`` for any
-   other.
-3. For each of the ``i - 1`` pairs, with its share of ``d``: bets on ``v(next) - P v``, mixed as in
-   the universal portfolio of Cover & Ordentlich 1996, make ``N KL_inf(P^, P v) <= R`` with
-   ``R = B + log(i - 1) + log 2 + log(N + 1) / 2``.
-4. The same for bets on ``v(next) - P' v`` under ``P' = P(. | not s)``, times ``(1 - p)^-N``, while
-   ``s`` has not followed: ``N KL_inf(P^, P' v) + N r <= R``, where ``P'`` leads to nothing better
-   than the best known state.
+**Alone.** Each pair may have spent the whole budget ``B``. The planner minimises over all rows in
+that room, so its value is no more than the expected steps of this chain.
 
-Outside of these events the plausible rows below contain one that is no worse than the truth for
-each pair of ``pi``. The planner minimises over them and is monotone in ``v``, so its value at
-home is at most ``v(home) <= L``, and it does not rule ``s`` out. Neither the number of candidates
-nor of actions enters, and samples may come from anywhere and any time since the CMP last changed.
+**Together** the pairs have spent no more than ``B``. So for any price ``c >= 0`` of a nat, ``L + c
+B`` is at least what that chain takes from home to ``s`` in steps and fees, where each state is
+charged ``c e``, with the ``e`` of its pair, when it is visited first. The planner finds a ``Z``
+with, whatever the action, ``e``, and the row ``Q`` in the room of ``e``::
+
+    Z(x) - c e <= 1 + sum over y of Q(y) min(Z(y), Z(x) - c e),
+
+where a state outside of ``K`` stands for the RESET played there: a step more, and home.
+Let ``F`` be the least ``Z(x) - c e`` of all states visited so far. What is to come in steps and
+fees is at least ``F`` in expectation, so that ``Z(home) <= L + c B``:
+
+- After a step to ``y``, the fee charged and the new ``F`` are together at least ``min(Z(y), F)``:
+  by definition if ``y`` is new; else nothing is charged, and ``F`` is what it was.
+- At ``x``, ``F <= Z(x) - c e``. The inequality above also holds with ``F`` for both ``Z(x) - c
+  e``, as that lowers its left side by no less than the right one. So ``F`` is at most what is
+  expected of one step, the fee charged after it, and the new ``F``.
+- At a RESET, a state is left without a fee, and home was charged before: ``F`` is what it was.
+
+A row whose ``e`` lies between two levels has the room of the upper one and pays for the lower.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-import math
 
 from mnm_ros.core.arrays import Bools, Floats, Indices
-from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.model import Model
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.shortest_path import Equations
+from mnm_ros.core.optimistic_sweeps import Start, Sweeps
+from mnm_ros.core.plausible import budget, LEVELS, Room, room
 import numpy as np
 
-_PRECISION = 1e-7
-_SWEEPS = 100
-_FAR = 1e9    # where all is so far away, the most likely to arrive is the best
 _ANY = 'any'
-_EVENTS = 4    # what has to hold for a missing state: see the module's text
+_MANY = 1000    # so many times the samples there are are enough
+_CLEARLY = 1.05    # so many times the radius can be told from it
+
+_PRICE = 0.04    # steps for a nat, to begin with
+_PRICES = (0.001, 1.0)
+_HAGGLE = 1.12    # the factor from one plan to the next
 
 
 @dataclass(frozen=True)
@@ -74,60 +77,29 @@ class Outlook:
     gains: Floats
 
 
-@dataclass
-class _Start:
-    """Where the last plan for a target ended: values by number of the state, tilts by row."""
-
-    values: Floats
-    tilts: Floats
-
-
-@dataclass(frozen=True)
-class _Bounds:
-    """
-    How far each row may be from its counts, for one target.
-
-    :ivar saw: whether the target followed.
-    :ivar radius: of the whole ball, mass on the target included.
-    :ivar mass: the most on a target that did not follow.
-    :ivar rest: the radius that is left then.
-    """
-
-    saw: Bools
-    radius: Floats
-    mass: Floats
-    rest: Floats
-
-
-@dataclass(frozen=True)
-class _Plausible:
-    """
-    The most favourable distribution of each row.
-
-    :ivar masses: on what followed, as [row, slot].
-    :ivar left: on whichever state has the lowest value, as [row]; what lacks is on the target.
-    :ivar expected: steps to go after the step, as [row].
-    """
-
-    masses: Floats
-    left: Floats
-    expected: Floats
-
-
 class OptimisticPlanner:
     """
     Least expected steps to a target over all plausible CMPs.
 
     :param delta: the probability with which it may rule out a state that is within reach.
+    :param radius: ``L``.
     """
 
-    def __init__(self, delta: float) -> None:
+    def __init__(self, delta: float, radius: float) -> None:
         self._delta = delta
-        self._starts: dict[int | str | None, _Start] = {}
+        self._radius = radius
+        self._starts: dict[tuple[int | str | None, str], Start] = {}
+        self._prices: dict[int | str, float] = {}
 
     def forget(self, target: int) -> None:
         """Let go of what is kept for a target."""
-        self._starts.pop(target, None)
+        for what in ('alone', 'in the end', 'together'):
+            self._starts.pop((target, what), None)
+        self._prices.pop(target, None)
+
+    def budget(self, rank: int) -> float:
+        """Return the budget for a missing state of this rank that was never seen."""
+        return budget(rank, self._delta, self._radius)
 
     def plan(self, model: Model, target: int | None) -> Outlook:
         """Return the outlook for a state met, or None for any state that was never seen."""
@@ -149,125 +121,53 @@ class OptimisticPlanner:
         return self._plan(model, _ANY, hits, seers)
 
     def _plan(self, model: Model, target: int | str | None, hits: Bools, seers: int) -> Outlook:
-        bounds = self._bounds(model, hits, seers)
-        warm = self._starts.get(target)
+        whole = self._room(model, hits, seers, (0.0,))
+        shares = target in self._prices and self._can_share(target, model, hits, whole)
+        if not shares:
+            alone, _ = self._solve((target, 'alone'), model, hits, whole, None)
+            # What was never seen may follow home itself, where one pair can spend all there is.
+            if target is None or alone.steps > self._radius or not self._can_share(
+                    target, model, hits, whole):
+                return alone
+        assert target is not None
+        shared = self._room(model, hits, seers, LEVELS)
+        price = self._prices.get(target, _PRICE)
+        together, spent = self._solve((target, 'together'), model, hits, shared, price)
+        self._prices[target] = min(_PRICES[1], max(_PRICES[0], (
+            price * _HAGGLE if spent > shared.budget else price / _HAGGLE)))
+        return together
+
+    def _can_share(self, target: int | str | None, model: Model, hits: Bools,
+                   whole: Room) -> bool:
+        """
+        Return whether a shared budget seems to rule the target out with enough samples.
+
+        Its bound takes what leads back for no worse than where it came from, so that it may never
+        do so where the other one does.
+        """
+        in_the_end, _ = self._solve((target, 'in the end'), model, hits, whole.less(_MANY), 0.0)
+        return in_the_end.steps > self._radius * _CLEARLY
+
+    def _room(self, model: Model, hits: Bools, seers: int, levels: Sequence[float]) -> Room:
+        return room(model, hits, seers, self._delta, self._radius, levels)
+
+    def _solve(self, key: tuple[int | str | None, str], model: Model, hits: Bools, allowed: Room,
+               price: float | None) -> tuple[Outlook, float]:
+        """Return the outlook, and what its way spends in expectation."""
+        warm = self._starts.get(key)
+        sweeps = Sweeps(model, hits, allowed, price, warm)
         try:
-            return self._iterate(model, target, hits, bounds, warm)
+            steps = sweeps.solve(self._radius)
         except np.linalg.LinAlgError:
             if warm is None:
                 raise
             # What was the best start is none any more; the cold one always leads to the end.
-            return self._iterate(model, target, hits, bounds, None)
-
-    def budget(self, rank: int) -> float:
-        """Return ``B`` for a missing state of this rank that was never seen."""
-        return math.log(_EVENTS * rank * (rank - 1) / self._delta)
-
-    def _bounds(self, model: Model, hits: Bools, seers: int) -> _Bounds:
-        """Return the bounds for a target that followed in so many of the known states."""
-        rank = len(model.states) + 1
-        budget = self.budget(rank) + (seers and seers + 1) * math.log(2)
-        visits = model.visits
-        with np.errstate(divide='ignore', invalid='ignore'):
-            whole = (self.budget(rank) + math.log(rank - 1)
-                     + math.log(2) + np.log1p(visits) / 2)
-            return _Bounds(
-                saw=np.asarray(np.any(hits, axis=1)), radius=whole / visits,
-                mass=-np.expm1(-budget / visits), rest=np.maximum(0.0, whole - budget) / visits)
-
-    def _iterate(self, model: Model, target: int | str | None, hits: Bools, bounds: _Bounds,
-                 warm: _Start | None) -> Outlook:
-        """Iterate policies and plausible rows to the fixed point."""
-        known, rows = len(model.states), model.all_rows
-        values, tilts = np.full(known, _FAR), np.full((2, len(rows)), np.nan)
-        if warm is not None:
-            values = _taken(warm.values, model.numbers)
-            values = np.where(np.isnan(values), np.nanmax(values), values)
-            tilts = np.stack([_taken(each, rows) for each in warm.tilts])
-        states, outside = np.arange(known), model.columns < 0
-        for _ in range(_SWEEPS):
-            ahead = np.where(hits, 0.0, np.where(
-                outside, 1 + values[0], values[model.columns]))
-            plausible = _most_favourable(model, bounds, ahead, float(values.min()), tilts)
-            steps = (1 + plausible.expected).reshape(known, model.actions)
-            best = steps.argmin(axis=1)
-            away = steps[states, best] > 1 + steps[0, best[0]]
-            away[0] = False
-            moves = np.where(away, RESET, best)
-            before, lowest = values, int(values.argmin())
-            equations, values = _evaluate(model, hits, plausible, moves, lowest)
-            if not (np.isfinite(values).all() and values.min() > 1 - 1e-9):
-                raise np.linalg.LinAlgError('no policy that arrives')
-            if np.abs(values - before).max() <= _PRECISION * values.max():
-                break
-        self._keep(target, model, values, tilts)
-        chosen = model.rows_of(moves)
-        plain = np.where(model.visits[chosen] > 0,
-                         (model.fractions[chosen] * ahead[chosen]).sum(axis=1), 1 + values.max())
-        gains = np.where(away, 0.0, equations.visits(0) * (plain - plausible.expected[chosen]))
-        return Outlook(float(values[0]), moves, gains)
-
-    def _keep(self, target: int | str | None, model: Model, values: Floats,
-              tilts: Floats) -> None:
-        size = int(model.numbers.max()) + 1
-        kept = _Start(np.full(size, np.nan), np.full((2, size * model.actions), np.nan))
-        kept.values[model.numbers] = values
-        kept.tilts[:, model.all_rows] = tilts
-        self._starts[target] = kept
-
-
-def _taken(kept: Floats, where: Indices) -> Floats:
-    """Return what was kept, NaN beyond it."""
-    had = where < len(kept)
-    return np.where(had, kept[np.where(had, where, 0)], np.nan)
+            sweeps = Sweeps(model, hits, allowed, price, None)
+            steps = sweeps.solve(self._radius)
+        self._starts[key] = sweeps.kept()
+        return Outlook(steps, sweeps.moves, sweeps.gains), sweeps.spent
 
 
 def _seers(model: Model, hits: Bools) -> int:
     """Return in how many known states a target followed some action."""
     return int(hits.any(axis=1).reshape(-1, model.actions).any(axis=1).sum())
-
-
-def _most_favourable(model: Model, bounds: _Bounds, ahead: Floats, lowest: float,
-                     tilts: Floats) -> _Plausible:
-    """
-    Return the least plausible steps to go of each row.
-
-    Over the mass on a target that did not follow, they first fall and then rise. They are least
-    where the whole ball, which counts that mass, has its minimum, unless this is beyond what the
-    mass may be at most.
-    """
-    fractions = model.fractions
-    masses, expected = least_mean(fractions, ahead, bounds.radius, tilts[0])
-    left = np.zeros(len(fractions))
-    over = np.flatnonzero(~bounds.saw & (1 - masses.sum(axis=1) > bounds.mass))
-    if len(over):
-        tilt, mass = tilts[1][over], bounds.mass[over]
-        inside, means = least_mean(
-            fractions[over], np.maximum(ahead[over] - lowest, 0.0), bounds.rest[over], tilt)
-        tilts[1][over] = tilt
-        masses[over] = (1 - mass)[:, None] * inside
-        left[over] = (1 - mass) * np.maximum(0.0, 1 - inside.sum(axis=1))
-        expected[over] = (1 - mass) * (lowest + means)
-    return _Plausible(masses, left, expected)
-
-
-def _evaluate(model: Model, hits: Bools, plausible: _Plausible, moves: Indices,
-              lowest: int) -> tuple[Equations, Floats]:
-    """
-    Return the equations of the moves under the plausible rows, and their values.
-
-    Mass on the target ends the attempt. Outside the known states a RESET is played: one step
-    more, and on from home.
-    """
-    rows, away = model.rows_of(moves), moves == RESET
-    masses = np.where(hits[rows] | away[:, None], 0.0, plausible.masses[rows])
-    outside = model.columns[rows] < 0
-    lost = np.where(outside, masses, 0.0).sum(axis=1)
-    states = np.arange(len(moves))
-    more = (np.concatenate([states, states]),
-            np.concatenate([np.zeros_like(states), np.full_like(states, lowest)]),
-            np.concatenate([lost, np.where(away, 0.0, plausible.left[rows])]))
-    some = more[2] > 0
-    equations = model.equations(np.where(outside, 0.0, masses), rows, away, (
-        more[0][some], more[1][some], more[2][some]))
-    return equations, equations.values(1 + lost)

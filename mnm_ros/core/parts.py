@@ -140,7 +140,7 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
         counts=counts,
         # Two thirds for ruling out, the other one for certificates.
         evidence=Evidence(problem, horizon, problem.delta / 3, counts),
-        planner=OptimisticPlanner(2 * problem.delta / 3),
+        planner=OptimisticPlanner(2 * problem.delta / 3, problem.radius),
         step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
     ), policies)
 

@@ -140,7 +140,7 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
 
     go_on(lambda: exploration.steps == 3000)
     robot.change()
-    go_on(lambda: exploration.steps == 3417)
+    go_on(lambda: exploration.changes_noticed)
     assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
     robot.setting = 0
     alarms.clear()

@@ -37,7 +37,7 @@ class World:
         self.rows = TransitionRows(self.counts, 2)
         for state in (0, 1):
             self.rows.enter(state)
-        self.planner = OptimisticPlanner(DELTA)
+        self.planner = OptimisticPlanner(DELTA, radius)
         self.requirement = Requirement(Problem(2, radius, 1.0, 0.1), self.planner)
 
     def samples(self, others: tuple[int, ...]) -> dict[tuple[int, int], int]:
@@ -75,7 +75,7 @@ def test_first_it_asks_for_what_no_pair_can_do_without() -> None:
 def test_it_asks_until_what_was_never_seen_is_ruled_out(radius: float) -> None:
     world = World(radius, 0.0)
     assert world.sample(()) > 1
-    outlook = OptimisticPlanner(DELTA).plan(Model.of(world.rows, (0, 1)), None)
+    outlook = OptimisticPlanner(DELTA, radius).plan(Model.of(world.rows, (0, 1)), None)
     assert outlook.steps > radius
 
 
@@ -83,7 +83,7 @@ def test_it_asks_until_the_others_are_ruled_out_too() -> None:
     alone, both = World(3.0, 0.02), World(3.0, 0.02)
     alone.sample(())
     both.sample((FAR,))
-    assert OptimisticPlanner(DELTA).plan(Model.of(both.rows, (0, 1)), FAR).steps > 3.0
+    assert OptimisticPlanner(DELTA, 3.0).plan(Model.of(both.rows, (0, 1)), FAR).steps > 3.0
     assert sum(map(sum, visits(both))) > sum(map(sum, visits(alone)))
 
 

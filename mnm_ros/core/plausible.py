@@ -1,0 +1,171 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""
+What may be true of a state that is missing, given how often which transition was seen.
+
+Order the states of ``S_L->`` as they become reachable, home first. If exploration stopped with
+one missing, take the first missing state ``s``, of rank ``i``; all earlier ones are in ``K``, so
+``i <= |K| + 1``. By definition some fixed policy ``pi`` on those reaches ``s`` within ``L``
+expected steps. Let ``v`` be its expected steps to go, a fixed function of the state with ``v(s) =
+0``, ``p`` the probability of ``s`` after a pair of ``pi``, and ``r = -log(1 - p)``. Transitions of
+a pair are independent draws whenever they were made. For each of the ``i - 1`` pairs of ``pi``,
+these are nonnegative supermartingales that start at 1, whatever the true distribution ``P``:
+
+- 1,
+- ``H``: ``(1 - p)^-N``, and 0 once ``s`` has followed,
+- ``V``: bets on ``v(next) - P v``, mixed as in the universal portfolio of Cover & Ordentlich 1996,
+  so that ``log V >= N KL_inf(P^, P v) - log 2 - log(N + 1) / 2``,
+- ``U``: the same for bets on ``v(next) - P' v`` under ``P' = P(. | not s)``, times ``H``; ``P'``
+  leads to nothing better than the best known state.
+
+So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w (b V + (1 - b) U)``,
+and the product of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. With
+probability ``1 - d`` that is at most ``1/d`` at all times (Ville), where ``d = delta / (i (i -
+1))`` sums up to ``delta`` over all ranks. ``M`` is at least the floor ``m = 1 - w`` as long as
+``s`` has not followed, and ``m = (1 - w) a`` in any case. Call ``e = log(M / m)`` what a pair has
+*spent*, in nats. All pairs of ``pi`` together have spent at most the *budget* ``B = log(1/d) - (i
+- 1) log(1 - w) - n log(a)`` if ``s`` has followed ``n`` of them. What is plausible for a pair that
+has spent ``e`` is its *room*:
+
+- ``N r <= log((exp(e) - a) / (1 - a))`` if ``s`` has not followed it, and
+- ``N KL_inf(P^, P v) <= log((exp(e) - 1) m / (w b)) + log 2 + log(N + 1) / 2`` if it has, else the
+  same with ``1 - b`` for ``b`` and ``N (KL_inf(P^, P' v) + r)`` on the left.
+
+``B`` and the room are largest for the last rank that is possible, so that this is taken.
+The number of candidates and of actions does not enter, and samples may come from anywhere and any
+time since the CMP last changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+import math
+
+from mnm_ros.core.arrays import Bools, Floats, Indices
+from mnm_ros.core.kl_ball import least_mean
+from mnm_ros.core.model import Model
+import numpy as np
+
+LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
+"""Nats that a pair may have spent; in between, it has the room of the next level."""
+
+# The weights of the mixture. A short way bends few pairs, so that the weight of all bets together
+# grows with ``L``; up to 10, the budget still grows with the rank.
+_IDLE = 0.25    # a
+_SEERS = 0.15    # b
+_BETS_PER_STEP = 0.125
+_MOST_BETS = 10.0
+_MOST_WEIGHT = 0.25    # w
+
+
+@dataclass(frozen=True)
+class Room:
+    """
+    How far rows may be from their counts, for one target.
+
+    :ivar budget: in nats.
+    :ivar spent: the least that is spent, as [level].
+    :ivar saw: whether the target followed, as [row].
+    :ivar radius: of the whole ball, mass on the target included, as [level, row].
+    :ivar mass: the most on a target that did not follow, as [level, row].
+    :ivar rest: the radius that is left then, as [level, row].
+    """
+
+    budget: float
+    spent: Floats
+    saw: Bools
+    radius: Floats
+    mass: Floats
+    rest: Floats
+
+    def less(self, times: float) -> Room:
+        """Return the room that would be left by so many times the samples."""
+        return replace(self, radius=self.radius / times, mass=self.mass / times,
+                       rest=self.rest / times)
+
+
+@dataclass(frozen=True)
+class Favourable:
+    """
+    The most favourable distribution of each of some rows.
+
+    :ivar masses: on what followed, as [row, slot].
+    :ivar left: on whichever state has the lowest value, as [row]; what lacks is on the target.
+    :ivar expected: steps to go after the step, as [row].
+    """
+
+    masses: Floats
+    left: Floats
+    expected: Floats
+
+
+def budget(rank: int, delta: float, radius: float, seers: int = 0) -> float:
+    """Return ``B`` for a missing state of this rank."""
+    return (math.log(rank * (rank - 1) / delta)
+            - (rank - 1) * math.log1p(-_weight(rank, radius)) - seers * math.log(_IDLE))
+
+
+def _weight(rank: int, radius: float) -> float:
+    """Return ``w``."""
+    return min(_MOST_WEIGHT, min(_MOST_BETS, _BETS_PER_STEP * radius) / (rank - 1))
+
+
+def room(model: Model, hits: Bools, seers: int, delta: float, radius: float,
+         levels: Sequence[float]) -> Room:
+    """Return the room for a target that followed in so many of the known states."""
+    rank = len(model.states) + 1
+    total, weight = budget(rank, delta, radius, seers), _weight(rank, radius)
+    spent = np.array([level for level in levels if level < total])
+    most = np.append(spent[1:], total)[:, None]
+    saw = np.asarray(np.any(hits, axis=1))
+    floor = (1 - weight) / weight * np.where(saw, _IDLE / _SEERS, 1 / (1 - _SEERS))
+    jump = np.log((np.exp(most) - _IDLE) / (1 - _IDLE))
+    whole = np.maximum(0.0, np.log(np.expm1(most) * floor) + math.log(2)
+                       + np.log1p(model.visits) / 2)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        return Room(total, spent, saw, radius=whole / model.visits,
+                    mass=-np.expm1(-jump / model.visits),
+                    rest=np.maximum(0.0, whole - jump) / model.visits)
+
+
+def most_favourable(fractions: Floats, room: Room, cells: tuple[Indices, Indices], ahead: Floats,
+                    lowest: Floats, tilts: Floats) -> Favourable:
+    """
+    Return the least plausible steps to go of some rows at some levels.
+
+    Over the mass on a target that did not follow, they first fall and then rise. They are least
+    where the whole ball, which counts that mass, has its minimum, unless this is beyond what the
+    mass may be at most.
+
+    :param fractions: as [cell, slot].
+    :param cells: levels and rows.
+    :param ahead: steps to go, as [cell, slot].
+    :param lowest: the least steps to go from any known state, as [cell].
+    :param tilts: of ``least_mean`` for the whole ball and for what is left, as [2, level, row].
+    """
+    tilt = tilts[0][cells]
+    masses, expected = least_mean(fractions, ahead, room.radius[cells], tilt)
+    tilts[0][cells] = tilt
+    left = np.zeros(len(fractions))
+    mass = room.mass[cells]
+    over = np.flatnonzero(~room.saw[cells[1]] & (1 - masses.sum(axis=1) > mass))
+    if len(over):
+        some = cells[0][over], cells[1][over]
+        tilt, mass = tilts[1][some], mass[over]
+        inside, means = least_mean(
+            fractions[over], np.maximum(ahead[over] - lowest[over][:, None], 0.0),
+            room.rest[some], tilt)
+        tilts[1][some] = tilt
+        masses[over] = (1 - mass)[:, None] * inside
+        left[over] = (1 - mass) * np.maximum(0.0, 1 - inside.sum(axis=1))
+        expected[over] = (1 - mass) * (lowest[over] + means)
+    return Favourable(masses, left, expected)
