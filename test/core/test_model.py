@@ -48,6 +48,9 @@ def test_the_smoothed_plan_is_the_best_of_all_policies(seed: int) -> None:
     assert found == pytest.approx(min(value(made, policy, limit) for policy in policies))
     assert value(made, tuple(moves.tolist()), limit) == pytest.approx(found)
     assert made.model.smoothed_value(moves, TARGET, limit) == pytest.approx(found)
+    # Wherever it begins: with a policy for some of the states, or for others than there are.
+    guess = made.rng.integers(RESET, made.actions, size=int(made.rng.integers(1, 6)))
+    assert made.model.smoothed_plan(TARGET, limit, guess=guess)[1] == pytest.approx(found)
 
 
 def test_a_policy_that_never_ends_has_no_value() -> None:
