@@ -21,15 +21,16 @@ L`` expected steps from home.
 that room, so its value is no more than the expected steps of this chain.
 
 **Together** the pairs have spent no more than ``B``. So for any price ``c >= 0`` of a nat, ``L + c
-B`` is at least what that chain takes from home to ``s`` in steps and fees, where each state is
-charged ``c e``, with the ``e`` of its pair, when it is visited first. The planner finds a ``Z``
-with, whatever the action, ``e``, and the row ``Q`` in the room of ``e``::
+B`` is at least what that chain is expected to take from home to ``s`` in steps and fees, where
+each state is charged ``c e``, with the ``e`` of its pair, when it is visited first. The planner
+finds a ``Z`` with, whatever the action, ``e``, and the row ``Q`` in the room of ``e``::
 
     Z(x) - c e <= 1 + sum over y of Q(y) min(Z(y), Z(x) - c e),
 
 where a state outside of ``K`` stands for the RESET played there: a step more, and home.
-Let ``F`` be the least ``Z(x) - c e`` of all states visited so far. What is to come in steps and
-fees is at least ``F`` in expectation, so that ``Z(home) <= L + c B``:
+Let ``F`` be the least ``Z(x) - c e`` of all states visited so far; after the fee of home, that is
+``Z(home) - c e``. What is to come in steps and fees is at least ``F`` in expectation, so that
+``Z(home) <= L + c B``:
 
 - After a step to ``y``, the fee charged and the new ``F`` are together at least ``min(Z(y), F)``:
   by definition if ``y`` is new; else nothing is charged, and ``F`` is what it was.
@@ -39,6 +40,7 @@ fees is at least ``F`` in expectation, so that ``Z(home) <= L + c B``:
 - At a RESET, a state is left without a fee, and home was charged before: ``F`` is what it was.
 
 A row whose ``e`` lies between two levels has the room of the upper one and pays for the lower.
+This bound does not tend to the true steps, as what leads back costs nothing extra.
 """
 
 from __future__ import annotations
@@ -55,6 +57,7 @@ import numpy as np
 _ANY = 'any'
 _MANY = 1000    # so many times the samples there are are enough
 _CLEARLY = 1.05    # so many times the radius can be told from it
+_NOTHING = 0.01    # of the radius
 
 _PRICE = 0.04    # steps for a nat, to begin with
 _PRICES = (0.001, 1.0)
@@ -81,7 +84,8 @@ class OptimisticPlanner:
     """
     Least expected steps to a target over all plausible CMPs.
 
-    :param delta: the probability with which it may rule out a state that is within reach.
+    :param delta: the probability with which it may ever rule out the first state that is missing,
+        in the order in which they become reachable.
     :param radius: ``L``.
     """
 
@@ -108,9 +112,9 @@ class OptimisticPlanner:
 
     def plan_for_any(self, model: Model, targets: Sequence[int]) -> Outlook:
         """
-        Return an outlook that is no less favourable than that for any one of some states met.
+        Return an outlook that rules each of some states met out, if it is beyond the radius.
 
-        Whoever arrives at any of them has arrived. If that is beyond reach, each of them is.
+        Whoever arrives at any of them has arrived.
         """
         hits = np.zeros(model.places.shape, dtype=bool)
         seers = 0
@@ -133,7 +137,9 @@ class OptimisticPlanner:
         shared = self._room(model, hits, seers, LEVELS)
         price = self._prices.get(target, _PRICE)
         together, spent = self._solve((target, 'together'), model, hits, shared, price)
-        self._prices[target] = min(_PRICES[1], max(_PRICES[0], (
+        # In the end the price must take off less than what _CLEARLY leaves room for.
+        least = min(_PRICES[0], _NOTHING * self._radius / shared.budget)
+        self._prices[target] = min(_PRICES[1], max(least, (
             price * _HAGGLE if spent > shared.budget else price / _HAGGLE)))
         return together
 
@@ -142,8 +148,7 @@ class OptimisticPlanner:
         """
         Return whether a shared budget seems to rule the target out with enough samples.
 
-        Its bound takes what leads back for no worse than where it came from, so that it may never
-        do so where the other one does.
+        Where much leads back it may never do so, although the whole budget for each pair does.
         """
         in_the_end, _ = self._solve((target, 'in the end'), model, hits, whole.less(_MANY), 0.0)
         return in_the_end.steps > self._radius * _CLEARLY

@@ -104,7 +104,10 @@ class Sweeps:
 
     def solve(self, radius: float) -> float:
         """
-        Return the expected steps from home; if they are at most the radius, something like it.
+        Return the expected steps from home, less the price of the budget.
+
+        If they are not beyond the radius, they may be too many, and only say that nothing is ruled
+        out.
 
         :raises numpy.linalg.LinAlgError: if the start does not lead to the end.
         """

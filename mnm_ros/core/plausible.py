@@ -11,20 +11,22 @@
 """
 What may be true of a state that is missing, given how often which transition was seen.
 
-Order the states of ``S_L->`` as they become reachable, home first. If exploration stopped with
-one missing, take the first missing state ``s``, of rank ``i``; all earlier ones are in ``K``, so
-``i <= |K| + 1``. By definition some fixed policy ``pi`` on those reaches ``s`` within ``L``
-expected steps. Let ``v`` be its expected steps to go, a fixed function of the state with ``v(s) =
-0``, ``p`` the probability of ``s`` after a pair of ``pi``, and ``r = -log(1 - p)``. Transitions of
-a pair are independent draws whenever they were made. For each of the ``i - 1`` pairs of ``pi``,
-these are nonnegative supermartingales that start at 1, whatever the true distribution ``P``:
+Order the states of ``S_L->`` as they become reachable, home first. If exploration stopped with one
+missing, take the first missing state ``s``, of rank ``i``; all earlier ones are in ``K``, so ``i
+<= |K| + 1``. By definition some fixed policy ``pi`` on those reaches ``s`` within ``L`` expected
+steps. Let ``v`` be its expected steps to go, a fixed function of the state with ``v(s) = 0`` and
+``1 + v(home)`` outside of those, ``p`` the probability of ``s`` after a pair of ``pi``, and ``r =
+-log(1 - p)``. Transitions of a pair are independent draws whenever they were made. For each of the
+``i - 1`` pairs of ``pi``, these are nonnegative supermartingales that start at 1, whatever the
+true distribution ``P``:
 
 - 1,
 - ``H``: ``(1 - p)^-N``, and 0 once ``s`` has followed,
 - ``V``: bets on ``v(next) - P v``, mixed as in the universal portfolio of Cover & Ordentlich 1996,
-  so that ``log V >= N KL_inf(P^, P v) - log 2 - log(N + 1) / 2``,
-- ``U``: the same for bets on ``v(next) - P' v`` under ``P' = P(. | not s)``, times ``H``; ``P'``
-  leads to nothing better than the best known state.
+  so that ``log V >= N KL_inf(P^, P v) - log 2 - log(N + 1) / 2``; ``KL_inf(P^, m)`` is the least
+  ``KL(P^ || Q)`` over ``Q`` with mean at most ``m`` that may put mass on the value 0,
+- ``U``: the same for bets on ``v(next) - P' v`` under ``P' = P(. | not s)``, times ``H``; ``Q``
+  may put mass on the least ``v`` of a known state, as ``P'`` leads to nothing better.
 
 So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w (b V + (1 - b) U)``,
 and the product of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. With
@@ -35,11 +37,14 @@ probability ``1 - d`` that is at most ``1/d`` at all times (Ville), where ``d = 
 - 1) log(1 - w) - n log(a)`` if ``s`` has followed ``n`` of them. What is plausible for a pair that
 has spent ``e`` is its *room*:
 
-- ``N r <= log((exp(e) - a) / (1 - a))`` if ``s`` has not followed it, and
-- ``N KL_inf(P^, P v) <= log((exp(e) - 1) m / (w b)) + log 2 + log(N + 1) / 2`` if it has, else the
-  same with ``1 - b`` for ``b`` and ``N (KL_inf(P^, P' v) + r)`` on the left.
+- if ``s`` has not followed it, ``N r <= log((exp(e) - a) / (1 - a))`` and ``N (KL_inf(P^, P' v) +
+  r) <= log((exp(e) - 1) (1 - w) / (w (1 - b))) + log 2 + log(N + 1) / 2``,
+- else ``N KL_inf(P^, P v) <= log((exp(e) - 1) (1 - w) a / (w b)) + log 2 + log(N + 1) / 2``.
 
-``B`` and the room are largest for the last rank that is possible, so that this is taken.
+``B`` and the room are largest for the last rank that is possible and for all known states that
+``s`` has followed, so that these are taken. A state in which ``pi`` plays RESET counts as well, as
+a pair that is never executed.
+
 The number of candidates and of actions does not enter, and samples may come from anywhere and any
 time since the CMP last changed.
 """
@@ -59,7 +64,8 @@ LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
 """Nats that a pair may have spent; in between, it has the room of the next level."""
 
 # The weights of the mixture. A short way bends few pairs, so that the weight of all bets together
-# grows with ``L``; up to 10, the budget still grows with the rank.
+# grows with ``L``; with 12, the budget would no longer grow with the rank. A row that saw one of
+# several targets has no less room than one that saw none, as ``a / b >= 1 / (1 - b)``.
 _IDLE = 0.25    # a
 _SEERS = 0.15    # b
 _BETS_PER_STEP = 0.125

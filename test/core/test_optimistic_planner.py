@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 import math
 
 from mnm_ros.core.counts import Counts
@@ -199,6 +200,32 @@ def test_the_bound_is_no_less_than_without_sharing_where_it_is_of_use() -> None:
     planner = OptimisticPlanner(DELTA, 9.0)
     together = [planner.plan(model, 9).steps for _ in range(20)][-1]
     assert alone < 6.0 and together > alone + 0.5 and together < 10.0
+
+
+SEERS = range(1, 151)
+FAN = {(0, seer): 25 for seer in SEERS} | {
+    (seer, after): times for seer in SEERS for after, times in ((TARGET, 22), (seer, 3))}
+BACK = {(state, after): times for state in range(5)
+        for after, times in ((state + 1 if state < 4 else TARGET, 85), (0, 15))}
+
+
+@pytest.mark.parametrize('transitions, times, radius', [
+    pytest.param(FAN, 12, 2.0, id='many have seen it, which adds to the budget'),
+    pytest.param(BACK, 1, 6.0, id='much leads back')])
+def test_with_enough_samples_whatever_is_too_far_is_ruled_out(
+        transitions: dict[tuple[int, int], int], times: int, radius: float) -> None:
+    rows = TransitionRows(Counts(), 1)
+    known = range(1 + max(state for state, _ in transitions))
+    for state in known:
+        rows.enter(state)
+    for (state, after), number in transitions.items():
+        for _ in range(number):
+            rows.add(state, 0, after)
+    model, planner = Model.of(rows, known), OptimisticPlanner(DELTA, radius)
+    few = replace(model, tally=times * model.tally)
+    assert planner.plan(few, TARGET).steps <= radius
+    many = replace(few, tally=1e4 * few.tally)
+    assert any(planner.plan(many, TARGET).steps > radius for _ in range(60))
 
 
 @pytest.mark.parametrize('radius', [1.0, 4.0, 13.0, 50.0, 90.0, 1000.0])
