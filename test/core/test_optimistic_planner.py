@@ -165,7 +165,7 @@ def at_a_price(made: RandomModel, price: float) -> float:
     return planner._solve((TARGET, 'together'), model, hits, shared, price)[0].steps
 
 
-@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('seed', range(4))
 def test_what_pairs_spend_together_agrees_with_value_iteration(seed: int) -> None:
     for made in (RandomModel(seed, most=2.0), Way(seed)):
         for price in (0.02, 0.2):
