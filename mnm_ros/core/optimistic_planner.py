@@ -126,12 +126,12 @@ class OptimisticPlanner:
 
     def _plan(self, model: Model, target: int | str | None, hits: Bools, seers: int) -> Outlook:
         whole = self._room(model, hits, seers, (0.0,))
-        shares = target in self._prices and self._can_share(target, model, hits, whole)
-        if not shares:
+        has_shared = target in self._prices
+        if not has_shared or not self._can_share(target, model, hits, whole):
             alone, _ = self._solve((target, 'alone'), model, hits, whole, None)
             # What was never seen may follow home itself, where one pair can spend all there is.
-            if target is None or alone.steps > self._radius or not self._can_share(
-                    target, model, hits, whole):
+            if (target is None or has_shared or alone.steps > self._radius
+                    or not self._can_share(target, model, hits, whole)):
                 return alone
         assert target is not None
         shared = self._room(model, hits, seers, LEVELS)
