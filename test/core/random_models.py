@@ -25,15 +25,19 @@ class RandomModel:
     """Known states ``0 .. known - 1``, home first; ``OUTSIDE`` and ``TARGET`` are not known."""
 
     def __init__(self, seed: int, most: float = 3.0, target: bool = True) -> None:
+        self.begin(seed, (1, 5), (1, 4))
+        for _ in range(self.known * self.actions):
+            self.sample(most, target)
+        self.add(0, 0, TARGET if target else OUTSIDE, 3)
+
+    def begin(self, seed: int, known: tuple[int, int], actions: tuple[int, int]) -> None:
+        """Draw how many states and actions there are, none of them tried yet."""
         self.rng = np.random.default_rng(seed)
-        self.known, self.actions = int(self.rng.integers(1, 5)), int(self.rng.integers(1, 4))
+        self.known, self.actions = int(self.rng.integers(*known)), int(self.rng.integers(*actions))
         self.counts = Counts()
         self.rows = TransitionRows(self.counts, self.actions)
         for state in range(self.known):
             self.rows.enter(state)
-        for _ in range(self.known * self.actions):
-            self.sample(most, target)
-        self.add(0, 0, TARGET if target else OUTSIDE, 3)
 
     def sample(self, most: float, target: bool) -> None:
         """Execute some pair up to ``10 ** most`` times."""

@@ -52,12 +52,7 @@ class Way(RandomModel):
     """A way of some states to the target, on which moves slip, lead back, or get lost."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.known, self.actions = int(self.rng.integers(3, 6)), int(self.rng.integers(1, 3))
-        self.counts = Counts()
-        self.rows = TransitionRows(self.counts, self.actions)
-        for state in range(self.known):
-            self.rows.enter(state)
+        self.begin(seed, (3, 6), (1, 3))
         for state in range(self.known):
             onward = state + 1 if state + 1 < self.known else TARGET
             for action in range(self.actions):
