@@ -184,6 +184,8 @@ def test_ending_one_that_stands_by_or_advises_disturbs_nobody(
         peer.spin(1.5)
         # A busy machine may take its time until the other one has heard that it is not alone.
         peer.wait_for(lambda: peer.node.count_publishers('action') == 1, 'that one commands')
+        peer.spin(0.5)
+        assert len(peer.node.get_publishers_info_by_topic('action')) == 1
         assert other.stop() == 0
         peer.wait_for(lambda: peer.node.count_publishers('heartbeat') == 1, 'its end')
         peer.spin(0.5)
