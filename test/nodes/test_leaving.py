@@ -175,6 +175,7 @@ def test_ending_one_that_stands_by_or_advises_disturbs_nobody(
         explorer: Callable, start: Callable, peer: Peer, driving: Driving) -> None:
     explorer()
     peer.wait_for(lambda: driving.driving, 'the first action')
+    peer.spin(1.2)    # whoever is found within a second of an order may have given it
     remapped = arguments({'actions': ['east', 'west']}, '/elsewhere')
     remapped += [part for name in ('action', 'state', 'heartbeat')
                  for part in ('-r', f'{name}:=/{name}')]
