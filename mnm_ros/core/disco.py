@@ -31,12 +31,13 @@ from mnm_ros.core.certificate import Certificate, PolicyModel
 from mnm_ros.core.counts import Counts
 from mnm_ros.core.disco_activity import Certifying, sampling_now, testing_now
 from mnm_ros.core.episode import Attempts
-from mnm_ros.core.evaluation import Decision, Evaluation, longest
+from mnm_ros.core.evaluation import Decision, longest
 from mnm_ros.core.evidence import Evidence
 from mnm_ros.core.machine import Phased
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.policy_tests import PolicyTests
 from mnm_ros.core.prediction import Outlook
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.recollection import Step
@@ -48,7 +49,7 @@ from mnm_ros.core.transition_rows import TransitionRows
 ALLOWANCE = 3
 """How much longer than the step bound of a preset a run may take."""
 
-PROMISING = (1.1, 1.0)
+PROMISING = (1.17, 1.0)
 """A state is worth a certificate up to so many times the radius, or so many steps beyond it.
 
 Ruling a state out that is hardly beyond the radius takes far more steps than certifying it.
@@ -130,10 +131,11 @@ class Disco(Phased, BaseAlgorithm):
         self._seen: dict[int, None] = {}
         self._close: dict[int, None] = {}    # several ways lead there, no single one is short
         self._distance: dict[int, float] = {home: 0.0}
+        self._ruled_out: tuple[tuple[int, ...], int] | None = None    # all but these, of so many
         self._here: int | None = None
         self._asked: int | None = None
         self._attempts: Attempts | None = None
-        self._tests: dict[int, tuple[Policy, Evaluation]] = {}
+        self._tests = PolicyTests(parts.horizon, problem.limit)
         self._setbacks = Setbacks(parts.counts)
         self._evidence = [parts.evidence]    # since the beginning, and perhaps since a notice
         self._news = False
@@ -258,6 +260,7 @@ class Disco(Phased, BaseAlgorithm):
         self._rows.forget(state, action)
         self._tests.clear()
         self._setbacks.clear()
+        self._ruled_out = None
         self._sampling.reopen(state)
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
@@ -272,6 +275,7 @@ class Disco(Phased, BaseAlgorithm):
         self._known = kept
         self._tests.clear()
         self._setbacks.clear()
+        self._ruled_out = None
         for target, policy in kept.items():
             if target not in self._sampling.sampled:
                 self._sampling.enter(target, policy)
@@ -345,10 +349,10 @@ class Disco(Phased, BaseAlgorithm):
             decision = test.record(episode.length, episode.failed)
             if decision is Decision.UNDECIDED and test.played % self._look_again:
                 return
-            if decision is not Decision.UNDECIDED:
-                del self._tests[policy.target]
             if decision is Decision.GOOD:
                 self._make_known(policy, test.mean_steps)
+            elif decision is Decision.BAD:
+                self._tests.end(policy.target)
         self._attempts = None
         self.trigger('attempted')
         self._plan()
@@ -362,14 +366,15 @@ class Disco(Phased, BaseAlgorithm):
             near = self._promising()
             if self._at_once and self._certify(near):
                 return
-            if self._sampling.open or self._require((*self._known, *near)):
+            inside = (*self._known, *near)
+            if self._sampling.open or (
+                    self._ruled_out != self._all_but(inside) and self._require(inside)):
                 self.trigger('undersampled')
                 return
             before = len(self._known)
             if self._certify(near):
                 return
-            if len(self._known) == before and (not near or not self._require(
-                    tuple(self._known))):
+            if len(self._known) == before and not self._require(tuple(self._known)):
                 self.trigger('nothing_left')
                 return
 
@@ -408,12 +413,18 @@ class Disco(Phased, BaseAlgorithm):
             and model.smoothed_plan(state, self._reach, _HARDLY)[1] <= self._reach}
         for pair, executions in wanted.items():
             self._sampling.want(pair, executions)
+        self._ruled_out = None if wanted else self._all_but(states)
         return bool(wanted)
+
+    def _all_but(self, states: Sequence[int]) -> tuple[tuple[int, ...], int]:
+        """Return what tells whether the same was ruled out: these, and how many were met."""
+        return tuple(sorted(states)), len(self._rows.places)
 
     def _certify(self, near: Sequence[int]) -> bool:
         """Make known what can be; return whether there is something to do for another."""
         chosen: tuple[Policy, Evidence, Certificate, float] | None = None
-        for target in near:
+        # Whoever has begun a test goes on with it first.
+        for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self._known or (
                     chosen is not None and not self._setbacks.due(target, len(self._known))):
                 continue
@@ -448,14 +459,14 @@ class Disco(Phased, BaseAlgorithm):
                 steps: float) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         limit = self._problem.limit
-        gain = math.log1p(max(0.1, limit - steps) / (self._parts.horizon + 1))
-        episodes = self._evidence[-1].nats / gain
+        offer = self._tests.offer(
+            policy, steps, Model.of(self._rows, policy.states), self._evidence[-1])
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
         pairs = {pair: evidence.counts.visits(*pair)
                  for pair in most_relevant(certificate.weights, _TENTH)}
         samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
-        if pairs and samples * self._sampling.price < episodes * (steps + 1):
+        if pairs and samples * self._sampling.price < offer.steps:
             for pair, visits in pairs.items():
                 more = math.ceil(visits * min(factor, GROWTH)) + 1 - visits
                 self._sampling.want(pair, self._parts.counts.visits(*pair) + more)
@@ -466,18 +477,15 @@ class Disco(Phased, BaseAlgorithm):
                 pair: math.ceil(visits * factor) + 1 for pair, visits in pairs.items()})
             self.trigger('undersampled')
             return
-        begun = self._tests.get(policy.target)
-        if begun is not None and begun[0].same_as(policy):
-            policy = begun[0]
-        else:
-            self._tests[policy.target] = policy, self._evidence[-1].new_test()
-        self._attempts = Attempts(policy, ends_outside=True, certify=limit,
+        self._tests.begin(offer, self._evidence[-1])
+        self._attempts = Attempts(offer.policy, ends_outside=True, certify=limit,
                                   most=longest(policy.horizon, self._problem))
-        self._look_again = max(5, int(episodes / 4))
+        self._look_again = max(5, int(offer.attempts / 4))
         self.trigger('target_chosen')
 
     def _make_known(self, policy: Policy, steps: float) -> None:
         self._known[policy.target] = policy
         self._estimates[policy.target] = steps
+        self._tests.certified(policy, self._evidence[-1])
         self._setbacks.forget(policy.target)
         self._parts.planner.forget(policy.target)

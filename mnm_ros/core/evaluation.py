@@ -102,9 +102,10 @@ class BettingEvaluation(Evaluation):
     """
     An anytime-valid test of the bounded mean, by betting.
 
-    The capital ``mean over b of prod_j (1 + b (m - X_j))`` is a supermartingale while
+    The capital ``sum over b of w_b prod_j (1 + b (m - X_j))`` is a supermartingale while
     ``E[X] > m``, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville):
-    reaching it certifies ``tau <= accept``. The mirrored capital rejects: it reaches
+    reaching it certifies ``tau <= accept``. Half of it is bet as boldly as can be, which is best
+    where attempts hardly ever fail. The mirrored capital, with equal weights, rejects: it reaches
     ``1 / delta`` with probability at most ``delta`` if ``tau <= reject``.
 
     :param horizon: the longest episode, in steps that count.
@@ -120,6 +121,7 @@ class BettingEvaluation(Evaluation):
     ends_outside = True
     continues = True
     _FRACTIONS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
+    _WEIGHTS = np.array([0.05, 0.05, 0.05, 0.06, 0.07, 0.08, 0.14, 0.5])    # w_b
 
     def __init__(self, horizon: int, accept: float, reject: float, delta: float,
                  most: int = 0) -> None:
@@ -130,14 +132,19 @@ class BettingEvaluation(Evaluation):
         # X lies in [0, horizon + 1 + m]: these are the largest bets that never go bankrupt.
         self._accept_bets = self._FRACTIONS / (horizon + 1)
         self._reject_bets = self._FRACTIONS / reject
-        self._accept_log = np.zeros(len(self._FRACTIONS))
+        self._accept_log = np.log(len(self._FRACTIONS) * self._WEIGHTS)
         self._reject_log = np.zeros(len(self._FRACTIONS))
         self._most = most
 
     @property
     def evidence(self) -> tuple[float, float]:
         """Return the logarithm of the capital, and from where on it certifies, in nats."""
-        return max(0.0, log_mean_exp(self._accept_log)), self._threshold
+        return max(0.0, self._threshold - self.lacking), self._threshold
+
+    @property
+    def lacking(self) -> float:
+        """Return the nats that lack until it certifies."""
+        return self._threshold - log_mean_exp(self._accept_log)
 
     def break_off(self, length: int, horizon: int) -> None:
         """Count it as the worst in the bet for the policy, as the best in the one against it."""
@@ -157,7 +164,7 @@ class BettingEvaluation(Evaluation):
         """Bet on one more episode, for and against the policy."""
         self._bet_for(length, failed)
         self._bet_against(length, failed)
-        if log_mean_exp(self._accept_log) >= self._threshold:
+        if self.lacking <= 0:
             return Decision.GOOD
         if log_mean_exp(self._reject_log) >= self._threshold:
             return Decision.BAD

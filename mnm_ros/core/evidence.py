@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 import math
 
 from mnm_ros.core.certificate import ConfidenceSets
@@ -24,8 +25,13 @@ class Evidence:
     """
     Transitions and attempts since it was made, and how sure certificates by them are.
 
-    Half of ``delta`` is for certificates by the model, and half for tests, of which number ``i``
-    has ``1/(i (i + 1))``.
+    Half of ``delta`` is for certificates by the model, and half for tests: a test in place ``j``
+    has ``1/(j (j + 1))`` of it. When its policy has been certified it leaves its place to another
+    one. Take the tests of policies that are beyond the limit. Until a certificate is wrong none of
+    them leaves its place, so that together they have no more than the half; with no greater
+    probability the first certificate that is wrong is by one of them.
+
+    Source: Tian & Ramdas 2021, *Online control of the familywise error rate* (online fallback).
 
     :param problem: with the limit.
     :param horizon: of every policy.
@@ -42,23 +48,32 @@ class Evidence:
         self._problem = problem
         self._longest = longest(horizon, problem)
         self._delta = delta / 2
-        self._tests = 0
+        self._places: dict[int, BettingEvaluation] = {}
 
     @property
     def nats(self) -> float:
         """What the next test takes: the logarithm of one over its error probability."""
-        return self._log(self._tests + 1)
+        return self._log(self._free())
 
     def new_test(self) -> BettingEvaluation:
         """Return a test of one more policy."""
-        self._tests += 1
-        limit = self._problem.limit
-        return BettingEvaluation(self._longest, limit, limit, math.exp(-self._log(self._tests)))
+        limit, place = self._problem.limit, self._free()
+        test = BettingEvaluation(self._longest, limit, limit, math.exp(-self._log(place)))
+        self._places[place] = test
+        return test
+
+    def release(self, test: BettingEvaluation) -> None:
+        """Give the place of a test away: its policy has been certified."""
+        self._places = {place: each for place, each in self._places.items() if each is not test}
 
     def forget(self, state: int, action: int) -> None:
         """Begin anew with a pair."""
         self.counts.forget(state, action)
         self.sets.forget(state, action)
 
-    def _log(self, number: int) -> float:
-        return math.log(number * (number + 1) / self._delta)
+    def _free(self) -> int:
+        """Return the first place that no test has."""
+        return next(place for place in count(1) if place not in self._places)
+
+    def _log(self, place: int) -> float:
+        return math.log(place * (place + 1) / self._delta)

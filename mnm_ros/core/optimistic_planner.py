@@ -93,7 +93,7 @@ class OptimisticPlanner:
         self._delta = delta
         self._radius = radius
         self._starts: dict[tuple[int | str | None, str], Start] = {}
-        self._prices: dict[int | str, float] = {}
+        self._prices: dict[int | str | None, float] = {}
 
     def forget(self, target: int) -> None:
         """Let go of what is kept for a target."""
@@ -129,11 +129,9 @@ class OptimisticPlanner:
         has_shared = target in self._prices
         if not has_shared or not self._can_share(target, model, hits, whole):
             alone, _ = self._solve((target, 'alone'), model, hits, whole, None)
-            # What was never seen may follow home itself, where one pair can spend all there is.
-            if (target is None or has_shared or alone.steps > self._radius
+            if (has_shared or alone.steps > self._radius
                     or not self._can_share(target, model, hits, whole)):
                 return alone
-        assert target is not None
         shared = self._room(model, hits, seers, LEVELS)
         price = self._prices.get(target, _PRICE)
         together, spent = self._solve((target, 'together'), model, hits, shared, price)

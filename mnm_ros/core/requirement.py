@@ -29,7 +29,7 @@ GROWTH = 1.25
 AHEAD = 10
 """So often planning goes on as if the samples had been made, before they are."""
 
-EVEN = 0.4
+EVEN = 0.25
 """This fraction of what it takes to see what follows with ``1/L`` is sampled everywhere first."""
 
 RELEVANT = 0.5

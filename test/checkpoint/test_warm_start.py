@@ -135,14 +135,17 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
 
     def go_on(until: Callable[[], object]) -> None:
         while not until():
+            assert exploration.steps < 20_000
             action = exploration.next_action()
             exploration.observe(action, robot.step(action))
 
     go_on(lambda: exploration.steps == 3000)
     robot.change()
     go_on(lambda: exploration.changes_noticed)
+    noticed = exploration.steps
+    go_on(lambda: exploration.steps == noticed + 60)    # so that there is something to contradict
     assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
-    robot.setting = 0
+    robot.change()
     alarms.clear()
     go_on(lambda: alarms)
     go_on(lambda: exploration.steps == alarms[0] + 50)

@@ -12,7 +12,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mnm_ros.core.disco import Disco, DiscoPhase
+from mnm_ros.core.model import Model
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import settings
@@ -141,6 +144,30 @@ def test_a_corridor_is_known_to_its_end_and_nothing_beyond_the_radius() -> None:
     assert run.finished and known[:5] == [0, 1, 2, 3, 4] and set(known) <= {0, 1, 2, 3, 4, 5}
     assert set(run.estimates) == set(known) - {0}
     assert all(run.estimates[state] == state for state in known[1:])
+
+
+def test_what_is_ruled_out_is_planned_for_again_only_for_a_reason(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """More samples are none, as ruling out holds at all times."""
+    run = disco()
+    require, ruled_out = run._requirement.samples, []
+
+    def samples(model: Model, others: Sequence[int]) -> dict[tuple[int, int], int]:
+        wanted = require(model, others)
+        if not wanted:
+            ruled_out.append(run._all_but(model.states))
+        return wanted
+
+    monkeypatch.setattr(run._requirement, 'samples', samples)
+    line(run, 20_000, 3)
+    inside = tuple(run._sampling.sampled)
+    assert run.finished and inside == (0, 1, 2, 3)
+    assert len(ruled_out) <= len(set(ruled_out)) + 1    # once more in the end
+    assert run._ruled_out == run._all_but(inside)
+    run.witness(0, 0, 77)    # somebody has met another state
+    assert run._ruled_out != run._all_but(inside)
+    run.forget(0, 0)
+    assert run._ruled_out is None
 
 
 def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certificate() -> None:

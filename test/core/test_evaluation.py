@@ -106,7 +106,8 @@ def test_the_stakes_of_one_failed_episode() -> None:
     evaluation = BettingEvaluation(HORIZON, 6.0, 3.0, 0.01)
     evaluation.record(HORIZON, True)
     fractions = evaluation._FRACTIONS
-    assert np.exp(evaluation._accept_log) == pytest.approx(1 - fractions)
+    stakes = evaluation._WEIGHTS * len(fractions)
+    assert np.exp(evaluation._accept_log) == pytest.approx(stakes * (1 - fractions))
     assert np.exp(evaluation._reject_log) == pytest.approx(1 + 13 * fractions / 3)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 
+from binomial import binomial_tail
 from mnm_ros.core.evaluation import Decision
 from mnm_ros.core.evidence import Evidence
 from mnm_ros.core.parts import BASES, EVALUATIONS
@@ -37,6 +38,40 @@ def test_half_is_for_the_model_and_half_for_all_tests_together() -> None:
         assert nats == told == pytest.approx(math.log(number * (number + 1) / 0.04))
         spent += math.exp(-nats)
     assert 0.9 * 0.04 < spent < 0.04
+
+
+def test_whoever_is_certified_leaves_its_place_to_the_next_test() -> None:
+    evidence = Evidence(PROBLEM, horizon=20, delta=0.08)
+    tests = [evidence.new_test() for _ in range(4)]
+    for place in (3, 2):
+        evidence.release(tests[place - 1])
+        evidence.release(tests[place - 1])    # it has none any more
+    for place in (2, 3, 5):    # what others have they keep
+        assert evidence.nats == pytest.approx(math.log(place * (place + 1) / 0.04))
+        evidence.new_test()
+
+
+def test_among_tests_that_come_and_go_few_are_ever_wrong() -> None:
+    """Most policies are certified and leave their place; no more than delta / 2 is to be wrong."""
+    delta, trials, wrong = 0.4, 150, []
+    for seed in range(trials):
+        rng, evidence = np.random.default_rng(seed), Evidence(PROBLEM, horizon=20, delta=delta)
+        for _ in range(25):
+            good = rng.random() < 0.7
+            # With the limit 8, E[X] is 3 or 8.07: nothing but luck certifies the latter.
+            ends, chances = ((2, 4), (0.5, 0.5)) if good else ((5, 20), (0.872, 0.128))
+            test, said = evidence.new_test(), Decision.UNDECIDED
+            for length in rng.choice(ends, p=chances, size=100).tolist():
+                said = test.record(length, length == 20)
+                if said is not Decision.UNDECIDED:
+                    break
+            if said is Decision.GOOD:
+                evidence.release(test)
+                if not good:
+                    wrong.append(seed)
+                    break
+    assert wrong, 'it is so hard to be wrong here that nothing is shown'
+    assert binomial_tail(trials, delta / 2, len(wrong)) > 1e-3, wrong
 
 
 def test_what_is_forgotten_is_evidence_no_more() -> None:

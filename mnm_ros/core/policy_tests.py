@@ -1,0 +1,119 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""The tests of policies by their attempts that a run has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+import math
+
+from mnm_ros.core.evaluation import BettingEvaluation
+from mnm_ros.core.evidence import Evidence
+from mnm_ros.core.model import Model
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.problem import RESET
+import numpy as np
+
+_START = 1.0    # nats that a new test takes beside its threshold, until it bets well
+_LEAST = 0.1    # steps below the limit, where there are hardly any
+
+
+@dataclass(frozen=True)
+class Offer:
+    """
+    What it seems to take to certify a policy by attempts.
+
+    :ivar policy: that is attempted.
+    :ivar test: that goes on; None for a new one.
+    :ivar attempts: that lack.
+    :ivar steps: of these, with the RESET before each.
+    """
+
+    policy: Policy
+    test: BettingEvaluation | None
+    attempts: float
+    steps: float
+
+
+class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
+    """
+    The policy and its test by target; no more than one for each.
+
+    A test goes on although another policy seems to be a little better by now: where several ways
+    are equally short, that changes with nearly every sample.
+
+    :param horizon: of the policies.
+    :param limit: the expected steps to certify.
+    """
+
+    def __init__(self, horizon: int, limit: float) -> None:
+        self._horizon = horizon
+        self._limit = limit
+        self._begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
+
+    def __getitem__(self, target: int) -> tuple[Policy, BettingEvaluation]:
+        return self._begun[target]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._begun)
+
+    def __len__(self) -> int:
+        return len(self._begun)
+
+    def offer(self, policy: Policy, steps: float, model: Model, evidence: Evidence) -> Offer:
+        """
+        Return whichever takes fewer steps: to go on with a test, or to begin another one.
+
+        :param policy: the best one by the counts.
+        :param steps: that it seems to take.
+        :param model: of its states, of which those of a policy under test are the first.
+        :param evidence: that a new test would be part of.
+        """
+        new = self._offer(policy, None, steps, evidence.nats + _START)
+        if policy.target not in self._begun:
+            return new
+        begun, test = self._begun[policy.target]
+        moves = np.full(len(model.states), RESET)
+        moves[:len(begun.states)] = begun.actions[0]
+        expected = model.smoothed_value(moves, policy.target, self._limit)
+        if expected >= self._limit:
+            return new
+        return min(self._offer(begun, test, expected, test.lacking), new,
+                   key=lambda offer: offer.steps)
+
+    def begin(self, offer: Offer, evidence: Evidence) -> None:
+        """Begin the test that was offered, unless it has begun."""
+        self._begun[offer.policy.target] = offer.policy, offer.test or evidence.new_test()
+
+    def end(self, target: int) -> None:
+        """End the test of a target; what it was given of the delta is spent."""
+        self._begun.pop(target, None)
+
+    def clear(self) -> None:
+        """End all tests."""
+        self._begun.clear()
+
+    def certified(self, policy: Policy, evidence: Evidence) -> None:
+        """
+        End the test of a target that has become known.
+
+        :param policy: that was certified, by its test or by the model.
+        :param evidence: that the test is part of.
+        """
+        tested, test = self._begun.pop(policy.target, (None, None))
+        if tested is not None and test is not None and tested.same_as(policy):
+            evidence.release(test)
+
+    def _offer(self, policy: Policy, test: BettingEvaluation | None, steps: float,
+               nats: float) -> Offer:
+        gain = math.log1p(max(_LEAST, self._limit - steps) / (self._horizon + 1))
+        return Offer(policy, test, nats / gain, nats / gain * (steps + 1))

@@ -1,0 +1,128 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Which test goes on, and which begins."""
+
+from __future__ import annotations
+
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.evidence import Evidence
+from mnm_ros.core.model import Model
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.policy_tests import PolicyTests
+from mnm_ros.core.problem import Problem
+from mnm_ros.core.transition_rows import TransitionRows
+import pytest
+
+PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
+HORIZON, TARGET = 12, 2
+
+
+def to(*moves: int) -> Policy:
+    return Policy(TARGET, HORIZON, tuple(range(len(moves))), (moves,))
+
+
+class Begun:
+    """From home 0 to 1 and on to the target, by two actions; a test of action 0 has begun."""
+
+    def __init__(self, slips: int = 10) -> None:
+        self.rows = TransitionRows(Counts(), 2)
+        for state in (0, 1):
+            self.rows.enter(state)
+            for action in (0, 1):
+                self.add(state, action, state + 1, 50)
+        for state in (0, 1):
+            self.add(state, 0, state, slips)
+        self.evidence = Evidence(PROBLEM, HORIZON, 0.06)
+        self.tests = PolicyTests(HORIZON, PROBLEM.limit)
+        first = self.tests.offer(to(0, 0), 2.0, self.model, self.evidence)
+        assert first.policy == to(0, 0) and first.test is None
+        self.tests.begin(first, self.evidence)
+        self.test = self.tests[TARGET][1]
+
+    def add(self, state: int, action: int, after: int, times: int) -> None:
+        for _ in range(times):
+            self.rows.add(state, action, after)
+
+    @property
+    def model(self) -> Model:
+        return Model.of(self.rows, (0, 1))
+
+    def goes_on(self) -> bool:
+        """Return whether the test does, now that action 1 is the better one."""
+        offer = self.tests.offer(to(1, 1), 2.0, self.model, self.evidence)
+        assert (offer.test is self.test) == (offer.policy == to(0, 0))
+        return offer.test is self.test
+
+
+def test_a_test_goes_on_although_another_policy_is_a_little_better() -> None:
+    begun = Begun()
+    for _ in range(4):
+        begun.test.record(2, False)
+    assert begun.goes_on()
+    before = begun.evidence.nats
+    begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.model, begun.evidence),
+                      begun.evidence)
+    assert begun.tests[TARGET] == (to(0, 0), begun.test) and begun.evidence.nats == before
+
+
+@pytest.mark.parametrize('slips', [60, 400])
+def test_not_if_the_other_one_is_much_better(slips: int) -> None:
+    """As 60 slips double the steps; with 400 they are beyond the limit."""
+    assert not Begun(slips).goes_on()
+
+
+def test_a_test_that_loses_is_given_up() -> None:
+    begun = Begun()
+    while begun.goes_on():
+        begun.test.record(HORIZON, True)
+    assert 0 < begun.test.played < 20
+
+
+def test_each_attempt_that_arrives_makes_the_offer_cheaper() -> None:
+    begun = Begun()
+    offers = []
+    for _ in range(5):
+        offers.append(begun.tests.offer(to(0, 0), 2.2, begun.model, begun.evidence))
+        begun.test.record(2, False)
+    assert all(later.attempts < earlier.attempts and later.steps < earlier.steps
+               for earlier, later in zip(offers, offers[1:]))
+    assert offers[0].steps / offers[0].attempts == pytest.approx(3.4, rel=0.2)    # and RESET
+
+
+def test_the_offer_is_not_far_from_what_it_takes() -> None:
+    begun = Begun(0)
+    offer = begun.tests.offer(to(0, 0), 2.0, begun.model, begun.evidence)
+    while begun.test.lacking > 0:
+        begun.test.record(2, False)
+    assert begun.test.played == pytest.approx(offer.attempts, rel=0.25)
+
+
+@pytest.mark.parametrize('policy, place', [
+    (to(0, 0), 1), (to(0, 0, -1), 1), (to(0, 1), 2), (None, 2)])
+def test_only_a_test_of_what_was_certified_leaves_its_place(
+        policy: Policy | None, place: int) -> None:
+    """What plays the same may list more states, learnt since the test began."""
+    begun = Begun()
+    free = Evidence(PROBLEM, HORIZON, 0.06)
+    for _ in range(place - 1):
+        free.new_test()
+    if policy is None:
+        begun.tests.end(TARGET)
+    else:
+        begun.tests.certified(policy, begun.evidence)
+    assert TARGET not in begun.tests and begun.evidence.nats == free.nats
+
+
+def test_all_end_at_once() -> None:
+    begun = Begun()
+    begun.tests.clear()
+    begun.tests.end(TARGET)
+    assert not begun.tests and not begun.goes_on()
