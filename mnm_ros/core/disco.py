@@ -350,7 +350,7 @@ class Disco(Phased, BaseAlgorithm):
             if decision is Decision.UNDECIDED and test.played % self._look_again:
                 return
             if decision is Decision.GOOD:
-                self._make_known(policy, test.mean_steps)
+                self._make_known(policy, test.mean_steps, self._evidence[-1])
             elif decision is Decision.BAD:
                 self._tests.end(policy.target)
         self._attempts = None
@@ -445,7 +445,7 @@ class Disco(Phased, BaseAlgorithm):
                 ((each, self._model(each, policy).certify()) for each in self._evidence),
                 key=lambda found: found[1].bound)
             if certificate.bound <= self._problem.limit:
-                self._make_known(policy, certificate.steps)
+                self._make_known(policy, certificate.steps, evidence)
                 continue
             self._setbacks.note(target, len(known), moves, tuple(certificate.weights))
             if (chosen is None and certificate.steps <= self._reach
@@ -483,9 +483,9 @@ class Disco(Phased, BaseAlgorithm):
         self._look_again = max(5, int(offer.attempts / 4))
         self.trigger('target_chosen')
 
-    def _make_known(self, policy: Policy, steps: float) -> None:
+    def _make_known(self, policy: Policy, steps: float, evidence: Evidence) -> None:
         self._known[policy.target] = policy
         self._estimates[policy.target] = steps
-        self._tests.certified(policy, self._evidence[-1])
+        self._tests.certified(policy, evidence)
         self._setbacks.forget(policy.target)
         self._parts.planner.forget(policy.target)

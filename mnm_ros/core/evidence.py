@@ -26,10 +26,11 @@ class Evidence:
     Transitions and attempts since it was made, and how sure certificates by them are.
 
     Half of ``delta`` is for certificates by the model, and half for tests: a test in place ``j``
-    has ``1/(j (j + 1))`` of it. When its policy has been certified it leaves its place to another
-    one. Take the tests of policies that are beyond the limit. Until a certificate is wrong none of
-    them leaves its place, so that together they have no more than the half; with no greater
-    probability the first certificate that is wrong is by one of them.
+    has ``1/(j (j + 1))`` of it. When its policy has been certified, by it or by the model over the
+    same sets, it leaves its place to another one. Take the tests of policies that are beyond the
+    limit. Until a certificate is wrong none of them leaves its place, so that together they have
+    no more than the half; with no greater probability the first certificate that is wrong is by
+    one of them.
 
     Source: Tian & Ramdas 2021, *Online control of the familywise error rate* (online fallback).
 
@@ -63,7 +64,7 @@ class Evidence:
         return test
 
     def release(self, test: BettingEvaluation) -> None:
-        """Give the place of a test away: its policy has been certified."""
+        """Give the place of a test away, if it has one: its policy has been certified."""
         self._places = {place: each for place, each in self._places.items() if each is not test}
 
     def forget(self, state: int, action: int) -> None:

@@ -107,7 +107,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         End the test of a target that has become known.
 
         :param policy: that was certified, by its test or by the model.
-        :param evidence: that the test is part of.
+        :param evidence: by which it was; a test that is part of another one keeps its place.
         """
         tested, test = self._begun.pop(policy.target, (None, None))
         if tested is not None and test is not None and tested.same_as(policy):

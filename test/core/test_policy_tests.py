@@ -121,6 +121,14 @@ def test_only_a_test_of_what_was_certified_leaves_its_place(
     assert TARGET not in begun.tests and begun.evidence.nats == free.nats
 
 
+def test_what_other_evidence_has_certified_frees_no_place() -> None:
+    """As the other one may be wrong more often than this one's delta says."""
+    begun, other = Begun(), Evidence(PROBLEM, HORIZON, 0.06)
+    before = begun.evidence.nats
+    begun.tests.certified(to(0, 0), other)
+    assert not begun.tests and begun.evidence.nats == before
+
+
 def test_all_end_at_once() -> None:
     begun = Begun()
     begun.tests.clear()
