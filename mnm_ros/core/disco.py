@@ -367,14 +367,15 @@ class Disco(Phased, BaseAlgorithm):
             if self._at_once and self._certify(near):
                 return
             inside = (*self._known, *near)
-            if self._sampling.open or (
-                    self._ruled_out != self._all_but(inside) and self._require(inside)):
+            again = self._ruled_out != self._all_but(inside)
+            if self._sampling.open or again and self._require(inside):
                 self.trigger('undersampled')
                 return
             before = len(self._known)
             if self._certify(near):
                 return
-            if len(self._known) == before and not self._require(tuple(self._known)):
+            if len(self._known) == before and (again and not near or not self._require(
+                    tuple(self._known))):
                 self.trigger('nothing_left')
                 return
 

@@ -29,8 +29,13 @@ GROWTH = 1.25
 AHEAD = 10
 """So often planning goes on as if the samples had been made, before they are."""
 
-EVEN = 0.25
-"""This fraction of what it takes to see what follows with ``1/L`` is sampled everywhere first."""
+EVEN = 0.4
+"""This fraction of what it takes to see what follows with ``1/L`` is sampled everywhere first.
+
+Or with ``LIKELY``, if that is more: with a large radius, few pairs are so near home.
+"""
+
+LIKELY = 0.25
 
 RELEVANT = 0.5
 """Pairs with at least this fraction of the largest gain per sample get more samples."""
@@ -102,7 +107,7 @@ class Requirement:
         if self._radius < 2:
             return {}
         executions = math.ceil(EVEN * self._planner.budget(len(model.states) + 1)
-                               / -math.log1p(-1 / self._radius))
+                               / -math.log1p(-max(LIKELY, 1 / self._radius)))
         return {model.pair(row): executions
                 for row in np.flatnonzero(model.visits < executions).tolist()}
 
