@@ -35,7 +35,7 @@ EVEN = 0.4
 Or with ``LIKELY``, if that is more: with a large radius, few pairs are so near home.
 """
 
-LIKELY = 0.25
+LIKELY = 0.17
 
 RELEVANT = 0.5
 """Pairs with at least this fraction of the largest gain per sample get more samples."""
