@@ -258,9 +258,7 @@ class Disco(Phased, BaseAlgorithm):
         for evidence in self._evidence:
             evidence.forget(state, action)
         self._rows.forget(state, action)
-        self._tests.clear()
-        self._setbacks.clear()
-        self._ruled_out = None
+        self._start_over()
         self._sampling.reopen(state)
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
@@ -273,9 +271,7 @@ class Disco(Phased, BaseAlgorithm):
                 for action in range(self._problem.actions):
                     self.forget(target, action)
         self._known = kept
-        self._tests.clear()
-        self._setbacks.clear()
-        self._ruled_out = None
+        self._start_over()
         for target, policy in kept.items():
             if target not in self._sampling.sampled:
                 self._sampling.enter(target, policy)
@@ -299,6 +295,12 @@ class Disco(Phased, BaseAlgorithm):
         """Certify by what is learnt from now on as well, wrongly with probability ``delta``."""
         self._evidence[1:] = [Evidence(self._problem, self._parts.horizon, delta)]
         self._tests.clear()
+
+    def _start_over(self) -> None:
+        """Drop what was found out with counts or policies that are no more."""
+        self._tests.clear()
+        self._setbacks.clear()
+        self._ruled_out = None
 
     def _model(self, evidence: Evidence, policy: Policy) -> PolicyModel:
         return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit)
@@ -423,7 +425,7 @@ class Disco(Phased, BaseAlgorithm):
 
     def _certify(self, near: Sequence[int]) -> bool:
         """Make known what can be; return whether there is something to do for another."""
-        chosen: tuple[Policy, Evidence, Certificate, float] | None = None
+        chosen: tuple[Model, Policy, Evidence, Certificate, float] | None = None
         # Whoever has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self._known or (
@@ -451,17 +453,16 @@ class Disco(Phased, BaseAlgorithm):
             self._setbacks.note(target, len(known), moves, tuple(certificate.weights))
             if (chosen is None and certificate.steps <= self._reach
                     and certificate.empirical < self._problem.limit):
-                chosen = policy, evidence, certificate, steps
+                chosen = model, policy, evidence, certificate, steps
         if chosen is not None:
             self._pursue(*chosen)
         return chosen is not None
 
-    def _pursue(self, policy: Policy, evidence: Evidence, certificate: Certificate,
-                steps: float) -> None:
+    def _pursue(self, model: Model, policy: Policy, evidence: Evidence,
+                certificate: Certificate, steps: float) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         limit = self._problem.limit
-        offer = self._tests.offer(
-            policy, steps, Model.of(self._rows, policy.states), self._evidence[-1])
+        offer = self._tests.offer(policy, steps, model, self._evidence[-1])
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
         pairs = {pair: evidence.counts.visits(*pair)

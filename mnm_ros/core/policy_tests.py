@@ -109,9 +109,10 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         :param policy: that was certified, by its test or by the model.
         :param evidence: by which it was; a test that is part of another one keeps its place.
         """
-        tested, test = self._begun.pop(policy.target, (None, None))
-        if tested is not None and test is not None and tested.same_as(policy):
-            evidence.release(test)
+        if policy.target in self._begun:
+            tested, test = self._begun.pop(policy.target)
+            if tested.same_as(policy):
+                evidence.release(test)
 
     def _offer(self, policy: Policy, test: BettingEvaluation | None, steps: float,
                nats: float) -> Offer:

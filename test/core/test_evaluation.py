@@ -107,6 +107,7 @@ def test_the_stakes_of_one_failed_episode() -> None:
     evaluation.record(HORIZON, True)
     fractions = evaluation._FRACTIONS
     stakes = evaluation._WEIGHTS * len(fractions)
+    assert stakes.mean() == pytest.approx(1)    # more would be no supermartingale any more
     assert np.exp(evaluation._accept_log) == pytest.approx(stakes * (1 - fractions))
     assert np.exp(evaluation._reject_log) == pytest.approx(1 + 13 * fractions / 3)
 
