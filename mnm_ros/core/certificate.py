@@ -29,8 +29,8 @@ every function, however the data suggested them, and neither the support nor the
 states has to be known. (Jonsson et al. 2020, *Planning in Markov decision processes with
 gap-dependent sample complexity*, prove the like for a support of known size.)
 
-The ``j``-th pair ever executed gets ``d = delta / (j (j + 1))``. Which pair that is may depend on
-chance, but not on its own transitions, as there are none before.
+The ``j``-th pair ever executed has its ``share`` of ``delta`` for ``d``. Which pair that is may
+depend on chance, but not on its own transitions, as there are none before.
 
 **Certificate.** With ``X = len + 1{failed} (1 + m)`` of an attempt, ``tau <= m`` exactly when
 ``E[X] <= m`` (``evaluation.py``). Backwards over the horizon ``G``, with the sets ``C`` of pairs,
@@ -54,6 +54,7 @@ from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.shares import MANY, share
 import numpy as np
 
 
@@ -114,7 +115,7 @@ class ConfidenceSets:
         visits = self._counts.visits(*pair) + self._lost.get(pair, 0)
         if visits == 0:
             self._begun += 1
-            self._price[pair] = math.log(self._begun * (self._begun + 1) / self._delta)
+            self._price[pair] = -math.log(share(self._begun, MANY) * self._delta)
             return
         new = 1 / (visits + 1) ** 2
         self._price[pair] -= math.log((1 - new) * count / visits if count else new)

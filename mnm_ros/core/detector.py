@@ -18,6 +18,7 @@ from typing import Any
 
 from mnm_ros.core.arrays import Floats
 from mnm_ros.core.evaluation import log_mean_exp
+from mnm_ros.core.shares import share
 import numpy as np
 
 
@@ -26,12 +27,13 @@ class Detector:
     Notices at any time that the ``tau`` of a policy has risen above ``limit``.
 
     For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the
-    sum of bets on ``E[X] > m`` begun at different times: with episode ``n``, with the weight
-    ``1/(2 n (n + 1))``, and at notice ``k`` of a change, with the weight ``1/(2 k (k + 1))``. With
-    the weights not spent yet it is a nonnegative supermartingale while ``tau <= m`` and starts
-    at 1, so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville). A long good
-    past costs the bets begun late nothing: a policy that stops working is noticed after about
-    ``(log(1/delta) + 2 log(n)) / 0.93`` failures, sooner if something else has told of the change.
+    sum of bets on ``E[X] > m`` begun at different times: with episode ``n``, with half of its
+    ``share`` as the weight, and at notice ``k`` of a change, with ``1/(2 k (k + 1))``. With the
+    weights not spent yet it is a nonnegative supermartingale while ``tau <= m`` and starts at 1,
+    so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville). A long good past
+    costs the bets begun late nothing: a policy that stops working is noticed after about
+    ``(log(1/delta) + 1.5 log(n)) / 0.93`` failures, sooner if something else has told of the
+    change.
 
     It also bets the other way, to prove that the policy has worked since the proof was begun.
     An episode that was broken off counts as the best that it could have become for the alarm, and
@@ -79,7 +81,7 @@ class Detector:
     def suspect(self) -> None:
         """Begin a bet with a large weight, as something has told of a change."""
         self._notices += 1
-        self._begin_bet(self._notices)
+        self._begin_bet(1 / (self._notices * (self._notices + 1)))
 
     def doubt(self) -> None:
         """Start from nothing: no proof, and nothing that speaks for the policy."""
@@ -118,7 +120,7 @@ class Detector:
         """Bet on an episode whose ``X`` exceeds the limit by ``least`` to ``most``."""
         self._episodes += 1
         # The bet begun with this episode joins in with its weight before the outcome counts.
-        self._begin_bet(self._episodes)
+        self._begin_bet(share(self._episodes))
         self._against_logs += np.log1p(self._against * least)
         self.evidence = log_mean_exp(self._against_logs)
         if self.proving:
@@ -127,9 +129,8 @@ class Detector:
             self.proven = self.proven or self._shown >= self._proof
             self.credible = self.credible or self._credit + self._shown >= self._CREDIBLE
 
-    def _begin_bet(self, number: int) -> None:
-        self._against_logs = np.logaddexp(
-            self._against_logs, -math.log(2 * number * (number + 1)))
+    def _begin_bet(self, weight: float) -> None:
+        self._against_logs = np.logaddexp(self._against_logs, math.log(weight / 2))
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it but the limits as plain data."""

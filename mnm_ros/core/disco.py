@@ -409,7 +409,7 @@ class Disco(Phased, BaseAlgorithm):
         inside = set(states)
         model = Model.of(self._rows, states)
         wanted = self._requirement.samples(
-            model, [state for state in self._rows.places if state not in inside])
+            model, [state for state in self._rows.places if state not in inside], self._distance)
         self._close = {
             state: None for state in (*self._close, *self._requirement.open_targets)
             if model.hits(state).any()
@@ -462,6 +462,7 @@ class Disco(Phased, BaseAlgorithm):
                 certificate: Certificate, steps: float) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         limit = self._problem.limit
+        self._tests.settle(self._evidence[-1], self._certifies)
         offer = self._tests.offer(policy, steps, model, self._evidence[-1])
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
@@ -484,6 +485,9 @@ class Disco(Phased, BaseAlgorithm):
                                   most=longest(policy.horizon, self._problem))
         self._look_again = max(5, int(offer.attempts / 4))
         self.trigger('target_chosen')
+
+    def _certifies(self, policy: Policy) -> bool:
+        return self._model(self._evidence[-1], policy).certify().bound <= self._problem.limit
 
     def _make_known(self, policy: Policy, steps: float, evidence: Evidence) -> None:
         self._known[policy.target] = policy

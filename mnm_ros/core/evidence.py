@@ -27,10 +27,10 @@ class Evidence:
 
     Half of ``delta`` is for certificates by the model, and half for tests: a test in place ``j``
     has ``1/(j (j + 1))`` of it. When its policy has been certified, by it or by the model over the
-    same sets, it leaves its place to another one. Take the tests of policies that are beyond the
-    limit. Until a certificate is wrong none of them leaves its place, so that together they have
-    no more than the half; with no greater probability the first certificate that is wrong is by
-    one of them.
+    same sets, it leaves its place to another one, even if it was given up before. Take the tests
+    of policies that are beyond the limit. Until a certificate is wrong none of them leaves its
+    place, so that together they have no more than the half; with no greater probability the first
+    certificate that is wrong is by one of them.
 
     Source: Tian & Ramdas 2021, *Online control of the familywise error rate* (online fallback).
 

@@ -30,10 +30,10 @@ true distribution ``P``:
 
 So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w (b V + (1 - b) U)``,
 and the product of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. With
-probability ``1 - d`` that is at most ``1/d`` at all times (Ville), where ``d = delta / (i (i -
-1))`` sums up to ``delta`` over all ranks. ``M`` is at least the floor ``m = 1 - w`` as long as
-``s`` has not followed, and ``m = (1 - w) a`` in any case. Call ``e = log(M / m)`` what a pair has
-*spent*, in nats. All pairs of ``pi`` together have spent at most the *budget* ``B = log(1/d) - (i
+probability ``1 - d`` that is at most ``1/d`` at all times (Ville), where ``d`` is the ``share`` of
+``delta`` for number ``i - 1``. ``M`` is at least the floor ``m = 1 - w`` as long as ``s`` has not
+followed, and ``m = (1 - w) a`` in any case. Call ``e = log(M / m)`` what a pair has *spent*, in
+nats. All pairs of ``pi`` together have spent at most the *budget* ``B = log(1/d) - (i
 - 1) log(1 - w) - n log(a)`` if ``s`` has followed ``n`` of them. What is plausible for a pair that
 has spent ``e`` is its *room*:
 
@@ -58,18 +58,19 @@ import math
 from mnm_ros.core.arrays import Bools, Floats, Indices
 from mnm_ros.core.kl_ball import least_mean
 from mnm_ros.core.model import Model
+from mnm_ros.core.shares import MANY, share
 import numpy as np
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
 """Nats that a pair may have spent; in between, it has the room of the next level."""
 
 # The weights of the mixture. A short way bends few pairs, so that the weight of all bets together
-# grows with ``L``; with 12, the budget would no longer grow with the rank. A row that saw one of
+# grows with ``L``; with 6, the budget would no longer grow with the rank. A row that saw one of
 # several targets has no less room than one that saw none, as ``a / b >= 1 / (1 - b)``.
 _IDLE = 0.25    # a
 _SEERS = 0.15    # b
 _BETS_PER_STEP = 0.125
-_MOST_BETS = 10.0
+_MOST_BETS = 5.5
 _MOST_WEIGHT = 0.25    # w
 
 
@@ -116,7 +117,7 @@ class Favourable:
 
 def budget(rank: int, delta: float, radius: float, seers: int = 0) -> float:
     """Return ``B`` for a missing state of this rank."""
-    return (math.log(rank * (rank - 1) / delta)
+    return (-math.log(share(rank - 1, MANY) * delta)
             - (rank - 1) * math.log1p(-_weight(rank, radius)) - seers * math.log(_IDLE))
 
 

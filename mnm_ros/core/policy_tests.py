@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 import math
 
@@ -59,6 +59,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         self._horizon = horizon
         self._limit = limit
         self._begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
+        self._given_up: list[tuple[Policy, BettingEvaluation]] = []
 
     def __getitem__(self, target: int) -> tuple[Policy, BettingEvaluation]:
         return self._begun[target]
@@ -92,15 +93,20 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
 
     def begin(self, offer: Offer, evidence: Evidence) -> None:
         """Begin the test that was offered, unless it has begun."""
-        self._begun[offer.policy.target] = offer.policy, offer.test or evidence.new_test()
+        target = offer.policy.target
+        if offer.test is None:
+            if target in self._begun:
+                self._given_up.append(self._begun[target])
+            self._begun[target] = offer.policy, evidence.new_test()
 
     def end(self, target: int) -> None:
         """End the test of a target; what it was given of the delta is spent."""
         self._begun.pop(target, None)
 
     def clear(self) -> None:
-        """End all tests."""
+        """End all tests; what they were given of the delta is spent."""
         self._begun.clear()
+        self._given_up.clear()
 
     def certified(self, policy: Policy, evidence: Evidence) -> None:
         """
@@ -113,6 +119,20 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
             tested, test = self._begun.pop(policy.target)
             if tested.same_as(policy):
                 evidence.release(test)
+            else:
+                self._given_up.append((tested, test))
+
+    def settle(self, evidence: Evidence, certifies: Callable[[Policy], bool]) -> None:
+        """
+        Give the places of tests away that were given up, where the model knows better by now.
+
+        :param evidence: that all of them are part of.
+        :param certifies: whether a policy is certified by the model over the same evidence.
+        """
+        for each in tuple(self._given_up):
+            if certifies(each[0]):
+                evidence.release(each[1])
+                self._given_up.remove(each)
 
     def _offer(self, policy: Policy, test: BettingEvaluation | None, steps: float,
                nats: float) -> Offer:

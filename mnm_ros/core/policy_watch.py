@@ -18,17 +18,17 @@ from typing import Any
 
 from mnm_ros.core.detector import Detector
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.shares import share
 
 
 class PolicyWatch:
     """
     The detectors of the policies, which share two budgets of error.
 
-    Detector number ``i`` has ``1/(i (i + 1))`` of ``deletion``, and proof number ``i`` as much of
-    ``proofs``. Whatever comes and goes, the chance that any policy within the limit ever raises
-    the alarm is at most ``deletion``, and that any over the limit proves the contrary is at most
-    ``proofs``. A proof gets its number with its first episode, so that those withdrawn before
-    cost nothing.
+    Each detector has its ``share`` of ``deletion``, and each proof of ``proofs``. Whatever comes
+    and goes, the chance that any policy within the limit ever raises the alarm is at most
+    ``deletion``, and that any over the limit proves the contrary is at most ``proofs``. A proof
+    gets its number with its first episode, so that those withdrawn before cost nothing.
 
     :param limit: ``m``, in steps.
     :param horizon: of the policies.
@@ -72,7 +72,7 @@ class PolicyWatch:
     @property
     def unproven_targets(self) -> dict[int, float]:
         """Return the targets without a proof, and how much each still lacks, in nats."""
-        first = -math.log(self._proofs / ((self._begun + 1) * (self._begun + 2)))
+        first = -math.log(self._proofs * share(self._begun + 1))
         return {target: detector.proof[1] - detector.proof[0] if detector.proving else first
                 for target, detector in self.detectors.items() if not detector.proven}
 
@@ -124,11 +124,11 @@ class PolicyWatch:
         detector = self.detectors[target]
         if proving and not detector.proving:
             self._begun += 1
-            detector.begin_proof(self._proofs / (self._begun * (self._begun + 1)))
+            detector.begin_proof(self._proofs * share(self._begun))
         detector.record(length, failed)
         return detector.alarm
 
     def _new_detector(self) -> Detector:
         self._made += 1
         return Detector(
-            self._limit, self._horizon, self._deletion / (self._made * (self._made + 1)))
+            self._limit, self._horizon, self._deletion * share(self._made))

@@ -12,9 +12,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-import math
 
 from mnm_ros.core.arrays import Floats, Indices
 from mnm_ros.core.counts import Pair
@@ -29,13 +28,16 @@ GROWTH = 1.25
 AHEAD = 10
 """So often planning goes on as if the samples had been made, before they are."""
 
-EVEN = 0.4
-"""This fraction of what it takes to see what follows with ``1/L`` is sampled everywhere first.
+EVEN = 0.5
+"""This fraction of what it takes to see what follows often enough is sampled everywhere first.
 
-Or with ``LIKELY``, if that is more: with a large radius, few pairs are so near home.
+Often enough is one time in as many as there are steps left of the radius, but no less often than
+``LIKELY`` and no more often than ``LIKELIEST``: there is more than one pair on the way.
 """
 
 LIKELY = 0.17
+
+LIKELIEST = 0.4
 
 RELEVANT = 0.5
 """Pairs with at least this fraction of the largest gain per sample get more samples."""
@@ -65,16 +67,18 @@ class Requirement:
         """How far all else is from being ruled out, as the last plans had it: 1 is enough."""
         return min((steps / self._radius for steps in self._last.values()), default=_UNPLANNED)
 
-    def samples(self, model: Model, others: Sequence[int]) -> dict[Pair, int]:
+    def samples(self, model: Model, others: Sequence[int],
+                distances: Mapping[int, float]) -> dict[Pair, int]:
         """
         Return how often which pairs should have been executed before the next plan.
 
         :param model: of the states that are known or are to become known, all sampled.
         :param others: states met that are to be ruled out, beside any that was never seen.
+        :param distances: by state of the model the steps from home by the counts.
         :returns: Empty if all of them are ruled out.
         """
         self.open_targets = []
-        even = self._even(model)
+        even = self._even(model, [distances[state] for state in model.states])
         if even:
             return even
         met = [state for state in others if model.hits(state).any()]
@@ -102,13 +106,15 @@ class Requirement:
                 break
         return wanted
 
-    def _even(self, model: Model) -> dict[Pair, int]:
+    def _even(self, model: Model, distances: Sequence[float]) -> dict[Pair, int]:
         """Return what lacks to a number of samples that no pair can do without, or nearly so."""
         if self._radius < 2:
             return {}
-        executions = math.ceil(EVEN * self._planner.budget(len(model.states) + 1)
-                               / -math.log1p(-max(LIKELY, 1 / self._radius)))
-        return {model.pair(row): executions
+        left = np.maximum(1.0, self._radius - np.array(distances))
+        chances = np.clip(1 / left, max(LIKELY, 1 / self._radius), LIKELIEST)
+        executions = np.ceil(EVEN * self._planner.budget(len(model.states) + 1)
+                             / -np.log1p(-chances)).repeat(model.actions)
+        return {model.pair(row): int(executions[row])
                 for row in np.flatnonzero(model.visits < executions).tolist()}
 
 

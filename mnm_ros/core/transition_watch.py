@@ -18,6 +18,7 @@ from typing import Any
 from mnm_ros.core.activity import Evidence
 from mnm_ros.core.counts import Pair
 from mnm_ros.core.policy import Policy
+from mnm_ros.core.shares import MANY, share
 from mnm_ros.core.transition_detector import TransitionDetector
 
 _FOLLOW_UPS = 3
@@ -29,9 +30,9 @@ class TransitionWatch:
     The detectors of the pairs executed so far.
 
     Which pair gets detector number ``j`` depends on chance, but not on its own transitions, as
-    there are none before it; after an alarm a pair begins anew, with another number. So with
-    ``delta/(j (j + 1))`` for number ``j``, the chance of any alarm without a change is at most
-    ``delta``.
+    there are none before it; after an alarm a pair begins anew, with another number. So with the
+    ``share`` of its number in ``delta`` for each, the chance of any alarm without a change is at
+    most ``delta``.
 
     Memory: a pair that has always done the same takes some hundred bytes; one with three next
     states 4 to 8 KB, and one with sixteen, the most that are told apart, 7 to 18 KB, growing with
@@ -156,7 +157,7 @@ class TransitionWatch:
 
     def _new_detector(self) -> TransitionDetector:
         self._made += 1
-        return TransitionDetector(self._delta / (self._made * (self._made + 1)))
+        return TransitionDetector(self._delta * share(self._made, MANY))
 
 
 def _actions(policy: Policy, state: int) -> set[int]:

@@ -15,24 +15,24 @@ Rediscovery and watching take turns, some quanta of the one and an attempt of th
 length of time without a change, the chance of any wrong decision is at most the round's
 delta ``delta_r``. The parts of it, in ``SHARES``, are for
 
-- *Deletion.* A policy's ``Detector`` raises the alarm. The delta of number ``i`` of the round is
-  ``1/(i (i + 1))`` of the part.
-- *Addition.* Rediscovery number ``j`` is a base run with delta ``1/(j (j + 1))`` of half of the
-  part: what it certifies is added at once. What its ``lower_bound`` says is over the limit is
-  deleted, by the same delta. The other half is for *renewals*: when a pair raises the alarm while
-  no change is open, and when a rediscovery is begun while one is, the run under way begins to
-  certify by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for
-  renewal number ``k``. Transitions and attempts after a moment that the past decides are as
-  independent as all others, so that renewal ``k`` is wrong with no more than its delta, given the
-  past, and the sum over all is the part, whatever is noticed and how often. A late rediscovery has
-  a tiny delta; this is why it does not make what has just changed dear.
+- *Deletion.* A policy's ``Detector`` raises the alarm. Each of the round has its ``share`` of the
+  part for its delta.
+- *Addition.* Each rediscovery is a base run with its ``share`` of half of the part: what it
+  certifies is added at once. What its ``lower_bound`` says is over the limit is deleted, by the
+  same delta. The other half is for *renewals*: when a pair raises the alarm while no change is
+  open, and when a rediscovery is begun while one is, the run under way begins to certify by what
+  it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal number
+  ``k``. Transitions and attempts after a moment that the past decides are as independent as all
+  others, so that renewal ``k`` is wrong with no more than its delta, given the past, and the sum
+  over all is the part, whatever is noticed and how often. A late rediscovery has a tiny delta;
+  this is why it does not make what has just changed dear.
 - *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,
   whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
   that refutes grows with the number of rediscoveries, so that the sum over all is the part.
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
   change is noticed, and the run under way forgets that pair alone.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
-  relearnt. Proof number ``i`` of the round is wrong with ``1/(i (i + 1))`` of the part. Whenever
+  relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever
   something is noticed, all proofs are withdrawn.
 
 A rediscovery takes the watched policies as known, and samples every known state anew, and so finds
@@ -56,6 +56,7 @@ from mnm_ros.core.policy import over_own_targets, Policy
 from mnm_ros.core.policy_watch import PolicyWatch
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.relearning import Relearning
+from mnm_ros.core.shares import share
 from mnm_ros.core.step_limit import StepLimit
 from mnm_ros.core.transition_watch import TransitionWatch
 from mnm_ros.core.turns import Turns
@@ -233,8 +234,7 @@ class WatchPhase(CheckingPhase):
     def _rediscover_again(self) -> None:
         self._rediscoveries += 1
         number = self._rediscoveries
-        problem = replace(
-            self._round.problem, delta=self._delta['addition'] / (2 * number * (number + 1)))
+        problem = replace(self._round.problem, delta=self._delta['addition'] / 2 * share(number))
         self.base = self._round.new_base(problem, self.policies)
         if self._round.log.open:
             self._renew()

@@ -17,6 +17,7 @@ from itertools import product
 import math
 
 from mnm_ros.core.detector import Detector
+from mnm_ros.core.shares import share
 import pytest
 
 LIMIT, HORIZON = 6.0, 20
@@ -66,8 +67,9 @@ def test_at_the_limit_the_capital_is_expected_to_stay_below_one(proving: bool) -
         expected = sum(capital(episodes, proving) for episodes in product(
             (2, 10), repeat=number)) / 2 ** number
         assert expected == pytest.approx(1) if proving else 0 < expected < 1
-        # The weights 1/(2 n (n + 1)) of the bets begun so far sum up to less than a half.
-        assert proving or expected == pytest.approx(0.5 * (1 - 1 / (number + 1)))
+        # The weights of the bets begun so far sum up to less than a half.
+        assert proving or expected == pytest.approx(
+            sum(map(share, range(1, number + 1))) / 2)
 
 
 def test_whatever_tells_of_a_change_begins_a_bet_with_its_own_weight() -> None:

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mnm_ros.core.disco import Disco, DiscoPhase
 from mnm_ros.core.model import Model
@@ -152,8 +152,9 @@ def test_what_is_ruled_out_is_planned_for_again_only_for_a_reason(
     run = disco()
     require, ruled_out = run._requirement.samples, []
 
-    def samples(model: Model, others: Sequence[int]) -> dict[tuple[int, int], int]:
-        wanted = require(model, others)
+    def samples(model: Model, others: Sequence[int],
+                distances: Mapping[int, float]) -> dict[tuple[int, int], int]:
+        wanted = require(model, others, distances)
         if not wanted:
             ruled_out.append(run._all_but(model.states))
         return wanted

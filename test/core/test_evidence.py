@@ -20,6 +20,7 @@ from mnm_ros.core.evidence import Evidence
 from mnm_ros.core.parts import BASES, EVALUATIONS
 from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem
+from mnm_ros.core.shares import MANY, share
 import numpy as np
 import pytest
 
@@ -30,8 +31,8 @@ def test_half_is_for_the_model_and_half_for_all_tests_together() -> None:
     evidence = Evidence(PROBLEM, horizon=20, delta=0.08)
     evidence.sets.add(0, 0, 1)
     evidence.sets.add(0, 0, 1)
-    _, radius = evidence.sets.ball(0, 0)    # of the first pair, so half of the half
-    assert radius == pytest.approx(math.log(2 / 0.04) - math.log(3 / 4))
+    _, radius = evidence.sets.ball(0, 0)    # of the first pair
+    assert radius == pytest.approx(-math.log(share(1, MANY) * 0.04) - math.log(3 / 4))
     spent = 0.0
     for number in range(1, 40):
         told, (_, nats) = evidence.nats, evidence.new_test().evidence

@@ -78,7 +78,7 @@ def test_the_story_of_a_change() -> None:
     assert list(dict.fromkeys(aims)) == ['first hypothesis', 'check', 'relearning']
     assert {activity.doing for activity in heard} == {'sampling', 'testing', 'watching'}
     assert {test.kind for activity in heard for test in activity.tests} >= {
-        'policy', 'certificate', 'detector', 'proof', 'rediscovery'}
+        'policy', 'detector', 'proof', 'rediscovery'}
     for activity in heard:
         if activity.progress:
             low, expected = activity.progress.low, activity.progress.expected
@@ -102,6 +102,13 @@ def test_the_story_of_a_change() -> None:
     for state in exploration.hypothesis.targets:
         assert {(state, action, after) for action, after, _ in exploration.successors(state)} == {
             row for row in now if row[0] == state and row[1] != RESET}
+
+
+def test_what_a_certificate_lacks_is_told() -> None:
+    exploration, told = explorer(load('shortcut'), epsilon=0.5), []
+    for _ in steps(exploration, 3000, scenario=load('shortcut')):
+        told += [test for test in exploration.activity().tests if test.kind == 'certificate']
+    assert any(0.1 < test.share < 1 and test.action is None for test in told)
 
 
 def test_what_speaks_against_a_transition_is_told() -> None:

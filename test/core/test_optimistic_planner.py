@@ -22,6 +22,7 @@ from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import _seers, OptimisticPlanner
 from mnm_ros.core.plausible import budget, LEVELS, room
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.shares import MANY, share
 from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
 import pytest
@@ -66,11 +67,12 @@ class Reference:
 
     def __init__(self, made: RandomModel, target: int | None, radius: float = RADIUS) -> None:
         self.made, self.target = made, target
-        states, rank = range(made.known), made.known + 1
+        states = range(made.known)
         self.saw = {(s, a) for s in states for a in range(made.actions)
                     if target in made.counts.next_states(s, a)}
-        self.weight = min(0.25, min(10.0, radius / 8) / made.known)
-        self.budget = (math.log(rank * (rank - 1) / DELTA) - made.known * math.log(1 - self.weight)
+        self.weight = min(0.25, min(5.5, radius / 8) / made.known)
+        self.budget = (-math.log(share(made.known, MANY) * DELTA)
+                       - made.known * math.log(1 - self.weight)
                        + len({state for state, _ in self.saw}) * math.log(4))
 
     def through(self, state: int, action: int, spent: float, ahead: Callable[[int], float],

@@ -129,6 +129,39 @@ def test_what_other_evidence_has_certified_frees_no_place() -> None:
     assert not begun.tests and begun.evidence.nats == before
 
 
+@pytest.mark.parametrize('certified_first', [False, True])
+def test_a_test_that_was_given_up_leaves_its_place_once_the_model_certifies_its_policy(
+        certified_first: bool) -> None:
+    """Whether another policy has been certified meanwhile, or is under test."""
+    begun, asked = Begun(400), []
+    first, second = begun.evidence.nats, Evidence(PROBLEM, HORIZON, 0.06)
+    if certified_first:
+        begun.tests.certified(to(1, 1), begun.evidence)
+    else:
+        begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.model, begun.evidence),
+                          begun.evidence)
+    before = begun.evidence.nats
+
+    def certifies(policy: Policy) -> bool:
+        asked.append(policy)
+        return len(asked) > 1
+
+    begun.tests.settle(begun.evidence, certifies)
+    assert begun.evidence.nats == before
+    begun.tests.settle(begun.evidence, certifies)
+    assert begun.evidence.nats == second.nats < first    # the first place
+    begun.tests.settle(begun.evidence, certifies)
+    assert asked == [to(0, 0)] * 2
+
+
+def test_a_test_that_has_told_of_a_bad_policy_keeps_its_place() -> None:
+    begun = Begun()
+    begun.tests.end(TARGET)
+    begun.tests.settle(begun.evidence, lambda policy: True)
+    begun.tests.clear()
+    assert begun.evidence.nats > Evidence(PROBLEM, HORIZON, 0.06).nats
+
+
 def test_all_end_at_once() -> None:
     begun = Begun()
     begun.tests.clear()

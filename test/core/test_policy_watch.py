@@ -16,6 +16,7 @@ import math
 
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.policy_watch import PolicyWatch
+from mnm_ros.core.shares import share
 import pytest
 from scripted import policy
 
@@ -27,7 +28,7 @@ def watch(*targets: int) -> PolicyWatch:
 
 
 def nats(budget: float, number: int) -> float:
-    return math.log(number * (number + 1) / budget)
+    return -math.log(share(number) * budget)
 
 
 def test_each_detector_and_each_proof_has_its_part_of_a_budget() -> None:
@@ -71,7 +72,9 @@ def test_the_policy_that_fails_has_most_evidence_until_it_raises_the_alarm() -> 
         assert not watched.record(5, 1, False, proving=False)
         assert watched.most_evidence == (
             watched.detectors[3].evidence, watched.detectors[3].threshold, 3)
-    assert 3 < episodes < 30
+    # The threshold, and the price of one of seven bets, in the nats of an episode of 1 + 7 steps.
+    nats = watched.detectors[3].threshold + math.log(7 * 2 / share(1))
+    assert 3 < episodes <= 1 + nats / math.log1p(0.95 / LIMIT * (1 + 7 - LIMIT))
     soon, told = watch(3), 1
     soon.notice()    # somebody has told of a change
     while not soon.record(3, 1, True, proving=False):

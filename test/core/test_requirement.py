@@ -18,7 +18,7 @@ from mnm_ros.core.counts import Counts
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.problem import Problem
-from mnm_ros.core.requirement import _worth, AHEAD, EVEN, GROWTH, Requirement
+from mnm_ros.core.requirement import _worth, AHEAD, EVEN, GROWTH, LIKELY, Requirement
 from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
 import pytest
@@ -41,7 +41,8 @@ class World:
         self.requirement = Requirement(Problem(2, radius, 1.0, 0.1), self.planner)
 
     def samples(self, others: tuple[int, ...]) -> dict[tuple[int, int], int]:
-        return self.requirement.samples(Model.of(self.rows, (0, 1)), others)
+        return self.requirement.samples(
+            Model.of(self.rows, (0, 1)), others, {0: 0.0, 1: 1.0})
 
     def execute(self, wanted: dict[tuple[int, int], int]) -> None:
         for (state, action), executions in wanted.items():
@@ -64,11 +65,13 @@ class World:
 
 
 def test_first_it_asks_for_what_no_pair_can_do_without() -> None:
-    world = World(4.0, 0.0)
-    least = math.ceil(EVEN * world.planner.budget(3) / -math.log1p(-1 / 4.0))
-    wanted = world.samples(())
-    assert set(wanted) == {(0, 0), (0, 1), (1, 0), (1, 1)}
-    assert all(abs(executions - least) <= 1 for executions in wanted.values())
+    """Less of it where less is left of the radius."""
+    for radius, chances in ((4.0, (1 / 4, 1 / 3)), (2.0, (0.4, 0.4)), (20.0, (LIKELY, LIKELY))):
+        world = World(radius, 0.0)
+        least = [math.ceil(EVEN * world.planner.budget(3) / -math.log1p(-chance))
+                 for chance in chances]
+        assert world.samples(()) == {(state, action): least[state]
+                                     for state in (0, 1) for action in (0, 1)}
 
 
 @pytest.mark.parametrize('radius', [1.5, 3.0, 5.0])

@@ -21,6 +21,7 @@ from binomial import binomial_tail
 from mnm_ros.core import transition_detector
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.shares import MANY, share
 from mnm_ros.core.transition_detector import TransitionDetector
 from mnm_ros.core.transition_watch import TransitionWatch
 import numpy as np
@@ -274,7 +275,7 @@ def test_each_pair_and_each_new_beginning_has_its_part_of_the_delta() -> None:
     for state in range(3):
         for _ in range(200):
             watch.record(state, 0, 7)
-    parts = [pytest.approx(math.log(n * (n + 1) / 0.06)) for n in range(1, 6)]
+    parts = [pytest.approx(-math.log(share(n, MANY) * 0.06)) for n in range(1, 6)]
     assert thresholds() == parts[:3]
     while not watch.record(1, 0, 8):
         pass

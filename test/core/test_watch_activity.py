@@ -55,7 +55,7 @@ def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None
     """For it only as long as it has something to prove, and all of it in figures, too."""
     detectors = {3: Detector(LIMIT, HORIZON, 1e-3), 5: Detector(LIMIT, HORIZON, 1e-4)}
     pair, under_way = Evidence('transition', 3, 1, 1.0, 9.0), Rediscovery(2, 30, 99)
-    for _ in range(3):
+    for _ in range(5):
         detectors[5].record(HORIZON, True)
     against = round(detectors[5].evidence, 1)
     assert against > 0

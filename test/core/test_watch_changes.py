@@ -21,6 +21,7 @@ from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.shares import share
 from mnm_ros.core.step_limit import StepLimit
 from mnm_ros.core.watch_phase import SHARES, WatchPhase
 import numpy as np
@@ -224,7 +225,8 @@ def test_runs_and_renewals_share_the_budget_of_additions() -> None:
     assert checking.base.renewals == [pytest.approx(part / 12)]
     deltas = [*script.deltas, *(delta for base in script.runs for delta in base.renewals)]
     assert 60 < len(deltas) and sum(deltas) < part
-    assert script.deltas[-1] < part / 7000
+    assert script.deltas[-1] == pytest.approx(part / 2 * share(len(script.deltas)))
+    assert script.deltas[-1] < part / 1000
 
 
 def test_one_surprise_makes_the_phase_ask_for_more() -> None:

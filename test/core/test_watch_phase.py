@@ -21,6 +21,7 @@ from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.detector import Detector
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.shares import share
 from mnm_ros.core.watch_phase import WatchPhase
 import numpy as np
 import pytest
@@ -66,8 +67,9 @@ def test_a_long_good_past_hardly_delays_the_alarm(past: int) -> None:
     while not detector.alarm:
         detector.record(HORIZON, True)
         failures += 1
-    # (log(1e4) + 2 log(past) + the price of five bets) over 0.93 nats per failure.
-    assert failures <= 14 + 2.2 * np.log(past + 1)
+    # The threshold, and the price of one of seven bets, begun last, over 0.93 nats per failure.
+    nats = np.log(1e4 * 7 * 2) - np.log(share(past + 1))
+    assert failures <= 1 + nats / 0.93
 
 
 def test_a_policy_is_proven_by_attempts_that_go_well_and_never_by_bad_ones() -> None:

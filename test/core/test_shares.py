@@ -1,0 +1,33 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+import math
+
+from mnm_ros.core.shares import MANY, share
+import pytest
+
+
+@pytest.mark.parametrize('even', [1, MANY])
+def test_all_shares_together_are_the_whole_and_no_more(even: int) -> None:
+    """What is left after ``n`` falls like ``1/sqrt(n)``."""
+    total = 0.0
+    for number in range(1, 1_000_001):
+        total += share(number, even)
+        if number in (1, 10, 1000, 1_000_000):
+            left = math.sqrt((1 + even) / (number + 1 + even))
+            assert 1 - total == pytest.approx(left, rel=1e-6)
+    assert total < 1
+
+
+def test_shares_fall_and_late_ones_are_not_small() -> None:
+    for even, first, last in ((1, 0.18, 1 / 9000), (MANY, 0.04, 1 / 4000)):
+        shares = [share(number, even) for number in range(1, 331)]
+        assert shares == sorted(shares, reverse=True)
+        assert shares[0] > first and shares[-1] > last
