@@ -33,7 +33,7 @@ from mnm_ros.core.exploration import Phase
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
-REPORT_S = 3.0     # in which the next report of the explorer arrives, once a second
+REPORT_S = 10.0    # in which the next report arrives, one a second; later on a busy machine
 
 
 GRACE_S = (5.0, 2.0)          # after SIGINT, and after SIGTERM

@@ -82,8 +82,13 @@ class Requirement:
         if even:
             return even
         met = [state for state in others if model.hits(state).any()]
-        far = met and self._planner.plan_for_any(model, met).steps > self._radius
-        targets: list[int | None] = [None, *(() if far else met)]
+        if met:
+            # This grants no less to what was never seen than a plan for that alone.
+            outlook = self._planner.plan_for_any(model, met)
+            if outlook.steps > self._radius:
+                self._last = {None: outlook.steps}
+                return {}
+        targets: list[int | None] = [None, *met]
         wanted: dict[Pair, int] = {}
         plans = 0
         for target in sorted(targets, key=lambda state: self._last.get(state, 0.0)):

@@ -266,7 +266,7 @@ def test_it_does_not_matter_where_it_begins(seed: int, target: int | None) -> No
 def test_whoever_is_ruled_out_with_others_at_once_is_ruled_out_alone(seed: int) -> None:
     made = RandomModel(seed, most=2.0)
     planner = new_planner()
-    alone = {target: planner.plan(made.model, target).steps for target in (TARGET, OUTSIDE)}
+    alone = {target: planner.plan(made.model, target).steps for target in (TARGET, OUTSIDE, None)}
     together = planner.plan_for_any(made.model, (TARGET, OUTSIDE)).steps
     assert together <= min(alone.values()) * (1 + 1e-6)
     for target in (TARGET, 12345):    # one that nothing leads to as well

@@ -91,6 +91,18 @@ def test_it_asks_until_the_others_are_ruled_out_too() -> None:
     assert sum(map(sum, visits(both))) > sum(map(sum, visits(alone)))
 
 
+def test_whatever_is_ruled_out_with_all_met_needs_no_plan_of_its_own(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(3.0, 0.02)
+    world.sample((FAR,))
+    asked: list[int | None] = []
+    plan = world.planner.plan
+    monkeypatch.setattr(world.planner, 'plan', lambda model, target: (
+        asked.append(target), plan(model, target))[1])
+    assert world.samples((FAR,)) == {} and not asked and world.requirement.ruled_out > 1
+    assert world.samples(()) == {} and asked == [None]
+
+
 def visits(world: World) -> list[list[int]]:
     return [world.counts.visits_of_all(state, 2) for state in (0, 1)]
 
