@@ -28,7 +28,7 @@ GROWTH = 1.25
 AHEAD = 10
 """So often planning goes on as if the samples had been made, before they are."""
 
-EVEN = 0.5
+EVEN, LIKELIEST = 0.5, 0.4
 """This fraction of what it takes to see what follows often enough is sampled everywhere first.
 
 Often enough is one time in as many as there are steps left of the radius, but no less often than
@@ -37,7 +37,10 @@ Often enough is one time in as many as there are steps left of the radius, but n
 
 LIKELY = 0.17
 
-LIKELIEST = 0.4
+DEAR = 100
+"""With more states the other values are used: plans take long, and hardly save any samples."""
+
+EVEN_IF_DEAR, LIKELIEST_IF_DEAR = 0.65, 0.25
 
 RELEVANT = 0.5
 """Pairs with at least this fraction of the largest gain per sample get more samples."""
@@ -82,12 +85,8 @@ class Requirement:
         if even:
             return even
         met = [state for state in others if model.hits(state).any()]
-        if met:
-            # This grants no less to what was never seen than a plan for that alone.
-            outlook = self._planner.plan_for_any(model, met)
-            if outlook.steps > self._radius:
-                self._last = {None: outlook.steps}
-                return {}
+        if met and self._all_are_far(model, met):
+            return {}
         targets: list[int | None] = [None, *met]
         wanted: dict[Pair, int] = {}
         plans = 0
@@ -111,13 +110,22 @@ class Requirement:
                 break
         return wanted
 
+    def _all_are_far(self, model: Model, met: Sequence[int]) -> bool:
+        """Return whether one plan rules all out; it grants no less to what was never seen."""
+        steps = self._planner.plan_for_any(model, met).steps
+        if steps > self._radius:
+            self._last = {None: steps}
+        return steps > self._radius
+
     def _even(self, model: Model, distances: Sequence[float]) -> dict[Pair, int]:
         """Return what lacks to a number of samples that no pair can do without, or nearly so."""
         if self._radius < 2:
             return {}
+        even, likeliest = ((EVEN, LIKELIEST) if len(distances) <= DEAR
+                           else (EVEN_IF_DEAR, LIKELIEST_IF_DEAR))
         left = np.maximum(1.0, self._radius - np.array(distances))
-        chances = np.clip(1 / left, max(LIKELY, 1 / self._radius), LIKELIEST)
-        executions = np.ceil(EVEN * self._planner.budget(len(model.states) + 1)
+        chances = np.clip(1 / left, max(LIKELY, 1 / self._radius), likeliest)
+        executions = np.ceil(even * self._planner.budget(len(model.states) + 1)
                              / -np.log1p(-chances)).repeat(model.actions)
         return {model.pair(row): int(executions[row])
                 for row in np.flatnonzero(model.visits < executions).tolist()}

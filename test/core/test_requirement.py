@@ -18,7 +18,7 @@ from mnm_ros.core.counts import Counts
 from mnm_ros.core.model import Model
 from mnm_ros.core.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.problem import Problem
-from mnm_ros.core.requirement import _worth, AHEAD, EVEN, GROWTH, LIKELY, Requirement
+from mnm_ros.core.requirement import _worth, AHEAD, EVEN, EVEN_IF_DEAR, GROWTH, LIKELY, Requirement
 from mnm_ros.core.transition_rows import TransitionRows
 import numpy as np
 import pytest
@@ -64,11 +64,16 @@ class World:
         raise AssertionError('it asks for ever more')
 
 
-def test_first_it_asks_for_what_no_pair_can_do_without() -> None:
+@pytest.mark.parametrize('dear', [False, True])
+def test_first_it_asks_for_what_no_pair_can_do_without(
+        dear: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Less of it where less is left of the radius."""
-    for radius, chances in ((4.0, (1 / 4, 1 / 3)), (2.0, (0.4, 0.4)), (20.0, (LIKELY, LIKELY))):
+    even, most = (EVEN_IF_DEAR, 0.25) if dear else (EVEN, 0.4)
+    monkeypatch.setattr('mnm_ros.core.requirement.DEAR', 1 if dear else 2)
+    for radius, chances in ((4.0, (1 / 4, min(most, 1 / 3))), (2.0, (most, most)),
+                            (20.0, (LIKELY, LIKELY))):
         world = World(radius, 0.0)
-        least = [math.ceil(EVEN * world.planner.budget(3) / -math.log1p(-chance))
+        least = [math.ceil(even * world.planner.budget(3) / -math.log1p(-chance))
                  for chance in chances]
         assert world.samples(()) == {(state, action): least[state]
                                      for state in (0, 1) for action in (0, 1)}
