@@ -133,6 +133,7 @@ def test_machines_get_a_whole_object_in_a_line() -> None:
     assert (said['phase'], said['hypothesis'], said['known'], said['beyond']) == (
         'checking/evaluation', [2, 1], [0, 1], [4])
     building = json.loads(as_json.line(BUILDING))
+    assert (building['doing'], building['target'], building['action']) == ('testing', 7, None)
     assert building['candidates'] == [5, 6] and building['progress']['expected'] == 2838
     assert building['tests'][0]['kind'] == 'policy' and '\n' not in as_json.line(BUILDING)
     nothing = json.loads(as_json.line(Snapshot()))
