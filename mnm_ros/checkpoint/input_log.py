@@ -36,6 +36,7 @@ import os
 from pathlib import Path
 import sqlite3
 import sys
+import time
 from typing import Any
 import zlib
 
@@ -58,6 +59,7 @@ Entry = tuple[Input, int, int]
 """Kind, state and action of an input."""
 
 
+_MOVE = 5.0    # s, after which the write-ahead log is moved to the file
 _LOOK = 500    # inputs replayed from one look to the next whether to go on
 
 
@@ -98,6 +100,7 @@ class InputLog:
         self._database = sqlite3.connect(path, check_same_thread=False)
         self._database.execute('PRAGMA journal_mode = WAL')
         self._database.execute('PRAGMA synchronous = FULL')
+        self._moved = time.monotonic()
 
     @classmethod
     def create(cls, path: Path, identity: Mapping[str, Any], point: Mapping[str, Any] | None,
@@ -155,6 +158,10 @@ class InputLog:
             self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?, ?)', rows)
             self._database.executemany('INSERT INTO robots VALUES (?, ?)', named)
         self._number, self._chain = number, chain
+        if time.monotonic() >= self._moved + _MOVE:
+            # A slow robot would have minutes of work in the write-ahead log alone.
+            self._database.execute('PRAGMA wal_checkpoint(PASSIVE)')
+            self._moved = time.monotonic()
 
     def close(self) -> None:
         """Close the file."""

@@ -26,13 +26,13 @@ class Detector:
     """
     Notices at any time that the ``tau`` of a policy has risen above ``limit``.
 
-    For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the
-    sum of bets on ``E[X] > m`` begun at different times: with episode ``n``, with half of its
+    For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the sum
+    of bets on ``E[X] > m`` begun at different times: with episode ``n``, with half of its
     ``share`` as the weight, and at notice ``k`` of a change, with ``1/(2 k (k + 1))``. With the
     weights not spent yet it is a nonnegative supermartingale while ``tau <= m`` and starts at 1,
     so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville). A long good past
     costs the bets begun late nothing: a policy that stops working is noticed after about
-    ``(log(1/delta) + 1.5 log(n)) / 0.93`` failures, sooner if something else has told of the
+    ``(log(1/delta) + 3 + 1.5 log(n)) / 0.93`` failures, sooner if something else has told of the
     change.
 
     It also bets the other way, to prove that the policy has worked since the proof was begun.

@@ -117,7 +117,8 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         """
         if policy.target in self._begun:
             tested, test = self._begun.pop(policy.target)
-            if tested.same_as(policy):
+            # With the same moves over more states, an attempt may go on where this one ends.
+            if tested.states == policy.states and tested.same_as(policy):
                 evidence.release(test)
             else:
                 self._given_up.append((tested, test))

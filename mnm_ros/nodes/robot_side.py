@@ -193,6 +193,10 @@ class RobotSide(Node):
                 # It was ordered for the state before the way home. RESET is right in any state.
                 self.report(home)
                 return
+        if self._reports and seq != self._server.last:
+            self._send_reports()    # the same, while the report waits for the response to go first
+            if action != RESET:
+                return
         order = self._server.receive(seq, action)
         if order is Order.REPEAT:
             self.send_state(*self._server.stored())

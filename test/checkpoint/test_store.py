@@ -30,11 +30,12 @@ from kept_explorations import (
     SETTINGS,
     truncate,
 )
-from mnm_ros.checkpoint import pace
+from mnm_ros.checkpoint import input_log, pace
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
@@ -168,3 +169,18 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
     files = [tmp_path / 'made', *(tmp_path / 'made').iterdir()]
     assert len(files) >= 4
     assert [path.name for path in files if path.stat().st_mode & 0o077] == []
+
+
+def test_what_a_slow_robot_does_is_soon_in_the_file_itself(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in the write-ahead log alone, which a copy may lack, and which may be damaged."""
+    for seconds, kept in ((3600.0, 0), (0.0, 3)):
+        monkeypatch.setattr(input_log, '_MOVE', seconds)
+        path = tmp_path / f'{kept}.sqlite'
+        log = input_log.InputLog.create(path, IDENTITY, None)
+        for _ in range(3):
+            log.append([(Input.OBSERVED, 0, RESET)])
+        copy = tmp_path / f'copy_{kept}.sqlite'
+        copy.write_bytes(path.read_bytes())
+        assert len(input_log.Saved(copy, IDENTITY).inputs) == kept
+        log.close()

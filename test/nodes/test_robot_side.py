@@ -130,6 +130,20 @@ def test_an_order_after_a_way_home_that_nobody_was_told_of(
     peer.wait_for(lambda: robot.begun == [-1, 0], 'the next order')
 
 
+def test_an_order_that_overtakes_the_report_of_having_come_home(
+        peer: Peer, robot: SlowRobot, talk) -> None:
+    """The report waits for the response; a step from home would count for where it was before."""
+    _, heard = talk
+    robot.place = 0
+    assert robot._on_return_home(Trigger.Request(), Trigger.Response()).success
+    robot._receive(9, 0)    # before the timer
+    assert robot.begun == [-1]
+    peer.wait_for(lambda: heard, 'the report')
+    assert list(heard[0].data) == [-1, 0]
+    robot._receive(10, 0)
+    assert robot.begun == [-1, 0]
+
+
 def test_not_home_while_executing(peer: Peer, robot: SlowRobot, talk) -> None:
     send, _ = talk
     send(1, 0)

@@ -20,7 +20,7 @@ from mnm_ros import __version__
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.recollection import Recollection
 from mnm_ros.nodes.common.spin import ending
@@ -63,7 +63,7 @@ class Checkpointing:
             self._settings = settings_by_name(asked)
         except ValueError as error:
             raise ParameterError(str(error)) from None
-        self.identity = {'version': __version__, **asked}
+        self.identity = {'version': f'{__version__}, algorithm {ALGORITHM}', **asked}
         self._recollection = self._recall(parameters['warm_start'], parameters['checkpoint_dir'])
         self._seed: int = parameters['seed']
         self._store: Store | None = None

@@ -13,6 +13,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import math
+import time
 from typing import Protocol
 
 from mnm_ros.checkpoint.input_log import Refused
@@ -60,6 +62,7 @@ class Services:
     def __init__(self, node: Node, session: Operated) -> None:
         self._node = node
         self._session = session
+        self._looked = -math.inf
         self._services = (
             node.create_service(SetBool, 'explore', self._on_explore),
             node.create_service(Trigger, 'recover', self._on_recover),
@@ -121,7 +124,10 @@ class Services:
             ends.append(error)
 
         try:
-            self._session.load(end, _PATIENCE)
+            # A burst of calls may not hold up the heartbeat one after the other.
+            patient = time.monotonic() > self._looked + _PATIENCE
+            self._session.load(end, _PATIENCE if patient else 0.0)
+            self._looked = time.monotonic()
         except Refused as error:
             ends.append(error)
         if not ends:
