@@ -24,7 +24,7 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
   it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal number
   ``k``. Transitions and attempts after a moment that the past decides are as independent as all
   others, so that renewal ``k`` is wrong with no more than its delta, given the past, and the sum
-  over all is the part, whatever is noticed and how often. A late rediscovery has a tiny delta;
+  over all is the part, whatever is noticed and how often. A late rediscovery has a small delta;
   this is why it does not make what has just changed dear.
 - *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,
   whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
@@ -32,8 +32,8 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
   change is noticed, and the run under way forgets that pair alone.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
-  relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever
-  something is noticed, all proofs are withdrawn.
+  relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
+  noticed, all proofs are withdrawn.
 
 A rediscovery takes the watched policies as known, and samples every known state anew, and so finds
 new states and ways. It learns from its own steps and from those of the attempts made meanwhile.
@@ -233,8 +233,8 @@ class WatchPhase(CheckingPhase):
 
     def _rediscover_again(self) -> None:
         self._rediscoveries += 1
-        number = self._rediscoveries
-        problem = replace(self._round.problem, delta=self._delta['addition'] / 2 * share(number))
+        problem = replace(
+            self._round.problem, delta=self._delta['addition'] / 2 * share(self._rediscoveries))
         self.base = self._round.new_base(problem, self.policies)
         if self._round.log.open:
             self._renew()
