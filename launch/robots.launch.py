@@ -27,10 +27,11 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from mnm_ros.launching import declared, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
+from mnm_ros.launching import absolute, declared, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
 
 FOLDER = Path(__file__).parent
 EACH = ('explore.launch.py', 'robot.launch.py')
+KEPT = {'global_params', 'ros_namespace', 'ros_remaps', 'sigkill_timeout', 'sigterm_timeout'}
 
 ARGUMENTS = {
     'robots': ('robot_1 robot_2', 'The namespaces, separated by spaces; each gets an '
@@ -70,12 +71,19 @@ def _robots(context: LaunchContext) -> list[Action]:
     if argument['each'] == 'robot.launch.py':
         passed_on |= {'clock': 'false', 'real_time_factor': '1.0'}    # each has its own time
     return [_robot(argument['each'], {
-        **passed_on, 'namespace': name, 'dashboard_port': str(port + index)})
+        **passed_on, 'namespace': absolute(context, name), 'dashboard_port': str(port + index)})
         for index, name in enumerate(names)]
 
 
 def _robot(launch_file: str, passed_on: dict[str, str]) -> Action:
     """Launch one robot, with arguments that the others do not see."""
     source = PythonLaunchDescriptionSource(str(FOLDER / launch_file))
-    return GroupAction(scoped=True, forwarding=False, actions=[
+    return GroupAction([
+        OpaqueFunction(function=_forget),
         IncludeLaunchDescription(source, launch_arguments=passed_on.items())])
+
+
+def _forget(context: LaunchContext) -> None:
+    """Keep, in this group, only what launch and launch_ros themselves have for all nodes."""
+    for name in {*context.launch_configurations} - KEPT:
+        del context.launch_configurations[name]

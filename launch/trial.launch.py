@@ -83,7 +83,7 @@ def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
         if find_spec('rosbags') and find_spec('mcap'):
             return [ExecuteProcess(
                 cmd=[sys.executable, '-m', 'mnm_ros', 'record', '--out', f'{path}.mcap',
-                     '--namespace', namespace or '/'],
+                     '--namespace', namespace],
                 output='log')]
         if wanted == 'true':
             raise RuntimeError('record_bag is true, but ros2 bag is not installed, expected the '

@@ -95,7 +95,22 @@ def values(context: LaunchContext, names: Iterable[str]) -> dict[str, str]:
     """Return the values of arguments by name; warn of others that look like a mistake."""
     names = tuple(names)
     _warn_of_unknown(context, names)
-    return {name: LaunchConfiguration(name).perform(context) for name in names}
+    found = {name: LaunchConfiguration(name).perform(context) for name in names}
+    return found | ({'namespace': absolute(context, found['namespace'])}
+                    if 'namespace' in found else {})
+
+
+def absolute(context: LaunchContext, namespace: str) -> str:
+    """
+    Return a namespace below what PushRosNamespace has set, unless it begins with '/'.
+
+    nav2's bringups pass on as an argument what they have pushed; it is not added twice.
+    """
+    pushed = context.launch_configurations.get('ros_namespace', '').rstrip('/')
+    below = namespace.strip('/')
+    if namespace.startswith('/') or not pushed:
+        return f'/{below}'
+    return pushed if not below or f'{pushed}/'.endswith(f'/{below}/') else f'{pushed}/{below}'
 
 
 def _warn_of_unknown(context: LaunchContext, names: Iterable[str]) -> None:
@@ -130,7 +145,7 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
     It is not respawned if a parameter keeps it from starting. The launch then ends, too.
 
     :param executable: also the name of the node.
-    :param argument: the values of NODE_ARGUMENTS, and perhaps others.
+    :param argument: the values of NODE_ARGUMENTS, and perhaps others, as ``values`` returns them.
     :param parameters: files and values, the later ones on top.
     :param more: ROS arguments.
     :param enclave: its security enclave, that of the executable's name if empty.
@@ -139,11 +154,7 @@ def node(executable: str, argument: Mapping[str, str], parameters: list[Any], *m
     """
     return _process(
         argument, parameters, more, enclave or executable, patience, package='mnm_ros',
-        executable=executable, name=executable, namespace=_namespace(argument))
-
-
-def _namespace(argument: Mapping[str, str]) -> str:
-    return '/' + argument['namespace'].strip('/')
+        executable=executable, name=executable, namespace=argument['namespace'])
 
 
 def _process(argument: Mapping[str, str], parameters: list[Any], more: Iterable[str],
@@ -238,7 +249,7 @@ def processes(wanted: Sequence[Wanted], argument: Mapping[str, str],
 
 
 def _below(argument: Mapping[str, str], namespace: str) -> dict[str, str]:
-    return {**argument, 'namespace': f"{argument['namespace'].strip('/')}/{namespace}".strip('/')}
+    return {**argument, 'namespace': '/' + f"{argument['namespace']}/{namespace}".strip('/')}
 
 
 def _one_process(wanted: Sequence[Wanted], argument: Mapping[str, str], params_file: str) -> Node:
@@ -247,9 +258,8 @@ def _one_process(wanted: Sequence[Wanted], argument: Mapping[str, str], params_f
              for key, value in each.values.items() if value != '']
     first = wanted[0]
     return _process(
-        argument, [params_file], ['-r', f'__ns:={_namespace(argument)}',
-                                  *(word for text in given for word in ('-p', text))],
-        first.enclave or first.name, first.patience,
+        argument, [params_file], [word for text in given for word in ('-p', text)],
+        first.enclave or first.name, first.patience, namespace=argument['namespace'],
         executable=sys.executable, exec_name='mnm_ros',
         arguments=['-m', 'mnm_ros', 'run', *(each.name for each in wanted)])
 
@@ -319,7 +329,7 @@ def _rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
                            ) from None
     return [Node(
         package='rviz2', executable='rviz2', name='rviz2',
-        namespace=_namespace(argument),
+        namespace=argument['namespace'],
         arguments=['-d', str(config / 'mnm.rviz'), '-f', frame],
         remappings=[(topic, topic.strip('/')) for topic in VIEWED], output='log')]
 

@@ -16,8 +16,10 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from launch import LaunchContext
-from launch_ros.actions import Node
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.utilities import evaluate_parameters
 
 FOLDER = Path(__file__).resolve().parents[2] / 'launch'
@@ -37,6 +39,23 @@ def context(module: ModuleType, **arguments: str) -> LaunchContext:
     defaults = {name: default for name, (default, _) in module.ARGUMENTS.items()}
     made.launch_configurations.update(defaults | arguments)
     return made
+
+
+def pushed(namespace: str, name: str, /, **arguments: str) -> list[str]:
+    """Return the namespaces of the nodes where ``name.launch.py`` is included in a group."""
+    return [node.expanded_node_namespace for node in _nodes(LaunchDescription([
+        PushRosNamespace(namespace),
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(FOLDER / f'{name}.launch.py')),
+            launch_arguments=arguments.items())]), LaunchContext())]
+
+
+def _nodes(entity: LaunchDescriptionEntity, made: LaunchContext) -> list[Node]:
+    """Visit as launch does, but start nothing."""
+    if isinstance(entity, Node):
+        entity._perform_substitutions(made)
+        return [entity]
+    return [node for each in entity.visit(made) or () for node in _nodes(each, made)]
 
 
 def parameters(node: Node, made: LaunchContext) -> dict[str, object]:

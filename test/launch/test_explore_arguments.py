@@ -65,7 +65,8 @@ def test_all_nodes_in_one_process_on_request(tmp_path: Path) -> None:
     process, = module._nodes(made)
     words = [perform_substitutions(made, part) for part in process.cmd]
     assert words[1:7] == ['-m', 'mnm_ros', 'run', 'explorer', 'cmp_sim', 'navigator']
-    assert {'explorer:seed:=3', 'cmp_sim:seed:=3', 'navigator:seed:=3', '__ns:=/r',
+    assert process._Node__node_namespace == '/r'
+    assert {'explorer:seed:=3', 'cmp_sim:seed:=3', 'navigator:seed:=3',
             'explorer:autostart:=false', 'cmp_sim:scenario:="corridor"',
             'explorer:actions:=["east", "west"]'} <= set(words)
     assert not any('use_sim_time' in word or 'preset' in word for word in words)
@@ -109,12 +110,12 @@ def test_fleets_that_cannot_be(given: dict[str, str], said: str) -> None:
 def test_one_process_for_each_namespace_of_a_fleet() -> None:
     module = load('explore')
     made = context(module, one_process='true', robots='r1 r2', scenario='corridor')
-    lines = [[perform_substitutions(made, part) for part in process.cmd]
-             for process in module._nodes(made)]
+    processes = module._nodes(made)
+    lines = [[perform_substitutions(made, part) for part in process.cmd] for process in processes]
+    assert [process._Node__node_namespace for process in processes] == ['/', '/r1', '/r2']
     assert [words[3:5] for words in lines] == [
         ['run', 'explorer'], ['run', 'cmp_sim'], ['run', 'cmp_sim']]
-    assert 'explorer:robots:=["r1", "r2"]' in lines[0] and '__ns:=/' in lines[0]
-    assert {'__ns:=/r2', 'cmp_sim:seed:=1'} <= {*lines[2]}
+    assert 'explorer:robots:=["r1", "r2"]' in lines[0] and 'cmp_sim:seed:=1' in lines[2]
 
 
 def test_without_simulation_the_robot_side_may_name_the_actions(tmp_path: Path) -> None:

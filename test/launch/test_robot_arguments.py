@@ -12,13 +12,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
+from launch import LaunchContext
 from launch.actions import IncludeLaunchDescription
 from launch.utilities import perform_substitutions
-from loading import assert_described, context, load, parameters
+from loading import assert_described, context, load, parameters, pushed
 
 
 @pytest.mark.parametrize('name', ['robot', 'robots'])
@@ -104,6 +107,39 @@ def test_each_robot_has_a_page_on_a_port_of_its_own() -> None:
         ('true', '9000'), ('true', '9001')]
     with pytest.raises(RuntimeError, match="dashboard_port is 'x', expected a number"):
         module._robots(context(module, dashboard_port='x'))
+
+
+@pytest.mark.parametrize(('name', 'given', 'expected'), [
+    ('explore', {}, ['/outer'] * 2),
+    ('explore', {'namespace': 'a'}, ['/outer/a'] * 2),
+    ('explore', {'namespace': '/a/'}, ['/a'] * 2),    # as for nodes, '/' means the root
+    ('explore', {'namespace': 'outer'}, ['/outer'] * 2),    # passed on, as by nav2's bringups
+    ('explore', {'robots': 'k h'}, ['/outer', '/outer/k', '/outer/h']),
+    ('explore', {'robots': 'k h', 'one_process': 'true'}, ['/outer', '/outer/k', '/outer/h']),
+    ('robot', {'one_process': 'true'}, ['/outer']),
+    ('robot', {'dashboard': 'true'}, ['/outer'] * 4),
+    ('robots', {}, ['/outer/robot_1'] * 2 + ['/outer/robot_2'] * 2),
+    ('robots', {'robots': '/a b'}, ['/a'] * 2 + ['/outer/b'] * 2)])
+def test_nodes_are_in_the_namespace_that_is_pushed(
+        name: str, given: dict[str, str], expected: list[str]) -> None:
+    assert pushed('outer', name, **given) == expected
+
+
+def test_parameters_are_those_of_the_namespace_that_is_pushed(tmp_path: Path) -> None:
+    path = tmp_path / 'params.yaml'
+    path.write_text('/outer/a/explorer: {ros__parameters: {actions: [east], robots: [k, h]}}')
+    assert pushed('outer', 'explore', namespace='a', params_file=str(path)) == [
+        '/outer/a', '/outer/a/k', '/outer/a/h']
+
+
+def test_what_was_given_to_all_robots_is_not_seen_by_the_launch_file_of_one() -> None:
+    group, _ = load('robots')._robots(context(load('robots')))
+    made = LaunchContext()
+    given = {'params_file': '', 'preset': 'paper', 'ros_namespace': '/a', 'sigterm_timeout': '7'}
+    made.launch_configurations.update(given)
+    (_, _, forget, *_) = group.get_sub_entities()
+    forget.visit(made)
+    assert made.launch_configurations == {'ros_namespace': '/a', 'sigterm_timeout': '7'}
 
 
 @pytest.mark.parametrize('robots', ['', 'a a'])
