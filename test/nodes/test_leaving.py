@@ -105,6 +105,19 @@ def test_no_order_is_given_at_the_end(explorer: Callable, peer: Peer, robot: Scr
     assert 'the robot has not said that it has come to rest' in process.output
 
 
+def test_a_robot_side_that_ends_as_well_is_not_waited_for(
+        start: Callable, explorer: Callable, peer: Peer) -> None:
+    """As in a launch, where Ctrl-C reaches all: nobody is left to say anything."""
+    simulated = start('cmp_sim', scenario='corridor', latency=60.0)
+    process = explorer()
+    orders = peer.listen(Int64MultiArray, 'action', wire.STEP)
+    peer.wait_for(lambda: orders, 'an order')
+    assert end(peer, simulated, signal.SIGINT) < ENOUGH
+    peer.wait_for(lambda: not peer.node.count_publishers('state'), 'that it is gone')
+    assert end(peer, process, signal.SIGINT) < ENOUGH
+    assert 'has not said that it has come to rest' not in process.output
+
+
 class Driving(RobotSide):
     """A robot that takes its time for every action, and tells when it was stopped."""
 

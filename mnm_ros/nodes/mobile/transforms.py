@@ -113,16 +113,32 @@ class PoseTransforms:
         self._take = take
         self._frames = Frames()
         self._last: int | None = None    # the stamp of the last pose
-        topic = node.create_subscription(
-            TFMessage, _TOPIC, lambda message: self._hear(message, False),
-            wire.TRANSFORMS).topic_name
-        node.create_subscription(
-            TFMessage, _STATIC_TOPIC, lambda message: self._hear(message, True),
-            wire.STATIC_TRANSFORMS)
-        self.name = f"{topic} from '{map_frame}' to '{base_frame}'"
+        self._topics = [
+            node.create_subscription(
+                TFMessage, _TOPIC, lambda message: self._hear_all(message, False),
+                wire.TRANSFORMS),
+            node.create_subscription(
+                TFMessage, _STATIC_TOPIC, lambda message: self._hear_all(message, True),
+                wire.STATIC_TRANSFORMS)]
+        self.name = f"{self._topics[False].topic_name} from '{map_frame}' to '{base_frame}'"
 
     def ask_for_latched(self) -> None:
         """Do nothing: what never changes is latched anyway."""
+
+    def _hear_all(self, message: Any, static: bool) -> None:
+        """
+        Take a message and all that wait behind it.
+
+        A pose that has waited behind a newer one is worthless. Answered one after the other, such
+        poses would change the velocity by what the limits allow for each of them, all at once.
+        """
+        self._hear(message, static)
+        for _ in range(wire.TRANSFORMS.depth):
+            taken = self._topics[static].handle.take_message(TFMessage, False)
+            if taken is None:
+                break
+            self._hear(taken[0], static)
+        self._look(time.monotonic())
 
     def _hear(self, message: Any, static: bool) -> None:
         now = time.monotonic()
@@ -139,7 +155,6 @@ class PoseTransforms:
             self._frames.hear(each.child_frame_id.lstrip('/'), Link(
                 each.header.frame_id.lstrip('/'), transform,
                 None if static else stamp.sec * 10**9 + stamp.nanosec, now))
-        self._look(now)
 
     def _look(self, now: float) -> None:
         """Pass a pose on if there is a new one, and no link has been silent for too long."""
