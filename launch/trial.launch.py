@@ -82,7 +82,7 @@ def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
     if find_spec('ros2bag') is None:
         if find_spec('rosbags') and find_spec('mcap'):
             return [ExecuteProcess(
-                cmd=[sys.executable, '-m', 'mnm_ros', 'record', '--out', f'{path}.mcap',
+                cmd=[sys.executable, '-m', 'mnm_ros', 'record', '--output', f'{path}.mcap',
                      '--namespace', namespace],
                 output='log')]
         if wanted == 'true':

@@ -32,6 +32,7 @@ MAX_STATES = 10_000
 MAX_WALLS = 40_000
 MAX_NAME = 100               # characters of a name or a frame
 MAX_TEXT = 4_000_000         # characters of the whole
+_SHOWN = 10                  # names, for whoever has asked for one that is not there
 _INT64 = range(-2**63, 2**63)
 
 Point = tuple[float, float]
@@ -94,10 +95,15 @@ class RobotDescription:
         if text.removeprefix('-').isdecimal():
             return int(text)
         found = [state for state, name in self.names.items() if name == text]
-        if len(found) != 1:
-            raise ValueError(f'{text!r} is the name of {len(found)} states, expected the id or '
-                             'the name of one')
-        return found[0]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValueError(f'{text!r} is the name of the states {", ".join(map(str, found))}, '
+                             'expected the id of one of them')
+        names = [*dict.fromkeys(self.names.values())]
+        raise ValueError(f'no state is called {text!r}, expected its id' + (
+            f' or its name, such as {", ".join(names[:_SHOWN])}' if names else
+            ', as no names of states are known'))
 
     def after(self, before: RobotDescription) -> RobotDescription:
         """Return it with the names of states that were said before, if it is of the same world."""

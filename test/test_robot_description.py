@@ -115,6 +115,11 @@ def test_the_difference_shows_both_lists(actions: list, differs: bool) -> None:
 def test_a_state_is_found_by_its_id_or_its_name() -> None:
     described = RobotDescription(('go',), names={4: 'kitchen', 5: 'door', 6: 'door'})
     assert [described.state(text) for text in ('4', '-7', 'kitchen')] == [4, -7, 4]
-    for text, found in (('cellar', 0), ('door', 2)):
-        with pytest.raises(ValueError, match=f'{text!r} is the name of {found} states'):
+    for text, why in (
+            ('cellar',
+             "no state is called 'cellar', expected its id or its name, such as kitchen, door"),
+            ('door', "'door' is the name of the states 5, 6, expected the id of one of them")):
+        with pytest.raises(ValueError, match=f'^{why}$'):
             described.state(text)
+    with pytest.raises(ValueError, match="'a', expected its id, as no names of states are known"):
+        UNDESCRIBED.state('a')

@@ -17,6 +17,7 @@ import sys
 from typing import NamedTuple
 
 from mnm_ros.command.arguments import add_timeout, parser, split
+from mnm_ros.command.main import COMMANDS
 from mnm_ros.interface import SERVICES
 
 
@@ -45,9 +46,10 @@ def main(arguments: Sequence[str], program: str) -> int:
     called = CALLS[command]
     service = next(service for service in SERVICES if service.name == called.service)
     data = '' if called.data is None else f' with {str(called.data).lower()}'
+    what = COMMANDS[command].help.replace('`', '')
     words, ros_arguments = split(arguments)
-    made = parser(program, f'Call the service {service.name} ({service.type}){data}, which '
-                  f'{service.effect.replace("`", "")}.')
+    made = parser(program, f'{what[0].upper()}{what[1:]}. Calls the service {service.name} '
+                  f'({service.type}){data}: {service.effect.replace("`", "")}.')
     add_timeout(made)
     given = made.parse_args(words)
 

@@ -33,7 +33,8 @@ def main(arguments: Sequence[str], program: str) -> int:
     add_source(made)
     made.add_argument('--format', choices=tuple(FORMATS), default='json',
                       help='one of those below (default %(default)s)')
-    made.add_argument('--output', type=lambda text: Path(text).expanduser(), metavar='FILE',
+    made.add_argument('--output', '--out', metavar='FILE',
+                      type=lambda text: Path(text).expanduser(),
                       help='where to write it (default: the standard output)')
     given = made.parse_args(words)
 

@@ -34,14 +34,14 @@ def main(arguments: Sequence[str], program: str) -> int:
     made = parser(program, 'Record steps, decisions and diagnostics of a run as an MCAP file, '
                   'until Ctrl-C. Begun before the explorer, it has all that `mnm_ros report` '
                   'needs.')
-    made.add_argument('--out', type=Path, metavar='FILE',
+    made.add_argument('--output', '--out', type=Path, metavar='FILE',
                       help='a new file (default: mnm_DATE_TIME.mcap here)')
     given = made.parse_args(words)
 
     from mnm_ros.bags.writing import BagWriter
     from mnm_ros.checkpoint.input_log import Refused
     from mnm_ros.nodes.common.spin import run
-    path = given.out or Path(f'mnm_{datetime.now():%Y-%m-%d_%H-%M-%S}.mcap')
+    path = given.output or Path(f'mnm_{datetime.now():%Y-%m-%d_%H-%M-%S}.mcap')
     path = path.expanduser()
     try:
         writer = BagWriter(path)

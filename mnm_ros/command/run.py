@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import importlib
 from pathlib import Path
 
-from mnm_ros.command.arguments import parser, split, within
+from mnm_ros.command.arguments import parser, ROS_ARGUMENTS, split, within
 
 _FOLDER = Path(__file__).parents[1] / 'nodes'
 _DESCRIPTION = ('Run a node of the package until Ctrl-C, or several of them in one process, which '
@@ -53,6 +53,8 @@ def main(arguments: Sequence[str], program: str) -> int:
     made = parser(program, known.get(fixed, _DESCRIPTION))
     if fixed in known:
         if '--help' in words or '-h' in words:
+            print(f'{made.format_usage().rstrip()} [{ROS_ARGUMENTS} ...]\n'
+                  f'which is, in that namespace, the node {fixed}:\n', flush=True)
             return _run(fixed, ['--help'])
         return _run(fixed, within(made.parse_args(words).namespace, ros_arguments))
     made.add_argument('node', nargs='+', choices=tuple(known), metavar='NODE',

@@ -31,11 +31,11 @@ from mnm_ros.simulation.flat import scenario_of
 from mnm_ros.simulation.yaml_reader import read
 
 EPILOG = """\
-With --robots each simulated robot is on its own in a world like that of the others. Without
---once and --changes it watches until Ctrl-C. With --robot nothing is simulated: an
-explorer is started that commands the robot whose robot side runs, in the ROS domain that is set,
-or with --robots several. It takes its parameters from --params-file, and from the options and -p,
-which come last. Arguments for ROS, which all nodes get, come after --ros-args.
+Without --once and --changes it watches until Ctrl-C. With --robots each simulated robot is on its
+own in a world like that of the others. With --robot nothing is simulated: an explorer is started
+that commands the robot whose robot side runs, or with --robots several. It takes its parameters
+from --params-file, and from the options and -p, which come last; the defaults above are then those
+of the explorer. Arguments for ROS, which all nodes get, come after --ros-args.
 
 exit status:
   0    the goal was reached and the hypothesis is right (with --robot nobody knows whether it is);
@@ -44,7 +44,8 @@ exit status:
   2    bad arguments
   130  the goal was interrupted by Ctrl-C (143 by SIGTERM)
 
-Set ROS_DOMAIN_ID to the value shown to look on with other ROS programs on this machine.
+If ROS_DOMAIN_ID is not set, what is simulated has a ROS domain of its own, which is shown: with
+it, other ROS programs on this machine can look on. With --robot it is domain 0 then.
 """
 
 OWN_OPTIONS = (
@@ -99,8 +100,14 @@ def _subject(
         return None, None
     path_or_name = given.scenario or SCENARIO
     path = Path(path_or_name).expanduser()
-    is_world = path_or_name in worlds.shipped() or (
-        path.is_file() and 'rows' in (read(path).mapping('a world or a scenario')))
+    shipped = path.name == path_or_name and not (path.suffix and path.is_file())
+    name = path_or_name.removesuffix('.yaml')
+    if shipped and name not in (*scenarios.shipped(), *worlds.shipped()):
+        raise ValueError(
+            f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
+            f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})')
+    is_world = name in worlds.shipped() if shipped else (
+        path.is_file() and 'rows' in read(path).mapping('a world or a scenario'))
     if not is_world:
         return scenarios.load(path_or_name), None
     world = worlds.load(path_or_name)
@@ -129,8 +136,8 @@ def _params_file(path: str, scenario: scenarios.Scenario | None) -> str:
 def _parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=program, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description='Explore a simulated CMP, a flat with a simulated mobile robot, or with a '
-                    'robot of your own, and watch it live.')
+        description='Explore in a simulated CMP, in a flat with a simulated mobile robot, or '
+                    'with a robot\nof your own, and watch it live.')
     parser.add_argument(
         'scenario', nargs='?',
         help=f'a file or one of: {", ".join(scenarios.shipped())} (default: {SCENARIO}); or a '
@@ -144,14 +151,15 @@ def _parser(program: str) -> argparse.ArgumentParser:
              "that are named: --robots 'kitchen hall'; with --robot those that are there, else "
              'simulated ones')
     parser.add_argument(
-        '--params-file', default='', metavar='FILE', help='of the explorer, with --robot')
+        '--params-file', default='', metavar='FILE',
+        help='parameters of the explorer, only with --robot')
     parser.add_argument(
         '--namespace', type=interface.namespace, default='/', metavar='NS',
         help='of all nodes (default: %(default)s)')
     parser.add_argument(
         '--page', action='store_true',
         help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
-             'another port); starts the navigator as well')
+             'another port); without --robots it starts the navigator as well')
     until = parser.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
@@ -159,9 +167,11 @@ def _parser(program: str) -> argparse.ArgumentParser:
         '--changes', type=partial(whole, 1), metavar='N',
         help='end after N changes have been noticed and relearnt, with a verdict')
     parser.add_argument(
-        '--seed', type=partial(whole, 0), metavar='N', help=f'default: {DEFAULTS["seed"]}')
+        '--seed', type=partial(whole, 0), metavar='N',
+        help=f'of every random choice (default: {DEFAULTS["seed"]})')
     parser.add_argument(
-        '--preset', choices=tuple(PRESETS), help=f'default: {DEFAULTS["preset"]}')
+        '--preset', choices=tuple(PRESETS),
+        help=f'parts and constants of the algorithm (default: {DEFAULTS["preset"]})')
     parser.add_argument(
         '--radius', type=float, metavar='L',
         help='expected steps within which a state counts as reachable (default: '

@@ -8,7 +8,12 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Checks a robot side before a trial and says how long the exploration will take."""
+"""
+Checks a robot side before a trial and says how long the exploration will take.
+
+The robot moves: it gets RESET and every action from home, then those it has tried least, and is
+left at home. Nobody else may command it meanwhile. The exit status is 0 if every line says ok.
+"""
 
 from __future__ import annotations
 

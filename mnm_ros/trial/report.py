@@ -218,11 +218,12 @@ def main(arguments: Sequence[str] | None = None,
          program: str = 'python3 -m mnm_ros.trial.report') -> int:
     """Write the reports and print their paths."""
     parser = argparse.ArgumentParser(
-        prog=program, description=(__doc__ or '').partition('\n\n')[2])
+        prog=program, description=(__doc__ or '').partition('\n\n')[2].replace('``', ''))
     parser.add_argument('paths', type=Path, nargs='+', metavar='PATH',
                         help='the folder of a trial, a log, a checkpoint or a bag')
-    parser.add_argument('--out', type=Path, metavar='FILE', help='of the report, for one path '
-                        'that is no folder (default: beside it, with .html)')
+    parser.add_argument('--output', '--out', type=Path, metavar='FILE',
+                        help='of the report, for one path that is no folder (default: beside it, '
+                        'with .html)')
     parser.add_argument('--params-file', type=Path, metavar='FILE', help='parameters of the '
                         'explorer, for a bag without the topic configuration')
     parser.add_argument('--namespace', default='', metavar='NS',
@@ -234,15 +235,15 @@ def main(arguments: Sequence[str] | None = None,
         _trust(given.base)
     except ValueError as error:
         parser.error(f'--base: {error}')
-    if given.out and len(given.paths) > 1:
-        parser.error('--out is for one path')
+    if given.output and len(given.paths) > 1:
+        parser.error('--output is for one path')
     status = 0
     for path in (path.expanduser() for path in given.paths):
         try:
             if path.is_dir() and not is_bag(path):
                 written = write(path)
             else:
-                out = given.out or path.with_name(f'{path.name}.html')
+                out = given.output or path.with_name(f'{path.name}.html')
                 written = [write_one(path, out, given.namespace, _asked(given.params_file))]
             print('\n'.join(map(str, written)))
         except (Refused, OSError) as error:

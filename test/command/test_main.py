@@ -81,7 +81,18 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     except SystemExit as ending:
         status = int(ending.code or 0)
     out = capsys.readouterr().out
-    assert status == 0 and 'usage: ' in out and (name == 'preflight' or f'mnm_ros {name}' in out)
+    assert status == 0 and f'usage: mnm_ros {name} ' in out
+
+
+@pytest.mark.parametrize('name', call.CALLS)
+def test_help_of_a_call_says_what_it_is_for(
+        name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([name, '--help'])
+    said = ' '.join(capsys.readouterr().out.split())
+    purpose = COMMANDS[name].help.replace('`', '')
+    assert (f'{purpose[0].upper()}{purpose[1:]}. Calls the service {call.CALLS[name].service} ('
+            ) in said
 
 
 def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -158,6 +158,9 @@ def test_a_fleet_has_simulators_of_its_own() -> None:
     (['-p', 'lattency:=1.0'], 'lattency is no parameter of explorer or cmp_sim'),
     (['two_room_flat', '-p', 'max_speed:=0.2'], 'grid_driver:max_speed or diff_drive_sim'),
     (['-p', 'record:=a.json'], 'explorer:record'),
+    (['nonexistent'], "no scenario and no world is called 'nonexistent', expected a path, a "
+                      'scenario (broken_wheel, '),
+    (['nonexistent.yaml'], 'or a world (one_room, two_room_flat)'),
 ])
 def test_bad_arguments(
         arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,3 +177,7 @@ def test_help_lists_the_scenarios_and_exit_statuses(capsys: pytest.CaptureFixtur
     output = capsys.readouterr().out
     assert 'endless_corridor' in output
     assert 'exit status' in output
+    said = ' '.join(output.split())
+    assert 'without --robots it starts the navigator as well' in said
+    assert 'If ROS_DOMAIN_ID is not set, what is simulated has a ROS domain of its own' in said
+    assert max(map(len, output.splitlines())) <= 100

@@ -229,7 +229,7 @@ def test_one_route_is_printed_step_by_step(
     assert status == 0 and [leg['next'] for leg in json.loads(out)['route']] == [1, 2]
     for state, why in (('3', 'state 3 was seen, but lies beyond the radius'),
                        ('9', 'state 9 was never seen'),
-                       ('bench', "'bench' is the name of 0 states, expected the id or the name")):
+                       ('bench', "no state is called 'bench', expected its id")):
         status, out, error = run(capsys, '--from', str(folder), '--to', state)
         assert (status, out) == (1, '') and error.startswith(f'mnm_ros policies: {why}')
 

@@ -91,7 +91,7 @@ def test_the_bag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, 'find_spec', lambda name: None if name == 'ros2bag' else name)
     process, = module._bag('auto', tmp_path / 'bag', 'a')
     assert [''.join(part.text for part in word) for word in process.cmd][2:] == [
-        'mnm_ros', 'record', '--out', f'{tmp_path}/bag.mcap', '--namespace', 'a']
+        'mnm_ros', 'record', '--output', f'{tmp_path}/bag.mcap', '--namespace', 'a']
     monkeypatch.setattr(module, 'find_spec', lambda name: name)
     for namespace, there, elsewhere in (('', '/action', '/a/action'), ('a', '/a/state', '/state')):
         process, = module._bag('auto', tmp_path, namespace)

@@ -62,7 +62,7 @@ def run(
     """
     if help_wanted(sys.argv[1:] if args is None else args):
         described = getattr(sys.modules.get(make_node.__module__), '__doc__', None) or ''
-        print(usage(name, described.strip().partition('\n')[0]))
+        print(usage(name, described))
         return 0
     return run_together(name, (make_node,), args)
 

@@ -34,7 +34,7 @@ def usage(name: str, description: str) -> str:
     Return what an executable is, its parameters, and how to give them.
 
     :param name: of the executable; one that is not of this package has no list of parameters.
-    :param description: one sentence.
+    :param description: paragraphs, as in a docstring.
     """
     return '\n'.join(_lines(name, description))
 
@@ -42,7 +42,8 @@ def usage(name: str, description: str) -> str:
 def _lines(name: str, description: str) -> Iterator[str]:
     given = '--ros-args [-p NAME:=VALUE ...] [--params-file FILE] [-r __ns:=/NAMESPACE]'
     yield f'usage: {name} [--help] [{given}]'
-    yield from ('', fill(description, _WIDTH))
+    for paragraph in description.replace('``', '').strip().split('\n\n'):
+        yield from ('', fill(paragraph, _WIDTH))
     rows = NODES.get(name, ())
     if not rows:
         return
