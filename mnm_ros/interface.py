@@ -102,6 +102,9 @@ TOPICS = {
               f'{_EXPLORERS} preflight dashboard',
               'what the robot side is: its actions and, where it has them, home, names and '
               'positions; see [robot_sides.md](robot_sides.md#what-it-is)'),
+        Topic('stopped', 'std_msgs/Bool', 'LATCHED', _ROBOT_SIDES, 'navigator',
+              'whether the service `stop` keeps the robot at rest; those who do not publish it '
+              'count as free'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
               'when each explorer started, in ns; only the first one commands the robot'),
         Topic('interruption', 'std_msgs/Int64MultiArray', 'LATCHED_BY_MANY', 'explorer', '',

@@ -25,7 +25,7 @@ from mnm_ros.core.navigation import Navigation, StepsToGo
 from mnm_ros.core.policy import Policy
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import GraphWatch
-from mnm_ros.nodes.common.home_service import HomeService
+from mnm_ros.nodes.common.home_service import HomeService, STOPPED
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
@@ -34,7 +34,7 @@ from mnm_ros.parameters import NAVIGATOR, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray
+from std_msgs.msg import Bool, Int64, Int64MultiArray
 from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
@@ -59,6 +59,7 @@ class Navigator(Node):
         self._navigation: Navigation | None = None    # once exploration is paused
         self._loop: StepLoop | None = None    # from the first goal on
         self._leave_by: float | None = None
+        self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
         self._actions = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
         self._states = self.create_subscription(
@@ -71,6 +72,7 @@ class Navigator(Node):
         self.create_subscription(
             Int64MultiArray, 'goal/request', self._on_request, wire.STEP)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, wire.STEP)
+        self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, wire.LATCHED)
         self.create_service(Trigger, 'cancel', self._on_cancel)
         self._graph = GraphWatch(self, self._actions, self._states, self._home)
         self.create_timer(_TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -119,6 +121,8 @@ class Navigator(Node):
         """Return why there is no way to a state at present, or nothing."""
         if self._leave_by is not None:
             return 'the node is ending'
+        if self._stopped and self.count_publishers(self._stops.topic_name):
+            return STOPPED
         return self._learnt.refusal(target)
 
     def _begin(self, goal: GoalReport) -> None:
@@ -204,6 +208,9 @@ class Navigator(Node):
             return False
         self._end_goal(reason)
         return True
+
+    def _on_stopped(self, message: Bool) -> None:
+        self._stopped = message.data
 
     def _on_cancel_goal(self, message: Int64) -> None:
         goal_id, reason = message.data, 'its id came on goal/cancel'

@@ -21,12 +21,13 @@ from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.nodes.common.commanders import CommanderWatch
 from mnm_ros.nodes.common.describing import DescriptionTopic
+from mnm_ros.nodes.common.home_service import STOPPED
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.server import Order, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray
+from std_msgs.msg import Bool, Int64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
@@ -60,13 +61,15 @@ class RobotSide(Node):
         self._started_at = math.inf    # when what is under way has begun
         self._cancelled = False        # whether ``cancel`` has been called for it,
         self._uncounted = False        # and its end is no answer
-        self._stopped = False          # by the service
+        self._stopped = False          # by the service,
+        self._told: bool | None = None    # and what was last published of that
         self._reports: list[int] = []
         self._description = DescriptionTopic(self, self.describe)
         self._answer = wire.StepEncoder()
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
         self._actions = self.create_subscription(
             Int64MultiArray, 'action', self._on_action, wire.STEP)
+        self._stopped_publisher = self.create_publisher(Bool, 'stopped', wire.LATCHED)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)
         self.create_service(SetBool, 'stop', self._on_stop)
@@ -161,6 +164,9 @@ class RobotSide(Node):
         now = time.monotonic()
         lost = self._commanders.look(now, self._started_at if self.busy else None)
         self._description.keep_up(self.action_names)
+        if self._told is not self._stopped:
+            self._told = self._stopped
+            self._stopped_publisher.publish(Bool(data=self._stopped))
         if not self.busy:
             return
         if self.action_timeout and now > self._started_at + self.action_timeout:
@@ -217,7 +223,7 @@ class RobotSide(Node):
         problem, self._home_problem = self._home_problem, ''
         response.success = False
         if self._stopped:
-            response.message = 'the robot is stopped, call stop with false first'
+            response.message = STOPPED
         elif self._server.executing:
             response.message = 'an action is being executed, call again'
         elif problem:

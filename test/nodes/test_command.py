@@ -146,6 +146,12 @@ def test_goals(start: Callable, peer: Peer) -> None:
     assert again.returncode == 0 and again.stdout.startswith('reached 3'), again
     unknown = command('goal', '-7')
     assert (unknown.returncode, unknown.stderr) == (1, 'refused -7: unknown state\n')
+    assert command('stop').returncode == 0
+    held, home = command('goal', '3'), command('home')
+    assert (held.returncode, held.stderr) == (1, home.stderr.replace('refused:', 'refused 3:'))
+    assert 'the robot is stopped' in home.stderr and command('go').returncode == 0
+    free = command('goal', '3')
+    assert free.returncode == 0 and free.stdout.startswith('reached 3'), free
     nowhere = command('goal', 'kitchen')
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
 

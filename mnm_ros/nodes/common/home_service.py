@@ -20,6 +20,9 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
+STOPPED = 'the robot is stopped, call stop with false first'
+"""How a way is refused as long as the service ``stop`` keeps the robot at rest."""
+
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 
 
