@@ -17,12 +17,23 @@ import os
 from pathlib import Path
 import signal
 import subprocess
+import sys
 import time
 from types import FrameType
 from typing import Any
 
 POLL_S = 0.02
 MOMENT_S = 0.5    # in which a node ends that does not lead its robot home
+
+# The kernel sends SIGTERM once the thread that started the process has ended, however that came
+# about; this survives exec. Set after the fork, in a program of its own: with other threads, as
+# ROS has them, little is allowed in between. A parent that was killed before is not told of.
+_LEASHED = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)    # PR_SET_PDEATHSIG
+if os.getppid() == int(sys.argv[1]):
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
 
 
 class Interrupt:
@@ -50,7 +61,13 @@ class Interrupt:
 
 
 class Child:
-    """A running command, which leads a process group of its own."""
+    """
+    A running command, which leads a process group of its own.
+
+    On Linux it is sent SIGTERM when the thread that has made it ends, by SIGKILL, too.
+
+    :param command: begins with the path of a program.
+    """
 
     def __init__(
             self, name: str, command: Sequence[str], log: Path, env: Mapping[str, str]) -> None:
@@ -58,8 +75,8 @@ class Child:
         self.log = log
         with log.open('wb') as stream:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
-                env=dict(env), start_new_session=True)
+                [*_leash(), *command], stdin=subprocess.DEVNULL, stdout=stream,
+                stderr=subprocess.STDOUT, env=dict(env), start_new_session=True)
 
     @property
     def pid(self) -> int:
@@ -95,6 +112,13 @@ class Child:
         with self.log.open('rb') as stream:
             stream.seek(max(0, self.log.stat().st_size - 16384))
             return stream.read().decode(errors='replace').splitlines()[-lines:]
+
+
+def _leash() -> list[str]:
+    """Return what goes before a command that is to end with this process."""
+    if sys.platform != 'linux':    # elsewhere nobody tells a child
+        return []
+    return [sys.executable, '-I', '-S', '-c', _LEASHED, str(os.getpid())]
 
 
 def stop(

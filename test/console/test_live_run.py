@@ -15,6 +15,7 @@ import os
 from pathlib import Path
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,6 +134,25 @@ def test_a_signal_ends_everything(
     process.send_signal(number)
     assert process.wait(DEADLINE_S) == expected
     assert 'Traceback' not in running.log.read_text()
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='asks the kernel of Linux')
+def test_killed_with_everything(console: Make) -> None:
+    """As by the kernel when memory is short; the nodes would go on unseen."""
+    running = console('none')
+    process = running.start()
+    running.wait_for('phase building/discovery')
+    process.kill()
+    process.wait(DEADLINE_S)
+    for logs in running.directory.glob('mnm_ros_*'):    # which nobody could remove
+        shutil.rmtree(logs)
+    deadline = time.monotonic() + DEADLINE_S
+    while running.leftovers() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    left = running.leftovers()
+    for pid in left:
+        os.kill(int(pid), signal.SIGKILL)
+    assert left == []
 
 
 def test_a_node_that_ends_is_named_with_its_log(console: Make) -> None:

@@ -11,13 +11,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 import os
 from pathlib import Path
 import signal
+import subprocess
 import sys
 import time
 
-from mnm_ros.console.processes import Child, Interrupt, stop
+from mnm_ros.console.processes import _leash, Child, Interrupt, stop
 import pytest
 
 SLEEP = 'import time; print("ready", flush=True); time.sleep(60)'
@@ -46,6 +48,14 @@ def wait_for(condition) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone, or would be if its new parent looked after it."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] == 'Z'
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 @pytest.fixture
@@ -116,3 +126,38 @@ def test_interrupt_counts_signals_and_restores_their_handlers() -> None:
         wait_for(lambda: interrupt.times == 2)
     assert interrupt.number in (signal.SIGINT, signal.SIGTERM)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+PARENT = """
+import os, sys, time
+from pathlib import Path
+from mnm_ros.console.processes import Child
+child = Child('child', [sys.executable, '-c', sys.argv[1]], Path(sys.argv[2]), os.environ)
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='asks the kernel of Linux')
+def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
+    log = tmp_path / 'child.log'
+    with subprocess.Popen([sys.executable, '-c', PARENT, SLEEP, str(log)],
+                          stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        child = int(parent.stdout.readline())
+        try:
+            wait_for(lambda: log.read_text() == 'ready\n')
+            parent.kill()
+            wait_for(lambda: ended(child))
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='asks the kernel of Linux')
+def test_a_child_whose_parent_has_been_killed_before_it_began(tmp_path: Path) -> None:
+    """The kernel tells of what comes after it was asked, not of what was before."""
+    begun = tmp_path / 'begun'
+    done = subprocess.run(
+        [*_leash()[:-1], '-1', sys.executable, '-c', f'open({str(begun)!r}, "w")'], timeout=60)
+    assert done.returncode == 0 and not begun.exists()
