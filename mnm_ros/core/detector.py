@@ -37,7 +37,13 @@ class Detector:
 
     It also bets the other way, to prove that the policy has worked since the proof was begun.
     An episode that was broken off counts as the best that it could have become for the alarm, and
-    as the worst for the proof, see ``evaluation``.
+    as the worst for the proof, see ``evaluation``. What a notice of a change makes begin, begins
+    with the next episode (``begin``): the one under way may be what has told of the change.
+
+    A policy that comes to be published over more states has another ``tau``, as ``Episode`` tells.
+    It is within the limit if ``E[X] <= m`` where an episode that leaves the states counts as
+    failed after the whole horizon. So a proof in which none has left holds for what is published
+    then, too, and stands; any other one is withdrawn (``extend``).
 
     :param limit: ``m``, in steps.
     :param horizon: the longest episode, in steps.
@@ -64,6 +70,8 @@ class Detector:
         self._notices = 0
         self.threshold = -math.log(delta)
         self.evidence = 0.0
+        self._waiting = 0.0    # weight of bets that begin with the next episode
+        self._left = False     # whether the proof rests on an episode that left the states
         self._credit = self._shown = 0.0
         self.credible = True
         self.withdraw_proof()
@@ -79,9 +87,9 @@ class Detector:
         return (max(0.0, self._shown), self._proof) if self.proving else (0.0, 0.0)
 
     def suspect(self) -> None:
-        """Begin a bet with a large weight, as something has told of a change."""
+        """Begin a bet with a large weight with the next episode: something tells of a change."""
         self._notices += 1
-        self._begin_bet(1 / (self._notices * (self._notices + 1)))
+        self._waiting += 1 / (self._notices * (self._notices + 1))
 
     def doubt(self) -> None:
         """Start from nothing: no proof, and nothing that speaks for the policy."""
@@ -98,18 +106,32 @@ class Detector:
         self.proving = False
         self.proven = False
 
+    def extend(self) -> None:
+        """Take note that the policy is published over more states from now on."""
+        if self._left:
+            self.withdraw_proof()
+
+    def begin(self) -> None:
+        """Begin an episode, and the bets that have waited for it."""
+        if self._waiting:
+            self._begin_bet(self._waiting)
+            self._waiting = 0.0
+
     def begin_proof(self, delta: float) -> None:
         """
-        Prove from now on that the policy works; the proof is wrong with probability ``delta``.
+        Prove by the episodes begun from now on that the policy works, wrongly with ``delta``.
 
         While ``E[X] >= m``, the capital of the bets on ``E[X] < m`` is a supermartingale, too.
         """
         self._proof = -math.log(delta)
         self.proving = True
+        self._left = False
 
     def record(self, length: int, failed: bool) -> None:
         """Bet on one more episode of ``length`` steps."""
         loss = length + failed * (1 + self._limit) - self._limit
+        if failed and length < self._horizon and not self.proven:
+            self._left = True
         self._bet(loss, loss)
 
     def break_off(self, length: int) -> None:
@@ -136,6 +158,7 @@ class Detector:
         """Return all of it but the limits as plain data."""
         return {'threshold': self.threshold, 'evidence': self.evidence,
                 'episodes': self._episodes, 'notices': self._notices,
+                'waiting': self._waiting, 'left': self._left,
                 'against': self._against_logs.tolist(), 'for': self._for_logs.tolist(),
                 'proof': self._proof if self.proving else None, 'proven': self.proven,
                 'credible': self.credible, 'credit': self._credit, 'shown': self._shown}
@@ -148,6 +171,7 @@ class Detector:
         detector.evidence = state['evidence']
         detector._episodes = state['episodes']
         detector._notices = state['notices']
+        detector._waiting, detector._left = state['waiting'], state['left']
         detector._against_logs = np.array(state['against'])
         detector._for_logs = np.array(state['for'])
         detector.proven, detector.credible = state['proven'], state['credible']

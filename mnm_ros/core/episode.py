@@ -26,16 +26,16 @@ class Episode:
     :param ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
         states, as a published policy is executed. If not, the RESET played there is one
         of its steps, as in the printed UcbExplore.
-    :param certify: ``m``, the expected steps to certify for a stationary policy that may be
-        published over more states than it has now; 0 for one that is attempted as it is published.
+    :param certify: ``m``, the expected steps to certify for a policy that may be published over
+        more states than it has now; 0 for one that is attempted as it is published.
     :param most: steps that may count for an attempt that has failed, at least the horizon.
 
     In a state learnt later, a published policy plays a RESET that is one of the steps of the
     attempt, while the attempt is over where the state is not learnt. To certify it either way, an
     attempt that leaves the states of the policy after ``l`` steps goes on with a RESET, only to
     see whether it arrives within the horizon ``G``. It has failed after ``l`` steps if so, after
-    ``l + m`` if not, and after ``most`` at once if ``l + m`` is above that. ``docs/algorithm.md``
-    (Evaluation) proves that this is enough.
+    ``l + m`` if not, and after ``most`` at once if ``l + m`` is above that, or if the policy does
+    not play the same at every step. ``docs/algorithm.md`` (Evaluation) proves that this is enough.
 
     :ivar length: steps so far; at the end, those that count.
     :ivar over: whether it has ended; failed: whether it has ended without arriving.
@@ -69,7 +69,7 @@ class Episode:
     def _leave(self) -> None:
         if not self._certify:
             self._end(self.length)
-        elif self.length + self._certify > self.most:
+        elif self.length + self._certify > self.most or len(self.policy.actions) > 1:
             self._end(self.most)
         else:
             self._left = self.length

@@ -33,7 +33,7 @@ from mnm_ros.core.recollection import Recollection
 from mnm_ros.core.run import Run
 from mnm_ros.core.step_task import RunState
 
-ALGORITHM = 2
+ALGORITHM = 3
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 

@@ -88,7 +88,12 @@ class Policy:
                       tuple(pick((*row, RESET)) for row in self.actions))
 
     def same_as(self, other: Policy) -> bool:
-        """Return whether both play the same everywhere, whatever states they list."""
+        """
+        Return whether both play the same everywhere, whatever states they list.
+
+        Only an attempt ends in a state that is not listed, while it goes on after a RESET in one
+        that is: one may take more steps than the other (``Detector.extend``).
+        """
         if self._order is other._order:    # one lists the first of the states of the other
             few, many = sorted((self, other), key=lambda policy: len(policy.states))
             more = (RESET,) * (len(many.states) - len(few.states))

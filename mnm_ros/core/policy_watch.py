@@ -28,7 +28,7 @@ class PolicyWatch:
     Each detector has its ``share`` of ``deletion``, and each proof of ``proofs``. Whatever comes
     and goes, the chance that any policy within the limit ever raises the alarm is at most
     ``deletion``, and that any over the limit proves the contrary is at most ``proofs``. A proof
-    gets its number with its first episode, so that those withdrawn before cost nothing.
+    begins with an attempt and gets its number then, so that those withdrawn before cost nothing.
 
     :param limit: ``m``, in steps.
     :param horizon: of the policies.
@@ -95,6 +95,8 @@ class PolicyWatch:
             target = policy.target
             if target in old and policy.same_as(old[target]):
                 detectors[target] = self.detectors[target]
+                if policy.states != old[target].states:
+                    detectors[target].extend()
             else:
                 detectors[target] = self._new_detector()
                 if doubted:
@@ -112,19 +114,23 @@ class PolicyWatch:
         for target in targets:
             self.detectors[target].doubt()
 
-    def record(self, target: int, length: int, failed: bool, *, proving: bool) -> bool:
+    def begin(self, target: int, *, proving: bool) -> None:
+        """Begin an attempt, and a proof if the policy has to prove that it works and does not."""
+        detector = self.detectors[target]
+        detector.begin()
+        if proving and not detector.proving:
+            self._begun += 1
+            detector.begin_proof(self._proofs * share(self._begun))
+
+    def record(self, target: int, length: int, failed: bool) -> bool:
         """
-        Take note of an attempt; return whether it raises the alarm.
+        Take note of how the attempt has ended; return whether it raises the alarm.
 
         :param target: of the policy.
         :param length: of the attempt.
         :param failed: whether it did not arrive.
-        :param proving: whether the policy has to prove that it works.
         """
         detector = self.detectors[target]
-        if proving and not detector.proving:
-            self._begun += 1
-            detector.begin_proof(self._proofs * share(self._begun))
         detector.record(length, failed)
         return detector.alarm
 

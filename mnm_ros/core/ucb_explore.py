@@ -140,11 +140,9 @@ class UcbExplore(IncrementalBase):
             return
         self._rounds += 1
         self._evaluation = self._parts.evaluate(len(self._known), self._rounds)
-        # The policy will be published over states that become known later, too. What is known
-        # about that holds for policies that play the same at every step.
-        stationary = len(plan.policy.actions) == 1
+        # The policy will be published over states that become known later, too.
         self._attempts = Attempts(plan.policy, self._evaluation.ends_outside,
-                                  certify=self._problem.limit if stationary else 0.0,
+                                  certify=self._problem.limit,
                                   most=longest(plan.policy.horizon, self._problem))
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:

@@ -408,12 +408,13 @@ class WatchPhase(CheckingPhase):
 
     def _watch(self, state: int) -> None:
         """Make a step of the attempt, and judge the policy at its end."""
+        policy = self._attempts.policy
+        if not self._attempts.under_way:
+            self._watched.begin(policy.target, proving=self._round.log.open)
         episode = self._attempts.observe(state)
         if episode is None:
             return
-        policy = self._attempts.policy
-        if self._watched.record(policy.target, episode.length, episode.failed,
-                                proving=self._round.log.open):
+        if self._watched.record(policy.target, episode.length, episode.failed):
             self._delete([policy])
         elif self._delete_refuted():
             return    # the run has learnt from this attempt, too

@@ -43,7 +43,7 @@ def test_a_failure_counts_as_the_limit_and_one_step_more() -> None:
         each.begin_proof(1e-3)
     failing.record(5, True)
     arriving.record(5 + 1 + int(LIMIT), False)
-    assert failing.to_state() == arriving.to_state()
+    assert (failing.evidence, failing.proof) == (arriving.evidence, arriving.proof)
     assert math.exp(failing.evidence) > capital((5,)) > 0
 
 
@@ -76,6 +76,7 @@ def test_whatever_tells_of_a_change_begins_a_bet_with_its_own_weight() -> None:
     made = detector()
     for notice in range(1, 5):
         made.suspect()
+        made.begin()
         assert math.exp(made._against_logs[0]) == pytest.approx(0.5 * (1 - 1 / (notice + 1)))
 
 

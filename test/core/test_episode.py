@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from itertools import product
 import random
 
 from mnm_ros.core.episode import Episode
@@ -121,28 +122,40 @@ def certified(cmp: Cmp, policy: Policy, published: bool) -> float:
     return high
 
 
-def leaving(seed: int) -> tuple[Cmp, Policy]:
-    """Return a CMP, and a policy on three of its states that often leaves them for two others."""
+def leaving(seed: int, actions: int = 1) -> tuple[Cmp, Policy]:
+    """
+    Return a CMP, and a policy on three of its states that often leaves them for two others.
+
+    With several actions it plays another one at each step.
+    """
     draw, states, target = random.Random(seed), (0, 1, 2), 9
     boost = draw.choice((1, 3))
     table = {}
-    for state in states:
+    for state, action in product(states, range(actions)):
         weights = [draw.random() ** 3 for _ in range(5)] + [boost * draw.random() ** 3]
-        table[state, 0] = tuple((after, weight / sum(weights)) for after, weight in zip(
+        table[state, action] = tuple((after, weight / sum(weights)) for after, weight in zip(
             (*states, 3, 4, target), weights))
-    return TableCmp(0, 1, table), Policy(target, 6, states, ((0, 0, 0),))
+    rows = [tuple(draw.randrange(actions) for _ in states) for _ in range(6)]
+    return TableCmp(0, actions, table), Policy(
+        target, 6, states, tuple(rows[:1] if actions == 1 else rows))
 
 
-def test_what_is_certified_holds_over_whichever_states_the_policy_is_published() -> None:
-    """With attempts that are over outside, as if nothing more were learnt, it does not."""
-    broken = 0
-    for seed in range(40):
-        cmp, policy = leaving(seed)
+@pytest.mark.parametrize('actions', [1, 2])
+def test_what_is_certified_holds_over_whichever_states_the_policy_is_published(
+        actions: int) -> None:
+    """
+    With attempts that are over outside, as if nothing more were learnt, it does not.
+
+    Issue: those of a policy that plays another action at each step were.
+    """
+    broken, seeds = 0, 40 // actions ** 2
+    for seed in range(seeds):
+        cmp, policy = leaving(seed, actions)
         taken = max(expected_steps(cmp, policy.on((*policy.states, *more)))
                     for more in ((), (3,), (4,), (3, 4)))
         assert taken <= certified(cmp, policy, published=True) + 1e-6, seed
         broken += taken > certified(cmp, policy, published=False) + 1e-6
-    assert broken > 5
+    assert broken > seeds / 8
 
 
 @pytest.mark.parametrize('epsilon', [0.15, 1.0, 4.0])

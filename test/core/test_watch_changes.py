@@ -112,7 +112,8 @@ def test_each_proof_has_a_part_of_the_budget() -> None:
     for _ in range(200):
         checking._notice()
         for target in (3, 5):
-            checking._watched.record(target, 1, False, proving=log.open)
+            checking._watched.begin(target, proving=log.open)
+            checking._watched.record(target, 1, False)
     assert len(given) == 400 and sum(given) < PROBLEM.delta * SHARES['proofs']
     assert sum(SHARES.values()) == pytest.approx(1)
 

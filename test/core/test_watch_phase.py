@@ -16,6 +16,7 @@ from collections.abc import Callable
 import json
 
 from binomial import binomial_tail
+from mnm_ros.core import snapshot
 from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.checking_phase import ChangeLog, Round
 from mnm_ros.core.detector import Detector
@@ -191,6 +192,47 @@ def test_a_new_state_beyond_the_radius_tells_of_no_change() -> None:
     checking.base = Far(script.life, script.targets)
     run(checking, World(), lambda: known(checking) == (HOME, 3, 5))
     assert log.noticed == 0
+
+
+def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, float]:
+    """
+    Make an attempt for 5 while no change is open; a pair's alarm comes if it leads to ``tells``.
+
+    Return the capital against the policy, and that of its proof.
+    """
+    policies = tuple(Policy(target, HORIZON, (HOME, 1, 2, 5), ((4, 5, 5, 5),))
+                     for target in (HOME, 1, 2, 5))
+    checking = WatchPhase(
+        Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30,
+              log=ChangeLog(lambda sentence: None)), policies)
+    checking.transitions.record = (    # type: ignore[method-assign]
+        lambda state, action, next_state: state == HOME and next_state == tells)
+    checking.transitions.suspect = lambda pair, policies: None    # type: ignore[method-assign]
+    checking._attempt(5)
+    for state in (HOME, *way):
+        checking.observe(checking.next_action(), state)
+        if resumed:
+            checking._watched, checking._attempts = snapshot.put(json.loads(json.dumps(
+                snapshot.take([checking._watched, checking._attempts]))))
+    detector = checking._watched.detectors[5]
+    assert checking._round.log.open == (tells in way) and detector._episodes == 1
+    return np.exp(detector.evidence), np.exp(detector._shown)
+
+
+@pytest.mark.parametrize('resumed', [False, True])
+@pytest.mark.parametrize('tells', [1, 2])
+def test_bets_and_proofs_begin_with_the_attempt_after_the_one_that_has_told(
+        tells: int, resumed: bool) -> None:
+    """
+    Issue: an attempt that a pair's alarm had told of counted in the bet and the proof begun by it.
+
+    It arrives after 2 steps or leaves after 5, by the toss of a coin, which is the limit of 8.
+    """
+    against, proofs = zip(*(factors(tells, way, resumed) for way in ((1, 5), (2, 2, 2, 2, 9))))
+    # A bet has begun with the attempt, and in one of two cases a second one with the alarm.
+    stakes = share(1) / 2 + 1 / 2 * 1 / 4
+    assert sum(against) / 2 <= stakes * (1 + 1e-9)
+    assert sum(proofs) / 2 <= 1 + 1e-9
 
 
 def test_a_policy_keeps_its_detector_when_others_come_and_go() -> None:
