@@ -12,8 +12,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 import math
+from types import SimpleNamespace
 from typing import Any
 
 from driven_robot import DrivenRobot, EAST, FAST, HOME, NORTH, over_limit, RESET
@@ -22,6 +24,7 @@ from mnm_ros import wire
 from mnm_ros.driving.frames import Transform
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.geometry import Pose
+from mnm_ros.nodes.mobile import transforms
 from mnm_ros.nodes.mobile.poses import planar
 from mnm_ros.simulation.flat import driver_parameters
 from mnm_ros.simulation.world import load
@@ -103,6 +106,27 @@ def test_a_round_and_home_by_transforms(localised: DrivenRobot) -> None:
     assert math.hypot(robot.platform.x, robot.platform.y) < 0.1
     assert over_limit(robot.platform.commands) == []
     assert 'Traceback' not in robot.process.output
+
+
+def test_transforms_that_have_waited_are_one_pose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answered one by one, they would change the velocity many times at once."""
+    waiting = deque(SimpleNamespace(transforms=[message_of(
+        'map', 'base_link', Transform(x=0.1 * i), 1000.0 + i)]) for i in range(1, 10))
+    heard: dict[str, Callable[[Any], None]] = {}
+
+    def subscribe(kind: Any, name: str, callback: Callable[[Any], None], qos: Any) -> Any:
+        heard[name] = callback
+        return SimpleNamespace(topic_name=f'/{name}', handle=SimpleNamespace(
+            take_message=lambda *_: (waiting.popleft(), None) if waiting else None))
+
+    monkeypatch.setattr(transforms, 'TFMessage', SimpleNamespace)
+    taken: list[Any] = []
+    transforms.PoseTransforms(
+        SimpleNamespace(create_subscription=subscribe), 'map', 'base_link', 1.0,
+        lambda message, _: taken.append(message))
+    heard['tf'](waiting.popleft())
+    assert [message.header.stamp.sec for message in taken] == [1009]
+    assert taken[0].pose.pose.position.x == pytest.approx(0.9)
 
 
 @needs_tf2
