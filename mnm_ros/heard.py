@@ -14,12 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+import re
 
 from mnm_ros.core.activity import Activity
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action, RESET included, to next state to how often that was seen."""
+
+NAMESPACE = re.compile(r'(?=.{1,60}$)[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'
+                       r'(/[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*)*')
+"""Of one of several robots: of at most 60 characters, as names of topics are at most 255 long."""
+
+MOST_ROBOTS = 100
+"""Of an explorer: whoever looks on has several topics of each."""
 
 NOT_KEPT = 'off'
 """What the diagnostics say of ``checkpoint`` without a ``checkpoint_dir``."""
@@ -52,8 +60,9 @@ class RobotsMet:
         self._settings: dict[str, int] = {}
 
     def new(self, names: Iterable[str]) -> list[str]:
-        """Return those that have not been heard of before."""
+        """Return those that have not been heard of before, as long as there is room for them."""
         found = [name for name in dict.fromkeys(names) if name not in self._met]
+        found = found[:MOST_ROBOTS - len(self._met)]
         self._met.update(found)
         return found
 

@@ -121,8 +121,7 @@ class NavigatorClient:
         self._requests = node.create_publisher(
             Int64MultiArray, f'{topic}/request', wire.STEP)
         self._cancels = node.create_publisher(Int64, f'{topic}/cancel', wire.STEP)
-        self._statuses = node.create_subscription(
-            DiagnosticArray, f'{topic}/status', self._on_status, wire.LATCHED)
+        self._statuses = wire.hear(node, DiagnosticArray, f'{topic}/status', self._on_status)
         self._timer = node.create_timer(
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -203,11 +202,7 @@ class NavigatorClient:
                 self._say(goal)
 
     def _on_status(self, message: DiagnosticArray) -> None:
-        try:
-            reports = {report.id: report for report in wire.decode_goals(message)}
-        except wire.WireError as error:
-            self._node.get_logger().warning(str(error), throttle_duration_sec=5.0)
-            return
+        reports = {report.id: report for report in wire.decode_goals(message)}
         for goal in self._under_way():
             if goal.id in reports:
                 goal.acknowledged = True

@@ -33,6 +33,7 @@ MAX_WALLS = 40_000
 MAX_NAME = 100               # characters of a name or a frame
 MAX_TEXT = 4_000_000         # characters of the whole
 _SHOWN = 10                  # names, for whoever has asked for one that is not there
+FARTHEST = 1e9               # m from the origin, of what is drawn
 _INT64 = range(-2**63, 2**63)
 
 Point = tuple[float, float]
@@ -166,15 +167,16 @@ def difference(description: RobotDescription, actions: Sequence[str]) -> str:
 
 def spacing(positions: Iterable[Point]) -> float:
     """
-    Return how far apart neighbours are at least; 1 if there are no two places.
+    Return how far apart neighbours are at least, but 1e-6; 1 if there are no two places.
 
     Only points that follow each other in the order of x or of y are compared: exact on a grid,
     quick for any number.
     """
     distinct = sorted({*positions})
     across = sorted(distinct, key=lambda point: point[::-1])
-    return min((math.dist(*pair) for points in (distinct, across) for pair in pairwise(points)),
-               default=1.0)
+    return max(1e-6, min(
+        (math.dist(*pair) for points in (distinct, across) for pair in pairwise(points)),
+        default=1.0))
 
 
 def _parse(text: str) -> Any:
@@ -282,8 +284,9 @@ def _check_text(value: Any, what: str, empty: bool = False) -> None:
 def _check_numbers(value: Sequence[Any], count: int, what: str, expected: str) -> None:
     if len(value) != count or not all(
             isinstance(number, (int, float)) and not isinstance(number, bool)
-            and abs(number) < 1e100 and math.isfinite(number) for number in value):
-        raise ValueError(f'{what} is {_shown(list(value))}, expected {expected}, finite numbers')
+            and abs(number) < FARTHEST for number in value):
+        raise ValueError(f'{what} is {_shown(list(value))}, expected {expected}, finite numbers '
+                         f'below {FARTHEST:g}')
 
 
 def _shown(value: Any) -> str:

@@ -27,15 +27,16 @@ Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a h
   other fields of a ``GoalReport``, without those that are None.
 
 Decoding is strict: a message with any other layout raises WireError, which says what was found
-and what was expected.
+and what was expected. Whoever subscribes by ``hear`` drops it with a warning.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from math import prod
+from math import inf, prod
+import time
 from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Time
@@ -43,10 +44,13 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
-from mnm_ros.heard import RobotHeard
+from mnm_ros.heard import MOST_ROBOTS, NAMESPACE, RobotHeard
 from rclpy.duration import Duration
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
-from std_msgs.msg import Header, Int64MultiArray, MultiArrayDimension, MultiArrayLayout
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
+from std_msgs.msg import Header, Int64, Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -83,8 +87,54 @@ HEARTBEATS = QoSProfile(
 """To hear the heartbeats of several nodes, none of which takes the place of another one's."""
 
 
+_QUIET = 10.0       # s, between two warnings about a topic
+_MOST_SAID = 300    # characters of one
+
+
 class WireError(ValueError):
     """A message does not have the layout it should have."""
+
+
+def hear(node: Node, kind: type, topic: str, take: Callable[[Any], object],
+         qos: QoSProfile = LATCHED) -> Subscription:
+    """
+    Subscribe a topic; a message that cannot be read is dropped.
+
+    :param take: called with each message; a ValueError says why it cannot be read.
+    """
+    return node.create_subscription(kind, topic, dropping(node, topic, take), qos)
+
+
+def dropping(node: Node, topic: str, take: Callable[[Any], object]) -> Callable[[Any], None]:
+    """Return ``take``, whose ValueErrors become a warning, of which there is one in 10 s."""
+    warned = -inf
+
+    def taken(message: Any) -> None:
+        nonlocal warned
+        try:
+            take(message)
+        except ValueError as error:    # WireError among them
+            if (now := time.monotonic()) > warned + _QUIET:
+                warned = now
+                text = str(error)
+                node.get_logger().warning(f'ignored on {topic}: ' + (
+                    text if len(text) <= _MOST_SAID else f'{text[:_MOST_SAID]}...'))
+    return taken
+
+
+def unpack(data: bytes, kind: type) -> Any:
+    """Return a message as it was sent; WireError if it is torn."""
+    try:
+        return deserialize_message(data, kind)
+    except RuntimeError as error:    # of rclpy
+        raise WireError(f'{len(data)} bytes, expected a {kind.__name__}: {error}') from None
+
+
+def decode_count(message: Int64) -> int:
+    """Return a number of steps, or of a setting."""
+    if message.data < 0:
+        raise WireError(f'found {message.data}, expected at least 0')
+    return int(message.data)
 
 
 def encode_step(seq: int, value: int) -> Int64MultiArray:
@@ -145,10 +195,15 @@ def decode_report(message: DiagnosticArray, namespace: str) -> dict[str, str] | 
 
 def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard, ...]:
     """Return how the robots of the explorer in a namespace are, if it has several."""
-    found = []
+    found: list[RobotHeard] = []
     for status in message.status:
         node, said, name = status.name.partition(': robot ')
         if said and (node.rpartition('/')[0] or '/') == namespace:
+            if not NAMESPACE.fullmatch(name):
+                raise WireError(f'diagnostics: robot {name!r}, expected a namespace, such as r1 '
+                                'or deck/r2')
+            if len(found) == MOST_ROBOTS:
+                raise WireError(f'diagnostics: more than {MOST_ROBOTS} robots, expected fewer')
             values = {entry.key: entry.value for entry in status.values}
             found.append(RobotHeard(
                 name, _LEVEL_NAMES.get(status.level, 'error'), status.message,
@@ -180,6 +235,8 @@ def _decode_goal(status: DiagnosticStatus) -> GoalReport:
     try:
         fields: dict[str, Any] = {
             key: kind(values[key]) for key, kind in _GOAL_FIGURES.items() if key in values}
+        if not all(abs(value) < 2**63 for value in fields.values()):
+            raise ValueError('a number is too large, or none')
         return GoalReport(int(status.name), fields.pop('target', None),
                           GoalStatus(values['status']), status.message, **fields)
     except (KeyError, ValueError) as error:

@@ -47,7 +47,7 @@ ROOMS = {
     'wire': 'core heard',
     'navigator_client': 'core wire',
     '__init__': 'core wire nodes navigator_client',
-    'parameters': 'core driving trial',
+    'parameters': 'core driving trial heard',
     'reference': 'core interface parameters wire',
     'launching': 'interface parameters',
     'contract': 'core protocol robot_description wire',

@@ -65,7 +65,8 @@ class LiveRun:
         with ExitStack() as stack:
             logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='mnm_ros_')))
             self._listener = stack.enter_context(Listener(
-                self._options.namespace, self._options.ros_arguments, self._options.robots))
+                self._options.namespace, self._options.ros_arguments, self._options.robots,
+                None if self._options.scenario is None else self._options.settings))
             ended = 'the explorer' if self._options.scenario is None else 'all nodes'
             self._display = display.choose(self._out, Frame(
                 self._options.title, self._options.settings,

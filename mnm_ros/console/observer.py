@@ -46,10 +46,13 @@ class Observer(Node):
 
     :param namespace: of the explorer and the robot side.
     :param robots: of several, those that are known before the explorer tells of them.
+    :param settings: how many a simulator has; None if that is not known.
     """
 
-    def __init__(self, namespace: str = '/', robots: Iterable[str] = ()) -> None:
+    def __init__(self, namespace: str = '/', robots: Iterable[str] = (),
+                 settings: int | None = None) -> None:
         super().__init__('console', namespace=namespace)
+        self._settings = settings
         self.snapshot = Snapshot()
         self.phases = self._latest(String, 'phase', lambda m: {'phase': phase_of(m.data)})
         self._latest(String, 'status', self._decided)
@@ -57,16 +60,15 @@ class Observer(Node):
                      lambda m: {'known': wire.decode_known_states(m)[1]})
         self._latest(Int64MultiArray, 'policies',
                      lambda m: {'hypothesis': wire.PolicySet.from_msg(m)})
-        self._latest(Int64, 'true_setting', lambda m: {'true_setting': m.data})
+        self._latest(Int64, 'true_setting', lambda m: {'true_setting': self._setting(m)})
         self._latest(String, 'activity', lambda m: {'activity': Activity.from_json(m.data)})
         self._latest(Int64MultiArray, 'model', self._counted)
         self._latest(String, 'robot_side', self._described)
         self._exploration_steps: int | None = None
-        self.create_subscription(
-            Int64, 'exploration_steps', self._on_exploration_steps, wire.LATCHED)
+        wire.hear(self, Int64, 'exploration_steps', self._on_exploration_steps)
         self.changes = [self.create_client(Trigger, 'change')]
         self._robots = RobotsMet()
-        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        wire.hear(self, DiagnosticArray, '/diagnostics', self._on_diagnostics, wire.STEP)
         self.policies: dict[int, Policy | None] = {}    # that were asked for, by target
         self._requests: Publisher | None = None
         for robot in self._robots.new(robots):
@@ -76,25 +78,23 @@ class Observer(Node):
         """Ask for the policy to a state, which is in ``policies`` once it was answered."""
         if self._requests is None:    # whoever only watches has no need of it
             self._requests = self.create_publisher(Int64, 'policy/request', wire.STEP)
-            self.create_subscription(Int64MultiArray, 'policy', self._on_policy, wire.STEP)
+            wire.hear(self, Int64MultiArray, 'policy', self._on_policy, wire.STEP)
         self._requests.publish(Int64(data=target))
 
     def _on_policy(self, message: Int64MultiArray) -> None:
-        try:
-            answer = wire.decode_policy(message)
-        except wire.WireError as error:
-            self.get_logger().warning(str(error), throttle_duration_sec=10.0)
-        else:
-            self.policies[answer.target] = answer.policy
+        answer = wire.decode_policy(message)
+        self.policies[answer.target] = answer.policy
 
     def _latest(self, kind: type, topic: str, fields: Any) -> Subscription:
         def update(message: Any) -> None:
-            try:
-                self.snapshot = replace(self.snapshot, **fields(message))
-            except ValueError as error:
-                # What others publish must not end the view; the rest of it is as good as before.
-                self.get_logger().warning(f'{topic}: {error}', throttle_duration_sec=10.0)
-        return self.create_subscription(kind, topic, update, wire.LATCHED)
+            self.snapshot = replace(self.snapshot, **fields(message))
+        return wire.hear(self, kind, topic, update)
+
+    def _setting(self, message: Int64) -> int:
+        found = wire.decode_count(message)
+        if self._settings is not None and found >= self._settings:
+            raise wire.WireError(f'found {found}, expected one of {self._settings} settings')
+        return found
 
     def _decided(self, message: String) -> dict[str, Any]:
         before = self.snapshot.decisions
@@ -116,7 +116,7 @@ class Observer(Node):
     def _on_exploration_steps(self, message: Int64) -> None:
         # It comes more often than the reports and is shown with the next one, so that it never
         # exceeds the steps.
-        self._exploration_steps = message.data
+        self._exploration_steps = wire.decode_count(message)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         report = wire.decode_report(message, self.get_namespace())
@@ -133,7 +133,7 @@ class Observer(Node):
         """Hear what one of several robots says of itself."""
         self._latest(String, f'{robot}/robot_side', self._described)
         self._latest(Int64, f'{robot}/true_setting', lambda message: {
-            'true_setting': self._robots.reached(robot, message.data)})
+            'true_setting': self._robots.reached(robot, self._setting(message))})
         self.changes.append(self.create_client(Trigger, f'{robot}/change'))
 
     def _pace(self) -> float | None:
@@ -149,19 +149,19 @@ class Listener:
 
     :param namespace: of the explorer and the robot side.
     :param ros_arguments: for the observer, ``--ros-args`` before them.
-    :param robots: as for the observer.
+    :param robots, settings: as for the observer.
     """
 
     def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = (),
-                 robots: Iterable[str] = ()) -> None:
-        self._robots = tuple(robots)
+                 robots: Iterable[str] = (), settings: int | None = None) -> None:
+        self._robots, self._settings = tuple(robots), settings
         self._namespace = namespace
         self._ros_arguments = list(ros_arguments)
 
     def __enter__(self) -> Listener:
         # The caller handles signals itself, while rclpy's handlers would end the context.
         rclpy.init(args=self._ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
-        self._node = Observer(self._namespace, self._robots)
+        self._node = Observer(self._namespace, self._robots, self._settings)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         return self

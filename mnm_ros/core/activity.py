@@ -25,6 +25,8 @@ import re
 import sys
 from typing import Any, TypeVar, Union
 
+from mnm_ros.core.problem import RESET
+
 DOINGS = ('idle', 'sampling', 'testing', 'watching')
 """What ``Activity.doing`` may be."""
 
@@ -194,6 +196,12 @@ def _int(what: str, found: Any) -> int:
     return found
 
 
+def _action(what: str, found: Any) -> int:
+    if _int(what, found) < RESET:
+        raise _wrong(what, found, f'an action, {RESET} for RESET or at least 0')
+    return int(found)
+
+
 def _float(what: str, found: Any) -> float:
     if type(found) not in (int, float) or not abs(found) <= _MOST:
         raise _wrong(what, found, 'a number')
@@ -226,7 +234,7 @@ def _doing(what: str, found: Any) -> str:
 
 def _test(what: str, found: Any) -> Evidence:
     given = _read(what, found, {
-        'kind': _str, 'state': _maybe(_int), 'action': _maybe(_int), 'evidence': _float,
+        'kind': _str, 'state': _maybe(_int), 'action': _maybe(_action), 'evidence': _float,
         'threshold': _float})
     return Evidence(**{'kind': '', 'state': None, 'action': None, 'evidence': 0.0,
                        'threshold': 0.0, **given})
@@ -251,7 +259,7 @@ def _steps(what: str, found: Any) -> dict[int, float | None]:
 
 
 _ACTIVITY: Mapping[str, _Reader] = {
-    'step': _int, 'doing': _doing, 'target': _maybe(_int), 'action': _maybe(_int),
+    'step': _int, 'doing': _doing, 'target': _maybe(_int), 'action': _maybe(_action),
     'sentence': _str, 'tests': _list(_test), 'progress': _maybe(_progress),
     'current': _maybe(_int), 'home': _maybe(_int), 'candidates': _list(_int),
     'lost': _list(_int), 'limit': _float, 'expected_steps': _steps}

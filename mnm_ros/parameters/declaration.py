@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-import re
 import sys
 
+from mnm_ros.heard import MOST_ROBOTS, NAMESPACE
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.parameter import Parameter
 
@@ -32,9 +32,6 @@ _KIND_NAMES = {
     Kind.STRING: 'a string', Kind.STRING_ARRAY: 'a string array'}
 _KINDS = {bool: Kind.BOOL, int: Kind.INTEGER, float: Kind.DOUBLE, str: Kind.STRING}
 _INT64_MAX = 2**63 - 1
-# Of at most 60 characters, as names of topics are at most 255 long.
-_NAMESPACE = re.compile(r'(?=.{1,60}$)[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'
-                        r'(/[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*)*')
 
 
 class ParameterError(ValueError):
@@ -91,7 +88,8 @@ class Row:
             return True
         if self.kind == Kind.STRING_ARRAY:
             return bool(value) and len({'', 'RESET', *value}) == len(value) + 2 and (
-                not self.namespaces or all(map(_NAMESPACE.fullmatch, value)))
+                not self.namespaces
+                or len(value) <= MOST_ROBOTS and all(map(NAMESPACE.fullmatch, value)))
         if self.kind == Kind.STRING:
             return not self.choices or value in self.choices or self.importable and ':' in value
         at_end = not self.open_ends and value in (self.minimum, self.maximum)
@@ -122,7 +120,8 @@ class Row:
 
     def _constraints(self) -> str:
         if self.namespaces:
-            return ' of distinct namespaces below that of the node, such as r1 or deck/r2'
+            return (f' of at most {MOST_ROBOTS} distinct namespaces below that of the node, such '
+                    'as r1 or deck/r2')
         if self.kind == Kind.STRING_ARRAY:
             return ' of distinct, non-empty names, RESET not among them'
         text = ', one of ' + ', '.join(self.choices) if self.choices else ''

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 import math
 import time
 from typing import Any
@@ -27,11 +28,10 @@ from mnm_ros.dashboard.facts import Facts, Ground
 from mnm_ros.dashboard.map_image import picture
 from mnm_ros.heard import RobotsMet
 from mnm_ros.nodes.common.graph_watch import identities
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import FARTHEST, RobotDescription
 from nav_msgs.msg import OccupancyGrid
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from std_msgs.msg import Header, Int64, Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
@@ -58,20 +58,21 @@ class Ears:
         self._policies: Int64MultiArray | None = None
         self._answer: wire.PolicyAnswer | None = None
         self._asked: tuple[int, float] = (0, -math.inf)
-        self._raw: dict[str, bytes] = {}    # of what may come often, and is looked at now and then
+        self._often_heard: dict[str, Callable[[], None]] = {}    # looked at now and then
         self._poses: dict[str, Subscription] = {}
         self._next_graph = self._next_world = -math.inf
         self._listen()
         self._robots = RobotsMet()
         self._hear(String, 'robot_side', self._described)
-        self._hear(Int64, 'true_setting', lambda message: {'true_setting': message.data})
-        self._hear(Int64, 'exploration_steps',
-                   lambda message: {'exploration_steps': message.data})
+        self._hear(Int64, 'true_setting', lambda message: {
+            'true_setting': wire.decode_count(message)})
+        self._hear(Int64, 'exploration_steps', lambda message: {
+            'exploration_steps': wire.decode_count(message)})
         self._hear(OccupancyGrid, 'map', self._mapped)
-        self._often(MarkerArray, 'world_markers', wire.LATCHED)
-        node.create_subscription(Header, 'heartbeat', self._on_heartbeat, wire.HEARTBEATS)
-        node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, wire.STEP)
-        node.create_subscription(Int64MultiArray, 'policy', self._on_policy, wire.STEP)
+        self._often(MarkerArray, 'world_markers', self._on_markers, wire.LATCHED)
+        wire.hear(node, Header, 'heartbeat', self._on_heartbeat, wire.HEARTBEATS)
+        wire.hear(node, DiagnosticArray, '/diagnostics', self._on_diagnostics, wire.STEP)
+        wire.hear(node, Int64MultiArray, 'policy', self._on_policy, wire.STEP)
         self._requests = node.create_publisher(Int64, 'policy/request', wire.STEP)
 
     def policy_to(self, state: int) -> Policy | None:
@@ -125,12 +126,8 @@ class Ears:
     def _hear(self, kind: type, topic: str,
               fields: Callable[[Any], dict[str, Any]]) -> Subscription:
         def update(message: Any) -> None:
-            try:
-                self.facts = replace(self.facts, **fields(message))
-            except ValueError as error:    # WireError among them
-                self._node.get_logger().warning(
-                    f'ignored on {topic}: {error}', throttle_duration_sec=5.0)
-        return self._node.create_subscription(kind, topic, update, wire.LATCHED)
+            self.facts = replace(self.facts, **fields(message))
+        return wire.hear(self._node, kind, topic, update)
 
     def _described(self, text: String) -> dict[str, Any]:
         described = RobotDescription.from_text(text.data)
@@ -139,9 +136,13 @@ class Ears:
     def _mapped(self, message: OccupancyGrid) -> dict[str, Any]:
         return {'ground': _with_map(self.facts.ground, message)}
 
-    def _often(self, kind: type, topic: str, qos: QoSProfile) -> Subscription:
-        def keep(message: bytes) -> None:
-            self._raw[topic] = message
+    def _often(self, kind: type, topic: str, take: Callable[[Any], None],
+               qos: QoSProfile) -> Subscription:
+        """Hear what comes too often to be unpacked each time."""
+        taken = wire.dropping(self._node, topic, lambda data: take(wire.unpack(data, kind)))
+
+        def keep(data: bytes) -> None:
+            self._often_heard[topic] = partial(taken, data)
         return self._node.create_subscription(kind, topic, keep, qos, raw=True)
 
     def _keep_policies(self, message: Int64MultiArray) -> dict[str, Any]:
@@ -150,11 +151,7 @@ class Ears:
         return {}
 
     def _on_policy(self, message: Int64MultiArray) -> None:
-        try:
-            self._answer = wire.decode_policy(message)
-        except wire.WireError as error:
-            self._node.get_logger().warning(
-                f'ignored on policy: {error}', throttle_duration_sec=5.0)
+        self._answer = wire.decode_policy(message)
 
     def _on_heartbeat(self, _: Header) -> None:
         self.facts = replace(self.facts, heard=time.monotonic())
@@ -172,7 +169,7 @@ class Ears:
         """Hear what one of several robots says of itself and of where it is."""
         self._hear(String, f'{robot}/robot_side', self._described)
         self._hear(Int64, f'{robot}/true_setting', lambda message: {
-            'true_setting': self._robots.reached(robot, message.data)})
+            'true_setting': self._robots.reached(robot, wire.decode_count(message))})
         self._hear(OccupancyGrid, f'{robot}/map', self._mapped)
 
     def _look_around(self) -> None:
@@ -199,29 +196,31 @@ class Ears:
             return
         for topic in _POSES:
             if topic not in self._poses and self._node.count_publishers(topic):
-                self._poses[topic] = self._often(PoseWithCovarianceStamped, topic, _BEST_EFFORT)
+                self._poses[topic] = self._often(
+                    PoseWithCovarianceStamped, topic, self._on_pose, _BEST_EFFORT)
 
     def _look_at_the_world(self) -> None:
-        frame = self.facts.description.frame
-        if not frame:
-            return
-        for topic in _POSES:
-            if topic in self._raw:
-                message = deserialize_message(self._raw.pop(topic), PoseWithCovarianceStamped)
-                if message.header.frame_id == frame:
-                    self.facts = replace(self.facts, robot=_planar(message.pose.pose))
-        if 'world_markers' in self._raw:
-            markers = deserialize_message(self._raw.pop('world_markers'), MarkerArray).markers
-            drawn = {marker.ns: marker for marker in markers if marker.header.frame_id == frame}
-            doors = tuple(
-                (point.x, point.y, name == 'open doors')
-                for name in ('open doors', 'closed doors') if name in drawn
-                for point in drawn[name].points)
-            size = next((drawn[name].scale.x for name in ('open doors', 'closed doors', 'walls')
-                         if name in drawn), 0.0)
-            robot = _planar(drawn['robot'].pose) if 'robot' in drawn else self.facts.robot
-            self.facts = replace(self.facts, robot=robot, ground=replace(
-                self.facts.ground, doors=doors, door_size=size))
+        if self.facts.description.frame:
+            while self._often_heard:
+                self._often_heard.popitem()[1]()
+
+    def _on_pose(self, message: PoseWithCovarianceStamped) -> None:
+        if message.header.frame_id == self.facts.description.frame:
+            self.facts = replace(self.facts, robot=_planar(message.pose.pose))
+
+    def _on_markers(self, message: MarkerArray) -> None:
+        drawn = {marker.ns: marker for marker in message.markers
+                 if marker.header.frame_id == self.facts.description.frame}
+        doors = tuple(
+            (_finite(point.x), _finite(point.y), name == 'open doors')
+            for name in ('open doors', 'closed doors') if name in drawn
+            for point in drawn[name].points)
+        size = _finite(next((
+            drawn[name].scale.x for name in ('open doors', 'closed doors', 'walls')
+            if name in drawn), 0.0))
+        robot = _planar(drawn['robot'].pose) if 'robot' in drawn else self.facts.robot
+        self.facts = replace(self.facts, robot=robot, ground=replace(
+            self.facts.ground, doors=doors, door_size=size))
 
 
 def _known(message: Int64MultiArray) -> dict[str, Any]:
@@ -231,14 +230,22 @@ def _known(message: Int64MultiArray) -> dict[str, Any]:
 
 def _with_map(ground: Ground, message: OccupancyGrid) -> Ground:
     info = message.info
+    cell = _finite(info.resolution)
     return replace(
         ground, image=picture(message.data, info.width, info.height),
-        corner=(info.origin.position.x, info.origin.position.y),
-        size=(info.width * info.resolution, info.height * info.resolution))
+        corner=(_finite(info.origin.position.x), _finite(info.origin.position.y)),
+        size=(info.width * cell, info.height * cell))
 
 
 def _planar(pose: Pose) -> tuple[float, float, float]:
     turn = pose.orientation
     yaw = math.atan2(2 * (turn.w * turn.z + turn.x * turn.y),
                      1 - 2 * (turn.y * turn.y + turn.z * turn.z))
-    return pose.position.x, pose.position.y, yaw
+    return _finite(pose.position.x), _finite(pose.position.y), _finite(yaw)
+
+
+def _finite(number: float) -> float:
+    """Return a length or an angle; WireError if it cannot be drawn."""
+    if not abs(number) < FARTHEST:
+        raise wire.WireError(f'found {number}, expected a number below {FARTHEST:g}')
+    return number

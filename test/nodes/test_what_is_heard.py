@@ -1,0 +1,351 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Whatever is published on the topics that the displays hear, they go on, and can be drawn."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+import io
+import json
+import random
+import re
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import Point, PoseWithCovarianceStamped
+from mnm_ros import wire
+from mnm_ros.console import as_json
+from mnm_ros.console.display import Lines
+from mnm_ros.console.observer import Observer
+from mnm_ros.console.view import Frame, View
+from mnm_ros.core.activity import Activity, Evidence, Progress
+from mnm_ros.core.goals import GoalReport, GoalStatus
+from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.dashboard import words
+from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
+from mnm_ros.dashboard.machine import machine
+from mnm_ros.dashboard.picture import policy_arrows
+from mnm_ros.nodes.showing.ears import Ears
+from mnm_ros.nodes.showing.hands import Hands
+from mnm_ros.nodes.showing.shared import Shared
+from mnm_ros.robot_description import RobotDescription
+from nav_msgs.msg import OccupancyGrid
+from node_processes import NodeProcess, Peer
+import pytest
+import rclpy
+from rclpy.node import Node
+from rclpy.serialization import serialize_message
+from rich.console import Console
+from std_msgs.msg import Header, Int64, String
+from visualization_msgs.msg import Marker, MarkerArray
+
+MESSAGES = 25    # of each topic
+FRAME = 'map'
+INTEGERS = (0, 1, -1, -7, 2, 99, 2**31, 2**63 - 1, -2**63)
+FLOATS = (0.0, -1.0, 1e-320, 1e308, -1e308, float('nan'), float('inf'), -float('inf'))
+TEXTS = ('', 'a b', '/', '//', 'r1', 'ü', '\x1b[2J\x07', 'x' * 5000, '1e400', 'nan', '-1',
+         '9' * 5000, ': robot ', '/explorer: robot r1', '/explorer: robot a b',
+         '/explorer: robot ' + 'x' * 300, '/explorer: robot ../a', '/explorer: exploration',
+         '[' * 5000, '{}', '[]', 'null')
+
+
+def hypothesis() -> Hypothesis:
+    return Hypothesis(1, 0, 4, tuple(Policy(state, 4, (0, 1), ((0, 1),)) for state in (0, 1)))
+
+
+def goals() -> DiagnosticArray:
+    return wire.encode_goals(Header().stamp, [
+        GoalReport(5, 1, GoalStatus.UNDER_WAY, 'going', 3, 1, 2.5, 7)])
+
+
+def diagnostics() -> DiagnosticArray:
+    values = {'round': '1', 'steps': '40', 'steps_per_second': '3.1', 'known': '2',
+              'candidates': '0', 'changes_noticed': '0', 'changes_relearnt': '0',
+              'phase': 'building/discovery', 'unanswered': '0'}
+    robot = {'steps': '9', 'place': '1', 'unanswered': '0'}
+    return DiagnosticArray(status=[
+        DiagnosticStatus(name=name, message='exploring', values=[
+            KeyValue(key=key, value=value) for key, value in found.items()])
+        for name, found in (('/explorer: exploration', values),
+                            ('/explorer: robot r1', robot), ('/explorer: robot r2', robot))])
+
+
+def world() -> MarkerArray:
+    points = [Point(x=1.0), Point(x=2.0)]
+    return MarkerArray(markers=[
+        Marker(ns=name, points=points, header=Header(frame_id=FRAME))
+        for name in ('walls', 'open doors', 'closed doors', 'robot')])
+
+
+def floor() -> OccupancyGrid:
+    found = OccupancyGrid(data=array('b', [0, 100, -1, 0, 0, 0]))
+    found.info.width, found.info.height, found.info.resolution = 3, 2, 0.5
+    return found
+
+
+DESCRIPTION = RobotDescription(
+    ('east', 'west'), 0, FRAME, {1: 'door'}, {0: (0.0, 0.0), 1: (1.0, 0.0)},
+    ((0.0, 0.0, 1.0, 1.0),))
+ACTIVITY = Activity(
+    40, 'sampling', 1, 0, 'sampling', (Evidence('transition', 1, 0, 1.0, 2.0),),
+    Progress('first hypothesis', 40, 100, 60, 200), 1, 0, (5,), (6,), 8.0, {0: 0.0, 1: None})
+
+EXAMPLES: dict[str, Callable[[], Any]] = {
+    'robot_side': lambda: String(data=DESCRIPTION.to_text()),
+    'activity': lambda: String(data=ACTIVITY.to_json()),
+    'phase': lambda: String(data='building/discovery'), 'status': lambda: String(data='building'),
+    'known_states': lambda: wire.encode_known_states(hypothesis()),
+    'policies': lambda: wire.PolicySet.of(hypothesis()).to_msg(),
+    'policy': lambda: wire.encode_policy(hypothesis(), 1),
+    'model': lambda: wire.encode_model(40, [(0, 0, 1, 9), (1, 1, 0, 3), (0, -1, 0, 2)]),
+    'true_setting': lambda: Int64(data=0), 'exploration_steps': lambda: Int64(data=12),
+    'diagnostics': diagnostics, 'heartbeat': Header, 'map': floor, 'world_markers': world,
+    'amcl_pose': lambda: PoseWithCovarianceStamped(header=Header(frame_id=FRAME)),
+    'pose': lambda: PoseWithCovarianceStamped(header=Header(frame_id=FRAME)),
+    'goal/status': goals}
+"""What is heard on each topic of a display, as it should be."""
+
+
+def spoilt(value: Any, rng: random.Random) -> Any:
+    """Return a value of the same kind that nobody expects."""
+    if isinstance(value, str):
+        if value[:1] + value[-1:] == '{}' and '}{' not in value and rng.random() < 0.8:
+            return json.dumps(spoilt_json(json.loads(value), rng))
+        return rng.choice((*TEXTS, value[:len(value) // 2], value * 2))
+    if isinstance(value, bool):
+        return not value
+    return rng.choice({int: INTEGERS, float: FLOATS, bytes: (b'\x07', b'\x02')}.get(
+        type(value), (value,)))
+
+
+def spoilt_json(value: Any, rng: random.Random) -> Any:
+    """Return the same with one entry that is missing, of another kind, or out of range."""
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice(sorted(value))
+        found = {**value, key: spoilt_json(value[key], rng)}
+        if rng.random() < 0.1:
+            found[rng.choice(TEXTS)] = found.pop(key)
+        return found
+    if isinstance(value, list) and value and rng.random() < 0.8:
+        index = rng.randrange(len(value))
+        return [*value[:index], spoilt_json(value[index], rng), *value[index + 1:]]
+    return rng.choice((*INTEGERS, *FLOATS, *TEXTS, 2**70, None, True, [], {}, [[]], {'1': 2}))
+
+
+def spoil(message: Any, rng: random.Random) -> None:
+    """Change one field of a message, however deep."""
+    name = rng.choice(sorted(message.get_fields_and_field_types()))
+    value = getattr(message, name)
+    if hasattr(value, 'get_fields_and_field_types'):
+        spoil(value, rng)
+    elif isinstance(value, (list, array)) and len(value):
+        index = rng.randrange(len(value))
+        if rng.random() < 0.2:
+            del value[index]
+        elif hasattr(value[index], 'get_fields_and_field_types'):
+            spoil(value[index], rng)
+        else:
+            # What does not fit into the field cannot be published.
+            limit = {'b': 100}.get(getattr(value, 'typecode', ''), 2**63 - 1)
+            value[index] = max(-limit, min(limit, spoilt(value[index], rng)))
+    else:
+        try:
+            setattr(message, name, spoilt(value, rng))
+        except AssertionError:
+            pass
+
+
+@pytest.fixture(scope='module')
+def context() -> Iterator[None]:
+    rclpy.init()
+    yield
+    rclpy.shutdown()
+
+
+class Display:
+    """A node that hears, and whose callbacks can be called."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.callbacks: dict[str, tuple[Callable[[Any], None], bool]] = {}
+        self.warnings: list[str] = []
+        made = Node.create_subscription
+
+        def create(node: Node, kind: type, topic: str, callback: Any, qos: Any,
+                   **others: Any) -> Any:
+            self.callbacks[topic.lstrip('/')] = callback, others.get('raw', False)
+            return made(node, kind, topic, callback, qos, **others)
+
+        monkeypatch.setattr(Node, 'create_subscription', create)
+
+    def hear(self, topic: str, message: Any, rng: random.Random | None = None) -> None:
+        callback, raw = self.callbacks[topic]
+        if not raw:
+            callback(message)
+            return
+        data = bytearray(serialize_message(message))
+        if rng and rng.random() < 0.5:
+            del data[rng.randrange(len(data)):]
+        callback(bytes(data))
+
+
+class Page(Display):
+    """The page without a browser."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(monkeypatch)
+        self.node = Node('dashboard')
+        monkeypatch.setattr(self.node, 'count_publishers', lambda topic: topic in (
+            'amcl_pose', 'pose'))
+        self.ears, self.hands = Ears(self.node), Hands(self.node)
+        self.hands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
+        self.shared = Shared(self.ears, self.hands, 'here')
+        self.ears.look(0.0, frozenset())
+        self.now = 0.0
+
+    def show(self) -> None:
+        self.now += 10.0
+        self.ears.look(self.now, frozenset(('explore', 'change')))
+        self.shared.remember(self.now)
+        facts = self.shared.update()
+        policy = self.ears.policy_to(1)
+        json.dumps((self.shared.layers, self.shared.chart, policy and policy_arrows(
+            facts, policy, self.shared.places.latest)), allow_nan=False)
+        assert words.presence(facts, self.now, 'here') is not None
+        for say in (words.tiles, words.doing, words.status, words.bar, words.evidence_table,
+                    words.robots_table):
+            say(facts)
+        for state in (0, 1, 5):
+            words.about(facts, state)
+            refusal_to_go(state, facts)
+        machine(facts.activity.within(facts.phase))
+        for name in CONTROLS:
+            refusal(name, facts, self.now)
+        assert 'nan' not in str(self.hands.outcome_of_goal)
+
+    def close(self) -> None:
+        self.node.destroy_node()
+
+
+class Watch(Display):
+    """``mnm_ros watch``, and ``scripts/explore`` with two settings."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(monkeypatch)
+        self.node = Observer(settings=2)
+        self.node.ask(1)
+        self.lines = Lines(io.StringIO(), 2, 1.0)
+        self.seconds = 0.0
+
+    def show(self) -> None:
+        self.seconds += 1.0
+        snapshot = self.node.snapshot
+        assert snapshot.true_setting in (None, 0, 1)
+        console = Console(file=io.StringIO(), force_terminal=True, width=150, height=40)
+        console.print(View(snapshot, Frame('somewhere', 2), self.seconds, snapshot.picture))
+        self.lines.show(snapshot, self.seconds, snapshot.picture)
+        json.loads(as_json.line(snapshot), parse_constant=lambda name: pytest.fail(name))
+
+    def close(self) -> None:
+        self.node.destroy_node()
+
+
+@pytest.fixture(params=[Page, Watch])
+def display(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
+            context: None) -> Iterator[Any]:
+    found = request.param(monkeypatch)
+    yield found
+    found.close()
+
+
+def test_anything_may_come(display: Any) -> None:
+    """Each topic that it hears, one field wrong at a time; ordinary ones are shown after it."""
+    display.hear('diagnostics', diagnostics())    # the robots of which are followed
+    examples = {topic: EXAMPLES[topic.removeprefix('r1/').removeprefix('r2/')]
+                for topic in display.callbacks if topic != 'parameter_events'}
+    assert len(examples) >= 15
+    for seed in range(MESSAGES):
+        rng = random.Random(seed)
+        for topic, example in examples.items():
+            message = example()
+            for _ in range(rng.randrange(1, 3)):
+                spoil(message, rng)
+            display.hear(topic, message, rng)
+            display.show()
+    for topic, example in examples.items():
+        display.hear(topic, example())
+    display.show()
+
+
+def torn(topic: str) -> bytes:
+    return serialize_message(EXAMPLES[topic]())[:-9]
+
+
+@pytest.mark.parametrize('topic, bad', [
+    ('diagnostics', ('/explorer: robot r1', '/explorer: robot a b')),
+    ('diagnostics', ('/explorer: robot r1', '/explorer: robot ../r1')),
+    ('activity', ('"action":0', '"action":-7')), ('robot_side', ('"x": 1.0', '"x": 1e300')),
+    ('world_markers', None), ('amcl_pose', None)])
+def test_what_cannot_be_read_is_dropped_with_one_warning(
+        monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], context: None,
+        topic: str, bad: tuple[str, str] | None) -> None:
+    display = Page(monkeypatch)
+    display.hear('robot_side', EXAMPLES['robot_side']())
+    message: Any = EXAMPLES[topic]()
+    for part in message.status if topic == 'diagnostics' else [message] if bad else []:
+        name = 'name' if topic == 'diagnostics' else 'data'
+        setattr(part, name, getattr(part, name).replace(*bad))
+    for _ in range(3):
+        if bad:
+            display.hear(topic, message)
+        else:
+            display.callbacks[topic][0](torn(topic))
+        display.show()
+    display.hear(topic, EXAMPLES[topic]())
+    display.show()
+    facts = display.ears.facts
+    assert {'diagnostics': facts.reports == 1, 'activity': facts.activity == ACTIVITY,
+            'robot_side': facts.description == DESCRIPTION,
+            'world_markers': len(facts.ground.doors) == 4,
+            'amcl_pose': facts.robot == (0.0, 0.0, 0.0)}[topic]
+    display.close()
+    assert len(re.findall(f'ignored on /?{topic}: ', capfd.readouterr().err)) == 1
+
+
+def test_robots_are_counted(monkeypatch: pytest.MonkeyPatch, context: None) -> None:
+    """More than an explorer may have are not listened to, all at once or one after the other."""
+    display = Page(monkeypatch)
+
+    def tell(first: int, count: int) -> None:
+        message = diagnostics()
+        message.status[1:] = [DiagnosticStatus(name=f'/explorer: robot r{number}')
+                              for number in range(first, first + count)]
+        display.hear('diagnostics', message)
+
+    tell(0, 200)
+    assert display.ears.facts.robots == ()
+    monkeypatch.setattr(display.ears, '_follow', display.warnings.append)
+    for first in range(0, 300, 50):
+        tell(first, 50)
+    assert len(display.ears.facts.robots) == 50 and len(display.warnings) == 100
+    display.close()
+
+
+def test_a_page_stays(start: Callable[..., NodeProcess], peer: Peer) -> None:
+    """What is torn comes over the network, latched, before everything else."""
+    markers = peer.node.create_publisher(MarkerArray, 'world_markers', wire.LATCHED)
+    markers.publish(torn('world_markers'))
+    side = peer.node.create_publisher(String, 'robot_side', wire.LATCHED)
+    side.publish(EXAMPLES['robot_side']())
+    dashboard = start('dashboard', port=0)
+    peer.wait_for(lambda: 'ignored on world_markers' in dashboard.output, 'the warning')
+    assert dashboard.running and dashboard.stop() == 0
