@@ -23,13 +23,13 @@ from mnm_ros.launching import (
     exploring,
     fleet,
     seeds,
+    STATES_FRAME,
     values,
     Wanted,
     wanted_explorer,
 )
 from mnm_ros.parameters.params_file import Configured
 from mnm_ros.simulation import scenario
-from mnm_ros.simulation.described import describe
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
 SCENARIO = 'two_rooms'
@@ -59,12 +59,10 @@ def _nodes(context: LaunchContext) -> list[Node]:
     chosen = argument['scenario'] or configured.value('cmp_sim', 'scenario') or SCENARIO
     if not named:
         explorer.values['actions'] = list(scenario.load(chosen).actions)
-    frame = '' if argument['rviz'] == 'false' else (
-        describe(scenario.load(chosen), 0).frame or 'mnm_states')
     robots = fleet(argument, configured)
     simulators = [
         Wanted('cmp_sim', {'scenario': chosen, 'seed': seed,
                            'use_sim_time': argument['use_sim_time']}, namespace=robot)
         for robot, seed in zip(
             robots or [''], seeds(argument, configured, 'cmp_sim', robots), strict=True)]
-    return exploring([explorer, *simulators], argument, params_file, CONFIG.parent, frame)
+    return exploring([explorer, *simulators], argument, params_file, CONFIG.parent, STATES_FRAME)

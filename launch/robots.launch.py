@@ -41,6 +41,7 @@ ARGUMENTS = {
     'dashboard': ('false', 'Serve a page for each robot, too'),
     'dashboard_port': ('8080', 'Port of the page of the first robot; those of the others follow'),
     'rviz': ('false', f'{VIEWERS["rviz"][1]}; one for each robot'),
+    'rviz_frame': VIEWERS['rviz_frame'],
     'params_file': ('', 'Parameters of all nodes, by namespace where they differ (empty: that of '
                         'the launch file for each robot)'),
     'use_sim_time': USE_SIM_TIME,
@@ -62,7 +63,8 @@ def _robots(context: LaunchContext) -> list[Action]:
         raise RuntimeError(f"robots is '{argument['robots']}', expected distinct namespaces, for "
                            "example 'robot_1 robot_2'")
     passed_on = {name: argument[name] for name in (
-        'sim', 'dashboard', 'rviz', 'use_sim_time', 'one_process', 'use_respawn', 'log_level')}
+        'sim', 'dashboard', 'rviz', 'rviz_frame', 'use_sim_time', 'one_process', 'use_respawn',
+        'log_level')}
     if not argument['dashboard_port'].isdecimal():
         raise RuntimeError(f"dashboard_port is '{argument['dashboard_port']}', expected a number")
     port = int(argument['dashboard_port'])

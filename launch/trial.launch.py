@@ -65,8 +65,8 @@ def _trial(context: LaunchContext) -> list[Action]:
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
     passed_on = {name: argument[name] for name in (
-        'robots', 'sim', 'scenario', 'dashboard', 'dashboard_port', 'rviz', 'namespace',
-        'use_sim_time', 'use_respawn', 'log_level')}
+        'robots', 'sim', 'scenario', 'dashboard', 'dashboard_port', 'rviz', 'rviz_frame',
+        'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
     return [
         LogInfo(msg=f'the trial is kept in {folder}'),
         IncludeLaunchDescription(

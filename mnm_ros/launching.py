@@ -43,6 +43,9 @@ _TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_s
 VIEWED = ('/exploration_markers', '/world_markers', '/map')
 """The topics in ``config/mnm.rviz``: in a namespace, they are those in there."""
 
+STATES_FRAME = 'mnm_states'
+"""The frame of the markers where the robot side gives none, as in ``picture.py``."""
+
 AS_CONFIGURED = '(empty: as in params_file)'
 USE_SIM_TIME = ('', f'Take the time from /clock {AS_CONFIGURED}')
 NODE_ARGUMENTS = {
@@ -57,6 +60,9 @@ VIEWERS = {
     'dashboard': ('false', 'Serve the page in a browser, too'),
     'dashboard_port': ('', f'Port of the page {AS_CONFIGURED}'),
     'rviz': ('false', 'Start RViz, too, with config/mnm.rviz; closing it ends nothing else'),
+    'rviz_frame': ('', 'Fixed frame of RViz: that in which the robot side says where states are '
+                       f'(empty: {STATES_FRAME}, which is for all that have none, with cmp_sim, '
+                       'otherwise map)'),
 }
 EXPLORATION = {
     'robots': ('', 'Namespaces of several robots that explore one world together, separated by '
@@ -315,9 +321,9 @@ def _rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
     """
     Return RViz, if the argument ``rviz`` asks for it.
 
-    :param argument: the values of ``rviz`` and ``namespace``.
+    :param argument: the values of ``rviz``, ``rviz_frame`` and ``namespace``.
     :param config: the folder of ``mnm.rviz``.
-    :param frame: what it takes for the fixed one.
+    :param frame: what it takes for the fixed one, unless ``rviz_frame`` says another.
     :raises RuntimeError: if it is not installed.
     """
     if argument['rviz'] != 'true':
@@ -330,7 +336,7 @@ def _rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
     return [Node(
         package='rviz2', executable='rviz2', name='rviz2',
         namespace=argument['namespace'],
-        arguments=['-d', str(config / 'mnm.rviz'), '-f', frame],
+        arguments=['-d', str(config / 'mnm.rviz'), '-f', argument['rviz_frame'] or frame],
         remappings=[(topic, topic.strip('/')) for topic in VIEWED], output='log')]
 
 

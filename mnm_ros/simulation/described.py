@@ -18,9 +18,6 @@ from typing import Any
 from mnm_ros.robot_description import MAX_STATES, RobotDescription, Wall
 from mnm_ros.simulation.scenario import Scenario
 
-FRAME = 'scenario'
-"""The frame of grids, in which a cell is 1 m wide, and the lower left corner is the origin."""
-
 Cell = tuple[int, int]    # row from the top, column
 
 
@@ -43,14 +40,18 @@ def describe_gym(env: Any, actions: Sequence[str], home: int | None) -> RobotDes
 
 
 def _grid(actions: Sequence[str], home: int | None, rows: Sequence[str]) -> RobotDescription:
-    """Return a description with the places of cells, unless there are none or too many."""
+    """
+    Return a description with the places of cells, unless there are none or too many.
+
+    A cell is 1 m wide, the lower left corner is the origin, and the frame is of nothing else.
+    """
     height, width = len(rows), len(rows[0]) if rows else 0
     if not 0 < width * height <= MAX_STATES:
         return RobotDescription(tuple(actions), home)
     free = {(row, column) for row, cells in enumerate(rows)
             for column, cell in enumerate(cells) if cell != '#'}
     return RobotDescription(
-        tuple(actions), home, FRAME,
+        tuple(actions), home, '',
         {row * width + column: f'r{row}c{column}' for row, column in sorted(free)},
         {row * width + column: (column + 0.5, height - row - 0.5) for row, column in sorted(free)},
         tuple(sorted(_walls(free, height))))

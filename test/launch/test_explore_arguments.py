@@ -134,8 +134,8 @@ def test_the_page_is_served_on_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(('arguments', 'frame'), [
-    ({'scenario': 'two_rooms'}, 'scenario'), ({'scenario': 'corridor'}, 'mnm_states'),
-    ({'sim': 'false'}, 'map')])
+    ({'scenario': 'two_rooms'}, 'mnm_states'), ({'scenario': 'corridor'}, 'mnm_states'),
+    ({'sim': 'false'}, 'map'), ({'sim': 'false', 'rviz_frame': 'mnm_states'}, 'mnm_states')])
 def test_rviz_is_started_on_request_in_the_frame_of_the_states(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict, frame: str) -> None:
     named = params_file(tmp_path, '/**/explorer: {ros__parameters: {actions: [east]}}')

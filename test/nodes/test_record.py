@@ -39,7 +39,8 @@ def test_a_recorded_run_is_that_of_the_transition_log(
     # The step topics keep ten messages: nobody can record a robot that is too fast for that.
     robot.around = lambda seq, state: time.sleep(0.02)
     path = tmp_path / 'run.mcap'
-    recorder = start(str(ROOT / 'mnm_ros' / '__main__.py'), given=['record', '--output', str(path)])
+    recorder = start(
+        str(ROOT / 'mnm_ros' / '__main__.py'), given=['record', '--output', str(path)])
     peer.wait_for(lambda: 'recording into' in recorder.output, 'the recorder')
     peer.wait_for(lambda: peer.node.count_subscribers('/state') == 1, 'its subscription')
     kept = {'checkpoint_dir': str(tmp_path / 'kept'), 'transition_log': True, 'step_timeout': 0.3,

@@ -19,8 +19,15 @@ import re
 from typing import Any
 
 from mnm_ros import wire
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem
 from mnm_ros.interface import TOPICS
-from mnm_ros.nodes.exploring.picture import NAMESPACES
+from mnm_ros.nodes.exploring.picture import NAMESPACES, Picture
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.simulation import scenario
+from mnm_ros.simulation.described import describe
+import pytest
 import yaml
 
 CONFIG = Path(__file__).parents[2] / 'config'
@@ -92,6 +99,20 @@ def test_every_namespace_can_be_switched_off() -> None:
     exploration, = (each for each in displays() if each['Name'] == 'Exploration')
     panel = FOXGLOVE['configById']['3D!map']['topics']['/exploration_markers']
     assert set(exploration['Namespaces']) == set(panel['namespaces']) == set(NAMESPACES)
+
+
+@pytest.mark.parametrize('description', [
+    UNDESCRIBED, *(describe(scenario.load(name), 0) for name in scenario.shipped())])
+def test_what_has_no_place_in_the_world_is_shown_as_the_files_are(
+        description: RobotDescription) -> None:
+    picture = Picture()
+    picture.shapes(Exploration(settings(Problem(2, 4.0, 1.0, 0.1)), seed=0), description)
+    assert picture.frame == RVIZ['Visualization Manager']['Global Options']['Fixed Frame']
+
+
+def test_foxglove_chooses_the_frame() -> None:
+    """If it is told one, it shows nothing of another: the states of a robot are on a map."""
+    assert 'followTf' not in FOXGLOVE['configById']['3D!map']
 
 
 def test_every_panel_of_foxglove_has_its_place() -> None:

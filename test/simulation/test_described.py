@@ -35,7 +35,7 @@ def test_the_cells_of_a_grid(tmp_path: Path) -> None:
     said = describe(load(str(path)), 0)
     assert said.actions == ('north', 'south', 'east', 'west') and said.home == 0
     assert said.positions == {0: (0.5, 1.5), 1: (1.5, 1.5), 3: (1.5, 0.5)}
-    assert said.names == {0: 'r0c0', 1: 'r0c1', 3: 'r1c1'} and said.frame == 'scenario'
+    assert said.names == {0: 'r0c0', 1: 'r0c1', 3: 'r1c1'} and said.frame == ''
     assert set(said.walls) == {
         (0, 2, 1, 2), (0, 1, 0, 2), (0, 1, 1, 1),      # around the start
         (1, 2, 2, 2), (2, 1, 2, 2),                    # the upper right cell
