@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
-import yaml
 
 Cell = tuple[str, tuple[int, ...]]
 """The letter of a cell, which is ``#`` for a wall, and its states: several if they have headings.
@@ -34,10 +33,8 @@ def pictures(scenario: Scenario, world: World | None) -> tuple[Picture, ...]:
     """Return the picture of each setting, which is empty for a setting that is no grid."""
     if world is not None:
         return (_picture(_rows(world), range(world.size[1] - 1, -1, -1)),) * len(world.settings)
-    # The file has been checked before, when it was loaded as a scenario.
-    settings = yaml.safe_load(scenario.path.read_text(encoding='utf-8'))['settings']
-    return tuple(_picture(rows, range(len(rows))) for rows in (
-        setting.get('grid', {}).get('rows', ()) for setting in settings))
+    return tuple(_picture(setting.rows, range(len(setting.rows)))
+                 for setting in scenario.settings)
 
 
 def described(description: RobotDescription) -> Picture:

@@ -21,8 +21,10 @@ from mnm_ros.simulation.yaml_scalars import tag_of, value_of
 INT64 = range(-2**63, 2**63)
 MOST_VALUES = 5_000_000
 MOST_CELLS = 250_000
-"""Of a file, with those that aliases repeat, and of a floor plan: no file that people write comes
-near these limits, and below them reading takes seconds."""
+MOST_CELLS_IN_ALL = 500_000
+"""Of a file, with those that aliases repeat, of a floor plan, and of the grids of all settings,
+with those that aliases repeat: no file that people write comes near these limits, and below them
+reading takes seconds and some 100 MB."""
 
 
 class ScenarioError(ValueError):

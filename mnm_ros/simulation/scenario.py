@@ -20,7 +20,7 @@ from mnm_ros.core.counts import Pair
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, Outcomes, TableCmp
 from mnm_ros.simulation.config_files import files, find
 from mnm_ros.simulation.generators import GENERATORS
-from mnm_ros.simulation.located_yaml import Entry, Keys, listed, ScenarioError
+from mnm_ros.simulation.located_yaml import Entry, Keys, listed, MOST_CELLS_IN_ALL, ScenarioError
 from mnm_ros.simulation.yaml_reader import read
 
 __all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']
@@ -83,11 +83,19 @@ def _scenario(path: Path, root: Entry) -> Scenario:
     what = 'a list of at least one setting'
     settings: list[Setting] = []
     warnings: list[str] = []
-    latest = 0
+    latest = cells = 0
+    made: dict[tuple[int, ...], tuple[Cmp, tuple[str, ...]]] = {}    # aliases share what is made
     entries = top.required('settings', what).sequence(what)
     for entry in entries:
         keys = entry.mapping('a setting', (*_KINDS, 'until'))
-        cmp = _cmp(entry, keys, actions, start, warnings)
+        same = tuple(id(keys[kind][1]) for kind in _KINDS if kind in keys)
+        if same not in made:
+            made[same] = _cmp(entry, keys, actions, start, warnings), _rows(keys)
+        cmp, rows = made[same]
+        cells += sum(map(len, rows))
+        if cells > MOST_CELLS_IN_ALL:
+            raise entry.error(f'with this setting, all grids together have {cells:,} cells, '
+                              f'expected at most {MOST_CELLS_IN_ALL:,}')
         start = cmp.start
         until = keys['until'][1].integer(
             f'a number of steps, more than {latest}', latest + 1) if 'until' in keys else None
@@ -96,13 +104,16 @@ def _scenario(path: Path, root: Entry) -> Scenario:
             warnings.append(entry.warning(
                 'this setting has no until: the next one is in force only once the service '
                 'change is called'))
-        rows = tuple(keys['grid'][1].mapping('a grid', ('rows', 'slip')).plan()
-                     ) if 'grid' in keys else ()
         settings.append(Setting(cmp, until, rows))
     if settings[-1].until is not None:
         raise keys['until'][0].error('no setting follows, expected no until on the last one')
     return Scenario(name, actions, settings[0].cmp.start, tuple(settings), path,
                     tuple(warnings))
+
+
+def _rows(keys: Keys) -> tuple[str, ...]:
+    """Return the rows of a grid, which has been read before; none for anything else."""
+    return tuple(keys['grid'][1].mapping('a grid').plan()) if 'grid' in keys else ()
 
 
 def _actions(entry: Entry) -> tuple[str, ...]:

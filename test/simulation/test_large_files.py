@@ -69,6 +69,39 @@ def test_many_aliases_of_a_table(tmp_path: Path) -> None:
     assert 'with all that its aliases repeat' in refusal(tmp_path, text)
 
 
+SQUARE = ', '.join([f'"S{"." * 399}"', *[f'"{"." * 400}"'] * 399])    # of 160,000 cells
+
+
+@pytest.mark.parametrize('repeated', ['grid', 'row', 'setting'])
+def test_grids_of_all_settings_together(tmp_path: Path, repeated: str) -> None:
+    """Each is small enough, and so is the file, as aliases repeat most of it."""
+    head = 'actions: [east, west, south, north]\nsettings:\n'
+    text = {
+        'grid': f'{head}  - grid: &g {{rows: [{SQUARE}]}}\n    until: 1\n' + ''.join(
+            f'  - grid: *g\n    until: {i}\n' for i in range(2, 100)),
+        'row': f'x: &r "{"." * 400}"\n'.replace('x: ', 'name: ') + head + ''.join(
+            f'  - grid: {{rows: ["S{"." * 399}"{", *r" * 399}]}}\n    until: {i}\n'
+            for i in range(1, 100)),
+        'setting': f'{head}  - &s {{grid: {{rows: [{SQUARE}]}}}}\n' + '  - *s\n' * 4000}[repeated]
+    found = refusal(tmp_path, text)
+    line = {'grid': 9, 'row': 10, 'setting': 3}[repeated]
+    assert found == (f':{line}: with this setting, all grids together have 640,000 cells, '
+                     'expected at most 500,000')
+
+
+def test_settings_that_are_one_and_the_same_are_made_once(tmp_path: Path) -> None:
+    table = ', '.join(f'{state}: {{east: {{{state + 1}: 1}}}}' for state in range(1000))
+    path = tmp_path / 'scenario.yaml'
+    path.write_text(f'{HEAD}start: 0\nsettings:\n  - transitions: &t {{{table}}}\n    until: 1\n'
+                    + ''.join(f'  - transitions: *t\n    until: {i}\n' for i in range(2, 500))
+                    + '  - transitions: *t\n')
+    before = time.process_time()
+    loaded = scenario.load(str(path))
+    assert time.process_time() - before < SECONDS
+    assert len(loaded.settings) == 500 and len({id(each.cmp) for each in loaded.settings}) == 1
+    assert len(loaded.warnings) == 1    # state 1000 is reached, but has no moves
+
+
 def test_a_file_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml_reader, 'MOST_BYTES', 100)
     assert refusal(tmp_path, '#' * 101) == (
