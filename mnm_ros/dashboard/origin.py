@@ -14,7 +14,9 @@ Whom the server of the page answers.
 Any web site that somebody has open in a browser may send requests to this machine, and open
 websockets. What it cannot do is to say that they come from this page: ``Origin`` is set by the
 browser. A name that somebody else has given this machine in a name service of his own shows in
-``Host``.
+``Host``. A picture, a frame or a ``GET`` of another site has no ``Origin``, but ``Sec-Fetch-Site``
+says where it comes from. So does a link on another site that somebody follows. That is answered:
+it opens a page that this person sees, while the site neither sees it nor can do anything on it.
 """
 
 from __future__ import annotations
@@ -66,6 +68,11 @@ class OwnPagesOnly:
         origin = given.get('origin')
         if origin is not None and _place(origin) != host.lower():
             return f'Origin is {origin!r}, expected a page of {host}'
+        site = given.get('sec-fetch-site', 'none')    # not there: no browser, or an old one
+        followed = (given.get('sec-fetch-mode'), given.get('sec-fetch-dest')) == (
+            'navigate', 'document')
+        if site not in ('same-origin', 'none') and not followed:
+            return f'Sec-Fetch-Site is {site!r}, expected a page of {host}, or a link to it'
         return ''
 
     def _is_own(self, host: str) -> bool:

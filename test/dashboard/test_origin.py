@@ -39,7 +39,13 @@ def answer(kind: str, bound: str = '127.0.0.1', **headers: str) -> list[dict[str
 @pytest.mark.parametrize('headers', [
     {'host': 'localhost:8080'}, {'host': '127.0.0.1:8080', 'origin': 'http://127.0.0.1:8080'},
     {'host': '[::1]:8080'}, {'host': '192.168.1.7:8080', 'origin': 'http://192.168.1.7:8080'},
-    {'host': 'LOCALHOST:8080', 'origin': 'http://localhost:8080'}])
+    {'host': 'LOCALHOST:8080', 'origin': 'http://localhost:8080'},
+    {'host': 'localhost:8080', 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate',
+     'sec-fetch-dest': 'document'},                                        # typed or bookmarked
+    {'host': 'localhost:8080', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors',
+     'sec-fetch-dest': 'script'},
+    {'host': 'localhost:8080', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate',
+     'sec-fetch-dest': 'document', 'sec-fetch-user': '?1'}])               # a link on another site
 def test_own_pages_are_answered(kind: str, headers: dict[str, str]) -> None:
     assert answer(kind, **headers) == [{'type': 'passed on'}]
 
@@ -49,7 +55,12 @@ def test_own_pages_are_answered(kind: str, headers: dict[str, str]) -> None:
     {'host': 'localhost:8080', 'origin': 'http://localhost:9090'},
     {'host': 'localhost:8080', 'origin': 'null'},
     {'host': 'evil.example:8080', 'origin': 'http://evil.example:8080'},    # rebound to here
-    {'host': 'evil.example'}, {'host': '['}, {}])
+    {'host': 'evil.example'}, {'host': '['}, {},
+    *({'host': 'localhost:8080', 'sec-fetch-site': site, 'sec-fetch-mode': mode,
+       'sec-fetch-dest': what}
+      for site in ('cross-site', 'same-site')    # the latter is another port of this machine
+      for mode, what in (('no-cors', 'empty'), ('no-cors', 'image'), ('no-cors', 'script'),
+                         ('cors', 'empty'), ('navigate', 'iframe'), ('navigate', 'object')))])
 def test_other_sites_are_refused(headers: dict[str, str]) -> None:
     start, body = answer('http', **headers)
     assert start['status'] == 403 and b'expected' in body['body']
