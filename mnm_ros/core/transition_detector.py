@@ -32,10 +32,12 @@ One after the other, ``Q`` breaks ``v_j`` off the probability that is left over:
 probability of ``y`` is the product over ``j`` of the maxima of ``v^(n_j - 1) (1 - v)^m_j``, where
 ``m_j`` is the sum of the later ``n_i``.
 
-The splits. Number ``k = 2^v (2 i + 1)`` has the weight ``1/((v + 1)(v + 2)(i + 1)(i + 2))`` and is
-dropped, at a loss of power alone, once it is ``4 2^v`` executions old: about two of each ``v`` are
-left, some fifty in all after a million executions, and a change is always within a fraction of its
-own age from one of them.
+The splits. Each ``k`` has its ``share`` as weight. Split ``2^v (2 i + 1)`` has a place of its own
+until it is ``2 2^v`` executions old: one of each ``v`` is left, twenty in all after a million
+executions. Then it shares the place before it: of the splits that share a place, the one with the
+largest part of the numerator stays and has the parts of all, as if all had begun anew there. As
+this is decided by the past, the numerator is still a part of a probability. The split that
+explains best what was seen is thus never lost, however old it is.
 
 The cost. The numerator never grows, so that after each look there is a level of the likelihood
 above which ``E`` cannot be at its mark. Only below it the sum is worked out: rarely where several
@@ -48,17 +50,25 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
+from mnm_ros.core.shares import share
+
 _SYMBOLS = 16
 """Next states that are told apart; all those shown later count as one."""
-_LIFE = 4
-"""Executions that split number ``2^v (2 i + 1)`` is kept for, divided by ``2^v``."""
-_AFTER, _NEW = 1.0, 0.5
-"""Masses of the predictor after a split: of all next states shown before it, and of new ones."""
+_EVEN = 30
+"""So many of the first splits have nearly the same weight."""
+_LIFE = 2
+"""Executions that split number ``2^v (2 i + 1)`` has its own place for, divided by ``2^v``."""
+_TIDY = 16
+"""Executions after which places are shared."""
+_AFTER, _NEW, _NEW_TO_ONE = 1.0, 0.1, 0.5
+"""Masses of the predictor after a split: of all next states shown before it, and of new ones, the
+last if only one was shown."""
 _LOOK, _LOOK_AGAIN = 64, 4
 """Executions after which the sum is worked out even if it cannot be at its mark, to see whether
 the pair is suspicious, and whether it still is."""
-_Split = tuple[int, float, tuple[int, ...]]
-"""The executions before a change, ``log first`` of them, and the counts."""
+_Split = tuple[int, float, float, tuple[int, ...]]
+"""The number of the place, ``log first`` before the change, the log of what the probability after
+it is multiplied by, and the counts before it."""
 
 
 class TransitionDetector:
@@ -133,27 +143,48 @@ class TransitionDetector:
             self._look(likelihood)
 
     def _split_always_the_same(self) -> None:
-        """Open the splits that would be there, now that they are needed."""
-        now, numbers = self.executions, []
-        for power in range(now.bit_length()):
-            odd = (now >> power) - 1 | 1    # the last of this power; there are two at most
-            numbers += [number for number in (odd << power, odd - 2 << power)
-                        if 0 < number and now - number < _LIFE << power]
-        for number in sorted(numbers):
-            self._log_first = math.log((number + 1) / (2 * number))    # that of 1 - 1/t^2, t > 1
-            self._counts = [number]
-            self._split(number)
+        """
+        Open the splits that would be there, now that they are needed.
+
+        Each stands for all up to the next one, with no more than their parts: it has predicted
+        the same for longer than they would have, and is no more ready for something else.
+        """
+        now = self.executions
+        # The last of each power.
+        numbers = sorted({((now >> power) - 1 | 1) << power for power in range(now.bit_length())})
+        for number, end in zip(numbers, (*numbers[1:], now + 1)):
+            part = math.log(_unspent(number) - _unspent(end)) + _log_first_of_one(end - 1)
+            self._splits.append((number, _log_first_of_one(number), part, (number,)))
+        self._log_first = _log_first_of_one(now)
 
     def _split(self, number: int) -> None:
-        """Open a split before the next execution; drop those that have had their time."""
-        if number % 16 == 0:
-            self._drop()
-        self._splits.append((number, self._log_first, tuple(self._counts)))
+        """Open a split before the next execution."""
+        if number % _TIDY == 0:
+            self._tidy()
+        self._splits.append((number, self._log_first,
+                             self._log_first + math.log(share(number, _EVEN)),
+                             tuple(self._counts)))
 
-    def _drop(self) -> None:
-        now = self.executions
-        self._splits = [split for split in self._splits
-                        if now - split[0] < _LIFE * (split[0] & -split[0])]
+    def _tidy(self) -> None:
+        """Let splits that have had their time share the place before them, if there is one."""
+        now, placed, places = self.executions, False, list[list[_Split]]()
+        for split in self._splits:
+            old = _shares(split[0], now)
+            if places and (old or not placed):
+                places[-1].append(split)
+            else:
+                places.append([split])
+            placed = placed or not old
+        self._splits = [self._together(splits) if len(splits) > 1 else splits[0]
+                        for splits in places]
+
+    def _together(self, splits: Sequence[_Split]) -> _Split:
+        """Return the one that explains most of several splits, with the parts of all."""
+        place = next(split[0] for split in splits if not _shares(split[0], self.executions))
+        afters = [_log_after(split[3], self._counts) for split in splits]
+        parts = [split[2] + after for split, after in zip(splits, afters)]
+        best = max(range(len(splits)), key=parts.__getitem__)
+        return place, splits[best][1], _log_sum(parts) - afters[best], splits[best][3]
 
     def _count(self, next_state: int) -> float:
         """Count an outcome; return the probability with which ``first`` predicted it."""
@@ -175,18 +206,14 @@ class TransitionDetector:
 
     def _look(self, likelihood: float) -> None:
         """Work out the evidence."""
-        self._drop()
         self._looked = self.executions
-        counts = self._counts
-        ratios = [log_first + _log_after(before, counts) for _, log_first, before in self._splits]
-        logs = [ratio - _log_price(split[0]) for ratio, split in zip(ratios, self._splits)]
-        top = max(logs)
-        total = top + math.log(math.fsum(math.exp(log - top) for log in logs))
+        afters = [_log_after(split[3], self._counts) for split in self._splits]
+        total = _log_sum([split[2] + after for split, after in zip(self._splits, afters)])
         self.evidence = total - likelihood
-        self.suspicion = max(ratios) - likelihood
-        # What is not spent yet has its weight, at most 1, in the splits to come.
-        high, low = max(total, self._log_first), min(total, self._log_first)
-        self._bound = high + math.log1p(math.exp(low - high))
+        self.suspicion = max(
+            split[1] + after for split, after in zip(self._splits, afters)) - likelihood
+        # What is not spent yet is in the splits to come.
+        self._bound = _log_sum([total, self._log_first + math.log(_unspent(self.executions))])
 
     def to_state(self) -> list[Any]:
         """Return all of it as plain data."""
@@ -202,16 +229,30 @@ class TransitionDetector:
          detector._log_first, detector._bound, detector._looked, shown, counts, splits) = state
         detector._index = {next_state: symbol for symbol, next_state in enumerate(shown)}
         detector._counts = list(counts)
-        detector._splits = [(executions, log_first, tuple(before))
-                            for executions, log_first, before in splits]
+        detector._splits = [(place, log_first, log_part, tuple(before))
+                            for place, log_first, log_part, before in splits]
         return detector
 
 
-def _log_price(number: int) -> float:
-    """Return ``-log w`` of a split."""
-    power = (number & -number).bit_length() - 1
-    index = number >> power + 1
-    return math.log((power + 1) * (power + 2) * (index + 1) * (index + 2))
+def _shares(number: int, now: int) -> bool:
+    """Whether a split is too old to have a place of its own."""
+    return now - number >= _LIFE * (number & -number)
+
+
+def _unspent(number: int) -> float:
+    """Return the sum of the weights of the splits from ``number`` on."""
+    return math.sqrt((1 + _EVEN) / (number + _EVEN))
+
+
+def _log_first_of_one(number: int) -> float:
+    """Return ``log first`` of a pair that always did the same."""
+    return math.log((number + 1) / (2 * number))    # that of 1 - 1/t^2, t > 1
+
+
+def _log_sum(logs: Sequence[float]) -> float:
+    """Return the log of the sum of what the logs are of."""
+    top = max(logs)
+    return top + math.log(math.fsum([math.exp(log - top) for log in logs]))
 
 
 def _log_likelihood(counts: Sequence[int]) -> float:
@@ -235,17 +276,18 @@ def _log_after(before: Sequence[int], counts: Sequence[int]) -> float:
     have another. Its probability of a sequence depends on the counts alone.
     """
     lgamma, shown = math.lgamma, min(len(before), _SYMBOLS)
-    share = _AFTER / shown
+    known, unknown = _AFTER / shown, _NEW if shown > 1 else _NEW_TO_ONE
     total, executed = 0.0, 0
     for symbol, count in enumerate(counts):
-        count -= before[symbol] if symbol < len(before) else 0
-        executed += count
+        if symbol < len(before):
+            count -= before[symbol]
         if not count:
             continue
-        if symbol == _SYMBOLS:
-            total += lgamma(count + _NEW) - lgamma(_NEW)
-        elif symbol < shown:
-            total += lgamma(count + share) - lgamma(share)
+        executed += count
+        if symbol < shown:
+            total += lgamma(count + known) - lgamma(known)
+        elif symbol < _SYMBOLS:
+            total += math.log(unknown) + lgamma(count)
         else:
-            total += math.log(_NEW) + lgamma(count)
-    return total + lgamma(_AFTER + _NEW) - lgamma(executed + _AFTER + _NEW)
+            total += lgamma(count + unknown) - lgamma(unknown)
+    return total + lgamma(_AFTER + unknown) - lgamma(executed + _AFTER + unknown)

@@ -35,7 +35,7 @@ class TransitionWatch:
     most ``delta``.
 
     Memory: a pair that has always done the same takes some hundred bytes; one with three next
-    states 4 to 8 KB, and one with sixteen, the most that are told apart, 7 to 18 KB, growing with
+    states 3 to 10 KB, and one with sixteen, the most that are told apart, 5 to 19 KB, growing with
     the logarithm of its executions. In a checkpoint it is a quarter to a third of that.
 
     :param delta: the probability with which any of them ever raises the alarm without a change.

@@ -20,10 +20,12 @@ from pathlib import Path
 import exploration_steps
 import false_alarms
 from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.shares import MANY, share
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import load
+import numpy as np
 import pytest
 import references
 from references import Configuration
@@ -135,6 +137,28 @@ def test_a_run_without_a_change() -> None:
     assert alarms == false_alarms.run('corridor', 0, 10_000, SHORT)
     assert alarms.false == 0 and 0 < alarms.first < 10_000 and alarms.rediscoveries > 1
     assert alarms.cut_off == 0
+
+
+@pytest.mark.parametrize(('before', 'after'), false_alarms.CHANGES)
+def test_a_change_takes_at_most_two_and_a_half_times_as_long_as_for_who_knows_both_laws(
+        before: tuple[float, ...], after: tuple[float, ...]) -> None:
+    """`benchmarks/false_alarms --delays` has more trials and other pasts."""
+    delta = 0.0076 / 6 * share(500, MANY)
+    found = [false_alarms.delays(before, 3000, after, delta, seed) for seed in range(16)]
+    detector, cusum = np.mean(found, 0)
+    assert 0 < detector <= 2.5 * cusum, found
+
+
+def test_delays_are_printed(capsys: pytest.CaptureFixture,
+                            monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(false_alarms, 'CHANGES', (((0.9, 0.1), (0.0, 1.0)),))
+    monkeypatch.setattr(false_alarms, 'PASTS', (0, 1000))
+    assert false_alarms.main(['--delays', '2']) == 0
+    delta, _, row = capsys.readouterr().out.splitlines()
+    assert delta == 'delta = 1.8e-07, 2 trials'
+    # log 10 each time, and 15.5 are enough; without a past nothing has changed.
+    assert row.split()[:7] == ['0.9', '/', '0.1', '0', '/', '1', '7.0']
+    assert row.split()[7] == '3000' and 7 < int(row.split()[9]) < 20
 
 
 def test_a_rediscovery_that_is_given_up_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

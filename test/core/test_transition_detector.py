@@ -71,12 +71,13 @@ def test_without_a_change_the_alarm_is_as_rare_as_the_delta_says(name: str) -> N
 
 @pytest.mark.parametrize('chances', [(1.0, 0.0, 0.0), (0.6, 0.4, 0.0), (0.5, 0.3, 0.2),
                                      (0.9, 0.05, 0.05)])
-def test_the_expected_evidence_is_at_most_one_at_every_time(chances: tuple[float, ...],
-                                                            monkeypatch: pytest.MonkeyPatch
-                                                            ) -> None:
-    """By summing over all sequences of outcomes, with every split still there."""
+@pytest.mark.parametrize('tidy', [1, 2, 16])
+def test_the_expected_evidence_is_at_most_one_at_every_time(
+        chances: tuple[float, ...], tidy: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By summing over all sequences of outcomes."""
     monkeypatch.setattr(transition_detector, '_LOOK', 0)
     monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    monkeypatch.setattr(transition_detector, '_TIDY', tidy)
     for length in (3, 5, 7):
         total = 0.0
         for outcomes in product(range(3), repeat=length):
@@ -87,6 +88,57 @@ def test_the_expected_evidence_is_at_most_one_at_every_time(chances: tuple[float
                     detector.record(outcome)
                 total += probability * math.exp(detector.evidence)
         assert total <= 1
+
+
+def copy(detector: TransitionDetector) -> TransitionDetector:
+    return TransitionDetector.from_state(detector.to_state())
+
+
+@pytest.mark.parametrize('tidy', [1, 2])
+def test_the_numerator_is_part_of_a_probability(tidy: int, monkeypatch: pytest.MonkeyPatch
+                                                ) -> None:
+    """By summing over all sequences of *new* and of next states shown before."""
+    monkeypatch.setattr(transition_detector, '_LOOK', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    monkeypatch.setattr(transition_detector, '_TIDY', tidy)
+    for length, symbols in ((7, 7), (10, 2)):
+        detectors = [TransitionDetector(1e-9)]
+        for _ in range(length):
+            detectors = [after for detector in detectors
+                         for after in one_more(detector, symbols)]
+        total = math.fsum(math.exp(numerator(detector)) for detector in detectors)
+        assert 0.01 < total <= 1
+
+
+def one_more(detector: TransitionDetector, symbols: int = 99) -> list[TransitionDetector]:
+    """Return what becomes of a detector by each possible outcome."""
+    following = []
+    for outcome in range(min(len(detector.following) + 1, symbols)):
+        following.append(copy(detector))
+        following[-1].record(outcome)
+    return following
+
+
+def numerator(detector: TransitionDetector) -> float:
+    return detector.evidence + transition_detector._log_likelihood(detector._counts)
+
+
+@pytest.mark.parametrize('before', [choice(0.9, 0.1), choice(0.5, 0.3, 0.2), choice(0.97, 0.03)])
+def test_no_outcome_is_expected_to_add_to_the_numerator(
+        before: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together with what is not spent yet, and also when splits begin to share a place."""
+    monkeypatch.setattr(transition_detector, '_LOOK', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    rng, detector, shared = np.random.default_rng(2), TransitionDetector(1e-300), 0
+    for outcome in [*before(rng, 200), *choice(0.2, 0.2, 0.6)(rng, 60)]:
+        if len(detector.following) > 1:
+            places = len(detector._splits)
+            after = one_more(detector)
+            total = math.fsum(math.exp(each._bound - detector._bound) for each in after)
+            assert 0.5 < total <= 1 + 1e-9
+            shared += len(after[0]._splits) < places
+        detector.record(outcome if outcome in detector.following else len(detector.following))
+    assert shared > 8
 
 
 def test_what_is_left_out_between_looks_would_not_have_raised_the_alarm(
@@ -119,6 +171,16 @@ def test_a_slippery_pair_is_noticed_when_the_counts_tell(before: Draw, after: Dr
     assert min(delays) > 0 and np.mean(delays) <= most, delays
 
 
+@pytest.mark.parametrize(('past', 'pair', 'least'), [(100, 1, 5), (150, 500, 6)])
+def test_the_split_that_explains_best_is_not_lost_with_its_age(past: int, pair: int,
+                                                               least: int) -> None:
+    """Each was dropped too soon, so that this was hardly ever noticed, or never."""
+    delta = 0.0076 / 6 * share(pair, MANY)
+    delays = [delay(choice(1.0), past, choice(0.8, 0.2), delta, seed) for seed in range(6)]
+    assert min(delays) > 0
+    assert sum(number <= 2000 for number in delays) >= least, delays
+
+
 def test_a_detector_goes_on_from_its_state_bit_for_bit() -> None:
     for before in (choice(1.0), choice(0.7, 0.2, 0.1), choice(*[0.04] * 25)):
         rng, first = np.random.default_rng(1), TransitionDetector(1e-6)
@@ -141,8 +203,8 @@ def test_its_memory_is_bounded() -> None:
     detector = TransitionDetector(1e-9)
     for state in endless(np.random.default_rng(0), 50_000):
         detector.record(state)
-    assert len(detector._splits) <= 2 * 16 + 16
-    assert max(len(counts) for _, _, counts in detector._splits) <= 17
+    assert len(detector._splits) <= 16 + 16
+    assert max(len(counts) for *_, counts in detector._splits) <= 17
     assert len(detector.following) == 16
 
 
@@ -196,9 +258,11 @@ def test_which_policies_lead_through_a_pair() -> None:
 
 
 def test_the_weights_of_all_splits_sum_up_to_one() -> None:
-    total = math.fsum(math.exp(-transition_detector._log_price(number))
-                      for number in range(1, 1 << 16))
-    assert 0.9 < total < 1
+    unspent = transition_detector._unspent
+    assert unspent(1) == 1 and unspent(1 << 40) < 1e-4
+    for number in (1, 2, 100, 12_345):
+        assert unspent(number) - unspent(number + 1) == pytest.approx(
+            share(number, transition_detector._EVEN))
 
 
 @pytest.mark.parametrize('before', [(3,), (2, 1), (1, 5, 1)])
@@ -232,22 +296,27 @@ def test_the_likelihood_is_the_largest_of_one_distribution() -> None:
         assert best - 1e-9 <= found <= best + 1e-3
 
 
-@pytest.mark.parametrize('same', [2, 3, 4, 7, 8, 16, 63, 64, 100, 257, 1000])
+@pytest.mark.parametrize('same', [1, 2, 3, 4, 7, 8, 16, 63, 64, 100, 257, 1000])
 def test_splits_are_there_after_a_pair_that_always_did_the_same_as_after_any_other(
         same: int) -> None:
     detector = TransitionDetector(1e-6)
     for state in (0,) * same + (1,):
         detector.record(state)
-    kept = {number: math.prod(1 - 1 / t ** 2 for t in range(2, number + 1))
-            for number in range(1, same + 1) if same - number < 4 * (number & -number)}
-    detector._drop()
-    kept = {number: chance for number, chance in kept.items()
-            if same + 1 - number < 4 * (number & -number)}
-    assert {number: first for number, first, _ in detector._splits} == {
-        number: pytest.approx(math.log(chance)) for number, chance in kept.items()}
-    assert all(before == (number,) for number, _, before in detector._splits)
-    assert detector._log_first == pytest.approx(
-        math.log(math.prod(1 - 1 / t ** 2 for t in range(2, same + 1)) / (same + 1) ** 2))
+    first = [1.0, 1.0]
+    for t in range(2, same + 1):
+        first.append(first[-1] * (1 - 1 / t ** 2))
+    places = [number for number in range(1, same + 1) if same - number < 2 * (number & -number)]
+    assert [place for place, *_ in detector._splits] == places
+    weights = [share(number, transition_detector._EVEN) for number in range(same + 1)]
+    for (place, log_first, log_part, before), end in zip(
+            detector._splits, (*places[1:], same + 1)):
+        assert before == (place,) and log_first == pytest.approx(math.log(first[place]))
+        part = math.exp(log_part + transition_detector._log_after(before, (same, 1)))
+        # The parts of all splits that it stands for.
+        most = math.fsum(weights[k] * first[k] * math.exp(
+            transition_detector._log_after((k,), (same, 1))) for k in range(place, end))
+        assert 0.2 * most < part <= most * (1 + 1e-9)
+    assert detector._log_first == pytest.approx(math.log(first[same] / (same + 1) ** 2))
 
 
 def test_each_outcome_is_predicted_by_what_came_before_it() -> None:
