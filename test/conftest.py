@@ -29,16 +29,36 @@ WITH_NODES = ('console', 'contract', 'launch', 'nodes')
 SLOW = {
     'test_batch.py': ['test_a_run_that_is_killed_goes_on'],
     'test_batch_cluster.py': ['test_a_worker_that_is_killed_changes_nothing'],
+    'test_broken_off.py': ['test_the_promise_is_kept_whatever_is_broken_off'],
     'test_certificate.py': ['test_a_bound_is_below_the_truth_with_no_more_than_its_probability'],
-    'test_disco.py': ['test_the_promise_is_kept_on_the_shipped_scenarios'],
+    'test_disco.py': ['test_the_promise_is_kept_on_the_shipped_scenarios',
+                      'test_mnm_finds_a_hypothesis_with_it'],
+    'test_episode.py': ['test_policies_that_take_the_radius_can_be_certified'],
+    'test_exploration_steps.py': [
+        'test_the_same_whatever_the_number_of_processes', 'test_exploration_steps_over_time',
+        'test_what_was_waited_for_adds_up'],
+    'test_figures.py': ['test_figures'],
+    'test_fleet.py': [
+        'test_a_change_is_noticed_and_relearnt', 'test_eight_robots_are_six_times_as_fast',
+        'test_robots_that_are_slow_silent_moved_or_late_change_nothing_but_the_speed',
+        'test_the_door_on_the_way_to_what_is_wanted_closes',
+        'test_the_first_hypothesis_is_right_and_every_step_is_counted_once'],
+    'test_front.py': ['test_the_example_runs_without_ros_and_sees_the_door_close'],
+    'test_large_files.py': ['test_a_large_table_loads_in_seconds'],
+    'test_optimistic_planner.py': [
+        'test_what_pairs_spend_together_agrees_with_value_iteration'],
     'test_probe.py': ['test_predictions_in_worlds_never_fitted_to'],
     'test_promise.py': ['test_the_promise_is_kept'],
+    'test_resume.py': ['test_from_every_resume_point_it_takes_the_same_way_again',
+                       'test_it_takes_the_same_way_from_any_step'],
+    'test_site.py': ['test_the_site'],
+    'test_transition_detector.py': ['test_all_pairs_together_keep_the_delta'],
     'test_warm_start.py': ['test_the_promise_is_kept_and_steps_are_saved'],
     'test_watch_changes.py': ['test_a_benign_change_does_not_make_the_robot_stay_at_home'],
     'test_watch_phase.py': [
         'test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_delta_says'],
 }
-"""Tests that count how often something happens in many runs, and take seconds for it."""
+"""Tests that take seconds, most as they count how often something happens in many runs."""
 
 
 def _isolate() -> None:

@@ -39,8 +39,8 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
     exploration.robot_answers()
     followers: list[Exploration] = []
     points = 0
-    for step in range(30_000):
-        if step == 15_000:
+    for step in range(12_000):
+        if step == 6_000:
             simulator.change()
         if exploration.resumable and exploration.steps:
             points += 1
