@@ -107,14 +107,18 @@ class Drive:
     """
     Turns towards the target of a leg, drives there, turns as asked, and comes to rest.
 
+    :param now: by the stamps of the poses.
+    :param steady: by the steady clock, so that stamps that hardly advance do not keep it from
+        braking.
     :ivar outcome: None while it is under way.
     """
 
-    def __init__(self, limits: Limits, leg: Leg, now: float, pose: Pose) -> None:
+    def __init__(
+            self, limits: Limits, leg: Leg, now: float, pose: Pose, steady: float = 0.0) -> None:
         self.outcome: Outcome | None = None
         self._limits = limits
         self._leg = leg
-        self._watch = Stopwatch(now)
+        self._watch, self._steady = Stopwatch(now), Stopwatch(steady)
         self._velocity = STILL
         self._backwards = leg.backwards
         if self._backwards is None:
@@ -122,18 +126,19 @@ class Drive:
         self._phase: _Phase = self._turning
         self._best, self._best_time = math.inf, 0.0
 
-    def step(self, now: float, pose: Pose) -> Velocity:
+    def step(self, now: float, pose: Pose, steady: float = 0.0) -> Velocity:
         """Return the velocity from ``now`` on, which is zero once it is over."""
         if self.outcome:
             return STILL
-        step = self._watch.lap(now)
+        step, real = self._watch.lap(now), self._steady.lap(steady)
         wanted, remaining = self._phase(pose)
         if self._watch.elapsed >= self._leg.timeout:
             self.outcome = Outcome.TIMEOUT
         elif self._blocked(remaining):
             self.outcome = Outcome.BLOCKED
         else:
-            self._velocity = self._towards(wanted, min(step, _LONGEST))
+            self._velocity = self._towards(
+                wanted, min(step, _LONGEST), min(max(step, real), _LONGEST))
             if self._phase == self._facing and self._velocity == STILL and wanted == STILL:
                 self.outcome = Outcome.REACHED
         return STILL if self.outcome else self._velocity
@@ -191,11 +196,15 @@ class Drive:
             self._best, self._best_time = remaining, now
         return now - self._best_time >= blocked_after
 
-    def _towards(self, wanted: Velocity, step: float) -> Velocity:
-        return Velocity(
-            _approach(self._velocity.forward, wanted.forward, self._limits.acceleration * step),
-            _approach(self._velocity.turn, wanted.turn, self._limits.turn_acceleration * step))
+    def _towards(self, wanted: Velocity, step: float, braking: float) -> Velocity:
+        limits = (self._limits.acceleration, self._limits.turn_acceleration)
+        return Velocity(*(_approach(value, there, most * step, most * braking)
+                          for value, there, most in zip(self._velocity, wanted, limits)))
 
 
-def _approach(value: float, wanted: float, most: float) -> float:
-    return min(max(wanted, value - most), value + most)
+def _approach(value: float, wanted: float, gain: float, loss: float) -> float:
+    """Return the value at most ``gain`` nearer to the one wanted, or ``loss`` while it shrinks."""
+    if value < 0:
+        return -_approach(-value, -wanted, gain, loss)
+    lowest = min(value - gain, max(0.0, value - loss))
+    return min(max(wanted, lowest), value + gain)

@@ -124,6 +124,39 @@ def test_a_gap_between_poses_is_no_leave_to_jump() -> None:
     assert drive.step(30.0, Pose(0.0, 0.0, 0.0)).forward <= 0.5 * 0.2
 
 
+def test_braking_is_not_limited_by_stamps_that_hardly_advance() -> None:
+    """The stamps advance by 1 us per pose once the robot is fast, and so it cannot speed up."""
+    robot = Robot(Pose(0.0, 0.0, 0.0), 0.05, 0.0, Random(1))
+    drive = Drive(LIMITS, Leg(0.3, 0.0, None, 20.0), robot.time, robot.pose)
+    robot.play(drive, 10)
+    fast, real = robot.sent[-1].forward, 100.0
+    assert fast > 0.2
+    drive.step(robot.time, robot.pose, real)
+    for _ in range(round(fast / LIMITS.acceleration / 0.05) + 1):
+        robot.time += 1e-6
+        real += 0.05
+        before = robot.sent[-1].forward
+        robot.sent.append(drive.step(robot.time, Pose(0.3, 0.0, 0.0), real))
+        assert before - 0.5 * 0.05 - 1e-9 <= robot.sent[-1].forward <= before
+    assert robot.sent[-1] == STILL and drive.outcome is Outcome.REACHED
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_no_clock_allows_more_than_the_limits(seed: int) -> None:
+    random, stamp, real, before = Random(seed), 0.0, 0.0, STILL
+    drive = Drive(LIMITS, Leg(5.0, 0.0, None, 1e6), stamp, Pose(0.0, 0.0, 0.0), real)
+    for _ in range(500):
+        step, waited = random.choice((1e-6, 0.05, 0.3)), random.choice((0.001, 0.05, 0.3))
+        stamp, real = stamp + step, real + waited
+        now = drive.step(stamp, Pose(0.0, 0.0, random.uniform(-1, 1)), real)
+        for value, earlier, most in zip(now, before, (0.5, 2.0)):
+            slower = abs(value) < abs(earlier) and value * earlier >= 0
+            allowed = min(0.2, max(step, waited) if slower else step)
+            assert abs(value - earlier) <= most * allowed + 1e-9 or (
+                drive.outcome and now == STILL)
+        before = now
+
+
 def test_stopwatch() -> None:
     watch = Stopwatch(10.0)
     assert [watch.lap(now) for now in (12.0, 5.0, 6.5)] == [2.0, 0.0, 1.5]

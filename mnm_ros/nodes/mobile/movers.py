@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 import math
+import time
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from mnm_ros import wire
@@ -90,7 +91,8 @@ class VelocityMover(Mover):
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         """Begin a leg, from rest."""
-        self._drive, self._resting = Drive(self._limits, leg, pose.time, pose.pose), None
+        self._drive, self._resting = Drive(
+            self._limits, leg, pose.time, pose.pose, time.monotonic()), None
 
     def update(self, pose: StampedPose) -> Outcome | None:
         """Answer a pose with a velocity."""
@@ -99,7 +101,7 @@ class VelocityMover(Mover):
         if self._answered_ahead:
             self._answered_ahead = False
         else:
-            self._publish(self._drive.step(pose.time, pose.pose))
+            self._publish(self._drive.step(pose.time, pose.pose, time.monotonic()))
         return self._drive.outcome
 
     def bump(self) -> None:
@@ -191,9 +193,9 @@ class GoalMover(Mover):
         self._bumped = self._leg is not None and not self._leg.retreat
 
     def stop(self, pose: StampedPose | None) -> None:
-        """Make the present pose the goal."""
-        leg, self._leg = self._leg, None
-        if leg is not None and pose is not None:
+        """Make a pose the goal: the present one, or a better one as soon as it is known."""
+        self._leg = None
+        if pose is not None:
             self._send(pose.frame, pose.pose)
 
     def close(self) -> None:
