@@ -21,6 +21,9 @@ from mnm_ros.geometry import Pose, wrapped
 OUTSIDE = -2
 """The state of every pose outside of the grid."""
 
+FARTHEST = 1e8
+"""Coordinates beyond it, in m, are none; those of UTM reach 1e7."""
+
 QUARTER = math.pi / 2
 OCCUPIED = 50    # of 100; a known cell of a map is free if its value is less
 
@@ -80,6 +83,12 @@ class Grid:
         """Return how far a point is beyond the border of a cell in m; negative inside."""
         centre_x, centre_y = self.centre(cell)
         return max(abs(x - centre_x), abs(y - centre_y)) - self.cell_size / 2
+
+    def distance_outside(self, x: float, y: float) -> float:
+        """Return how far a point is outside of the grid in m; 0 inside."""
+        right, up = x - self.origin_x, y - self.origin_y
+        return max(0.0, -right, -up, right - self.columns * self.cell_size,
+                   up - self.rows * self.cell_size)
 
     def _cell(self, column: int, row: int) -> int | None:
         inside = 0 <= column < self.columns and 0 <= row < self.rows

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+import math
 
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.driving.grid import heading_of, QUARTER
@@ -38,12 +39,14 @@ class Maneuver(ABC):
 
     @abstractmethod
     def next(    # noqa: A003
-            self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
+            self, ended: Outcome | None, cell: int | None, pose: Pose,
+            elapsed: float = 0.0) -> Leg | None:
         """
         Return the next leg, or None if the maneuver is over.
 
         :param ended: how the last leg has ended; None at the beginning.
         :param cell, pose: where the robot is now; the cell is None outside of the grid.
+        :param elapsed: s since the beginning.
         """
 
 
@@ -73,7 +76,8 @@ class Move(Maneuver):
             self._there = ways.neighbour(cell, direction)
 
     def next(    # noqa: A003
-            self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
+            self, ended: Outcome | None, cell: int | None, pose: Pose,
+            elapsed: float = 0.0) -> Leg | None:
         """Return the next leg, or None if the maneuver is over."""
         if ended is None and self._there is not None:
             return self._leg(self._there, self._facing)
@@ -103,11 +107,13 @@ class WayHome(Maneuver):
     :param retries: how many legs may fail.
     :param timeout: of each leg in s.
     :param in_one_go: whether the mover finds the way by itself, in one leg.
+    :param limit: of the whole way in s; with the highest speed, it bounds how far is driven.
+    :param farthest: m outside of the grid, beyond which nothing is driven.
     :raises ValueError: if home is outside of the grid.
     """
 
     def __init__(self, ways: Ways, home: Pose, retries: int, timeout: float,
-                 in_one_go: bool) -> None:
+                 in_one_go: bool, limit: float = math.inf, farthest: float = math.inf) -> None:
         self._ways = ways
         self._home = home
         home_cell = ways.grid.cell_at(home.x, home.y)
@@ -117,6 +123,8 @@ class WayHome(Maneuver):
         self._retries = retries
         self._timeout = timeout
         self._in_one_go = in_one_go
+        self._limit = self._left = limit
+        self._farthest = farthest
         self._blocked: set[Edge] = set()
         self._from: int | None = None
         self._to: int | None = None    # None: to the home pose itself
@@ -124,8 +132,17 @@ class WayHome(Maneuver):
         self._retreating = False
 
     def next(    # noqa: A003
-            self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
+            self, ended: Outcome | None, cell: int | None, pose: Pose,
+            elapsed: float = 0.0) -> Leg | None:
         """Return the next leg, or None if the robot is at home or has given up."""
+        self._left = self._limit - elapsed
+        leg = self._next(ended, cell, pose)
+        if leg is None or self._left > 0:
+            return leg and leg._replace(timeout=min(leg.timeout, self._left))
+        self._give_up(Outcome.TIMEOUT, 'timeout on the way home')
+        return None
+
+    def _next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
         if self._retreating or ended is None:
             self._retreating = False
             return self._go_on(cell, pose)
@@ -143,15 +160,14 @@ class WayHome(Maneuver):
     def _fail(self, ended: Outcome, cell: int | None, pose: Pose) -> Leg | None:
         """Take note of a leg that has failed; return the next leg, or None to give up."""
         what = 'on the way home'
-        if self._to is not None:
+        if self._to is not None and self._left > 0:
             self._blocked.add((self._from, self._to))
             what = f'from {_named(self._from)} to cell {self._to}'
             if self._from is not None:
                 self._ways.failed(self._from, self._to)
         if not self._retries:
-            self.outcome = ended
-            self.problem = (
-                'home was missed' if ended is Outcome.REACHED else f'{ended.value} {what}')
+            self._give_up(ended, 'home was missed' if ended is Outcome.REACHED
+                          else f'{ended.value} {what}')
             return None
         self._retries -= 1
         if ended in (Outcome.BUMPED, Outcome.BLOCKED) and not self._in_one_go:
@@ -162,19 +178,27 @@ class WayHome(Maneuver):
     def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:
         """Return the leg to the next cell on the way, or to the home pose itself."""
         self._from, self._to = cell, None
+        outside = self._ways.grid.distance_outside(pose.x, pose.y)
+        if outside > self._farthest:
+            self._give_up(
+                Outcome.BLOCKED, f'the robot is {outside:.3g} m outside of the grid, expected at '
+                f'most {self._farthest:g} m')
+            return None
         if not self._in_one_go and cell != self._home_cell:
             self._to = (
                 self._ways.entry(pose.x, pose.y, self._blocked) if cell is None
                 else self._ways.next_cell(cell, self._home_cell, self._blocked))
             if self._to is None:
-                self.outcome = Outcome.BLOCKED
-                self.problem = f'no free way leads home from {_named(cell)}'
+                self._give_up(Outcome.BLOCKED, f'no free way leads home from {_named(cell)}')
                 return None
         start = (pose.x, pose.y) if cell is None else self._ways.grid.centre(cell)
         self._retreat = Leg(*start, None, self._timeout, None, retreat=True)
         if self._to is None:
             return Leg(*self._home, self._timeout)
         return Leg(*self._ways.grid.centre(self._to), None, self._timeout)
+
+    def _give_up(self, outcome: Outcome, problem: str) -> None:
+        self.outcome, self.problem = outcome, problem
 
 
 def _named(cell: int | None) -> str:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 
+from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose_sources import POSE_SOURCES
 from mnm_ros.parameters.declaration import Row
 
-_FAR = 1e8     # m; coordinates of UTM reach 1e7
 _LONG = 1e6    # s, twelve days, for whoever means never
 
 
@@ -35,7 +35,7 @@ def _rate(name: str, default: float, maximum: float, description: str) -> Row:
 
 
 def _coordinate(name: str, default: float, description: str) -> Row:
-    return Row(name, default, description, minimum=-_FAR, maximum=_FAR)
+    return Row(name, default, description, minimum=-FARTHEST, maximum=FARTHEST)
 
 
 GRID_DRIVER: tuple[Row, ...] = (
@@ -66,7 +66,8 @@ GRID_DRIVER: tuple[Row, ...] = (
     Row('home_yaw', 0.0, 'rad, heading of the home pose', minimum=-math.pi, maximum=math.pi),
     Row('home_retries', 3, 'legs of a way home that may fail before it counts as failed',
         minimum=0, maximum=1000),
-    _time('home_timeout', 120.0, 's, for a way home in one go: by goal_pose, nav2 or dock'),
+    _time('home_timeout', 120.0, 's, for a way home with all legs and retries; for each '
+          'call of dock'),
     _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
     Row('pose_timeout', 1.0, 's without a pose after which the robot is stopped; 0 for never',

@@ -44,6 +44,7 @@ def test_poses_and_states_both_ways(seed: int, with_heading: bool) -> None:
                       and 0 <= pose.y - grid.origin_y < height)
             state = grid.state_at(pose)
             assert (state != OUTSIDE) is inside, (seed, grid, pose)
+            assert (grid.distance_outside(pose.x, pose.y) == 0) is inside, (seed, grid, pose)
             if not inside:
                 continue
             centre = pose_of(grid, state)

@@ -174,3 +174,39 @@ def test_home_in_another_heading(with_heading: bool, problem: str) -> None:
     assert maneuver.next(None, 1, Pose(1.5, 0.5, 0.0))
     assert maneuver.next(REACHED, 0, Pose(0.5, 0.5, 0.0)) is None
     assert maneuver.problem == problem
+
+
+@pytest.mark.parametrize('ends', [[TIMEOUT], [BUMPED, REACHED], [REACHED], Outcome])
+@pytest.mark.parametrize('in_one_go', [False, True])
+def test_a_way_home_takes_no_longer_than_its_limit(
+        ends: list[Outcome], in_one_go: bool) -> None:
+    """However many legs it has, even if poses lead it in circles, and with any retries."""
+    ways, random, elapsed = Ways(GRID), Random(1), 0.0
+    maneuver = WayHome(ways, Pose(0.4, 0.6, 1.0), 10**6, 9.0, in_one_go, limit=60.0)
+    cell, ended = 15, None
+    while True:
+        pose = Pose(*GRID.centre(cell), 0.0)
+        leg = maneuver.next(ended, cell, pose, elapsed)
+        if leg is None:
+            break
+        assert 0 < leg.timeout <= 9.0
+        ended = random.choice([*ends])
+        elapsed += leg.timeout if ended is TIMEOUT else random.uniform(0, leg.timeout)
+        cell = random.choice((5, 10, 15))
+    assert elapsed <= 60.0 + 1e-6
+    assert maneuver.problem in ('timeout on the way home', 'no free way leads home from cell 5',
+                                *(f'no free way leads home from cell {at}' for at in (10, 15)))
+
+
+@pytest.mark.parametrize('in_one_go', [False, True])
+@pytest.mark.parametrize(('x', 'y', 'outside'), [
+    (-2.5, 1.0, 2.5), (100.0, 1.0, 96.0), (1.0, 6.5, 2.5), (1e8, -1e8, 1e8)])
+def test_nothing_is_driven_from_far_outside(
+        x: float, y: float, outside: float, in_one_go: bool) -> None:
+    maneuver = WayHome(Ways(GRID), Pose(0.4, 0.6, 1.0), 3, 9.0, in_one_go, farthest=2.0)
+    assert maneuver.next(None, None, Pose(x, y, 0.0)) is None
+    assert maneuver.outcome is BLOCKED and maneuver.problem == (
+        f'the robot is {outside:.3g} m outside of the grid, expected at most 2 m')
+    near = WayHome(Ways(GRID), Pose(0.4, 0.6, 1.0), 3, 9.0, in_one_go, farthest=2.0)
+    assert near.next(None, None, Pose(5.9, 5.9, 0.0))
+    assert near.next(REACHED, None, Pose(x, y, 0.0)) is None    # nor from where a leg has led

@@ -29,8 +29,20 @@ def test_the_length_of_a_quaternion_does_not_matter(yaw: float, length: float) -
     assert planar(message) == pytest.approx((1.0, 2.0, yaw))
 
 
-@pytest.mark.parametrize('w', [0.0, math.nan, math.inf])
+@pytest.mark.parametrize('w', [0.0, 1e-200, 1e308, math.nan, math.inf])
 def test_what_is_no_rotation(w: float) -> None:
     message = PoseMessage()
     message.orientation.w = w
     assert planar(message) is None
+
+
+@pytest.mark.parametrize('x', [1e308, -1e308, 2e8, math.nan, math.inf])
+def test_what_is_no_place(x: float) -> None:
+    message = PoseMessage()
+    message.orientation.w = 1.0
+    message.position.x = x
+    assert planar(message) is None
+    message.position.x, message.position.y = 0.0, x
+    assert planar(message) is None
+    message.position.y = 1e7
+    assert planar(message) == (0.0, 1e7, 0.0)

@@ -20,6 +20,7 @@ from typing import NamedTuple, Union
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from mnm_ros import wire
+from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.pose_sources import POSE_SOURCES
 from mnm_ros.geometry import Pose
 from nav_msgs.msg import Odometry
@@ -28,6 +29,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 # Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
 _POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+_SHORTEST = 1e-3    # length of a quaternion; what is shorter, or longer than 1000, is no rotation
 
 Located = Union[Odometry, PoseWithCovarianceStamped]
 
@@ -47,14 +49,14 @@ def set_pose(message: PoseMessage, x: float, y: float, yaw: float) -> None:
 
 
 def planar(message: PoseMessage) -> Pose | None:
-    """Return the pose in the plane; None if it has no finite position or no rotation."""
+    """Return the pose in the plane; None if its position is no place, or it has no rotation."""
     q = message.orientation
-    if not 0 < math.hypot(q.x, q.y, q.z, q.w) < math.inf:
+    if not _SHORTEST < math.hypot(q.x, q.y, q.z, q.w) < 1 / _SHORTEST:
         return None
     yaw = math.atan2(2 * (q.w * q.z + q.x * q.y),    # of any length
                      q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z)
     pose = Pose(message.position.x, message.position.y, yaw)
-    return pose if all(map(math.isfinite, pose)) else None
+    return pose if all(abs(value) <= FARTHEST for value in pose) else None
 
 
 class PoseTopic:
