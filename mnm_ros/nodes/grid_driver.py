@@ -18,7 +18,7 @@ from typing import Any
 
 from mnm_ros import wire
 from mnm_ros.core.problem import RESET
-from mnm_ros.driving.drive import Outcome
+from mnm_ros.driving.drive import Outcome, Stopwatch
 from mnm_ros.driving.grid import free_cells, Map
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
 from mnm_ros.driving.route import Ways
@@ -35,6 +35,7 @@ from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Bool, String
 
 _PERIOD = 0.05    # s, between two looks at the time
+_ASTRAY = 2       # cells outside of the grid, beyond which nothing is driven
 
 
 class GridDriver(RobotSide):
@@ -54,6 +55,7 @@ class GridDriver(RobotSide):
         self._action = RESET              # that of the last maneuver
         self._requested: Callable[[], Maneuver] | None = None    # waits for a pose or the map
         self._maneuver: Maneuver | None = None
+        self._stopwatch = Stopwatch(0.0)  # since it has begun
         self._failure = ''                # of the last way home
         self._pending_answer: str | None = None    # its problem; it waits for the next pose
         self._reported_state: int | None = None    # where the explorer believes the robot
@@ -81,10 +83,12 @@ class GridDriver(RobotSide):
             self._action = RESET
             self._publish_outcome(Outcome.REACHED.value)
             return self._tracker.home_state
-        by_cells = isinstance(self._home_mover, VelocityMover)
-        timeout = self._given['move_timeout' if by_cells else 'home_timeout']
+        given, by_cells = self._given, isinstance(self._home_mover, VelocityMover)
+        limits = ((given['home_timeout'], self._farthest)
+                  if self._home_mover is self._base_mover else ())    # the platform has its own
         state = self._request(RESET, lambda: WayHome(
-            self._ways, home_of(self._given), self._given['home_retries'], timeout, not by_cells))
+            self._ways, home_of(given), given['home_retries'],
+            given['move_timeout' if by_cells else 'home_timeout'], not by_cells, *limits))
         if state is not None:
             self._pending_answer = self._failure    # a state returned at once would mean success
         return None
@@ -122,6 +126,11 @@ class GridDriver(RobotSide):
         self._base_mover.close()
 
     @property
+    def _farthest(self) -> float:
+        """Return how far outside of the grid the robot may be driven in m."""
+        return _ASTRAY * self._ways.grid.cell_size
+
+    @property
     def _missing(self) -> str:
         """Return what has to come before a maneuver can begin."""
         if not self._tracker.fresh:
@@ -130,7 +139,7 @@ class GridDriver(RobotSide):
 
     def _request(self, action: int, make_maneuver: Callable[[], Maneuver]) -> int | None:
         self._action, self._requested = action, make_maneuver
-        self._tracker.reached_home = None
+        self._tracker.begin()
         return self._start_requested()
 
     def _start_requested(self) -> int | None:
@@ -150,6 +159,7 @@ class GridDriver(RobotSide):
         if self._mover.needs_time:
             # A robot at rest may have been silent for long: that is no time of this maneuver.
             pose = self._tracker.as_of_now(pose)
+        self._stopwatch = Stopwatch(pose.time)
         return self._next_leg(self._maneuver, pose, None)
 
     def _start_late(self) -> None:
@@ -160,7 +170,8 @@ class GridDriver(RobotSide):
     def _next_leg(
             self, maneuver: Maneuver, pose: StampedPose, ended: Outcome | None) -> int | None:
         """Go on with the maneuver; return the state if it is over."""
-        leg = maneuver.next(ended, self._tracker.place.cell, pose.pose)
+        leg = maneuver.next(
+            ended, self._tracker.place.cell, pose.pose, self._stopwatch.elapsed)
         if leg is not None:
             self._mover.start(leg, pose)
             return None
@@ -168,12 +179,20 @@ class GridDriver(RobotSide):
         self._failure = '' if state == self._tracker.home_state else maneuver.problem
         if self._failure and self._mover.detail:
             self._failure += f': {self._mover.detail}'
+        if self._failure:
+            self.get_logger().warning(f'the way home has failed: {self._failure}')
         if self._action == RESET and maneuver.outcome is Outcome.REACHED:
             self._tracker.reached_home = pose.pose
         self._publish_outcome(self._failure or maneuver.outcome.value)
         return state
 
     def _advance(self, maneuver: Maneuver, pose: StampedPose) -> None:
+        self._stopwatch.lap(pose.time)
+        outside = self._ways.grid.distance_outside(*pose.pose[:2])
+        if outside > self._farthest and self._mover is self._base_mover:
+            self._cancel(f'the robot is {outside:.3g} m outside of the grid, expected at most '
+                         f'{self._farthest:g} m')
+            return
         outcome = self._mover.update(pose)
         state = self._next_leg(maneuver, pose, outcome) if outcome else None
         if state is not None:
@@ -197,21 +216,32 @@ class GridDriver(RobotSide):
 
     def _on_pose(self, message: Located, received: float | None = None) -> None:
         pose = self._tracker.take(message, received)
-        if pose is None:
-            return
+        if pose is not None:
+            self._go_on(pose)
+        elif self._tracker.doubt and self._maneuver and self._mover is self._base_mover:
+            self._cancel(self._tracker.doubt)
+        elif self._tracker.doubt and self._pending_answer is None:
+            self.get_logger().warning(self._tracker.doubt, throttle_duration_sec=5.0)
+
+    def _go_on(self, pose: StampedPose) -> None:
+        """Do what a pose that says where the robot is allows."""
         if pose.frame != self._described_frame:
             self._described_frame = pose.frame
             self.describe_again()
+        before, state = self._reported_state, self._tracker.place.state
+        if self._requested and self._action != RESET and before not in (None, state):
+            self._cancel(f'moved from state {before} to {state} by somebody')
         if self._requested:
             self._start_late()
         if self._maneuver:
             self._advance(self._maneuver, pose)
             return
         self._base_mover.rest(pose)
-        before, state = self._reported_state, self._tracker.place.state
         if self._pending_answer is not None:
-            self._send_pending_answer()
-        elif not self.busy and not self._stopped and before not in (None, state):
+            if self._tracker.fresh:
+                self._mover.stop(pose)    # where it has stopped may not have been known then
+                self._send_pending_answer()
+        elif not self.busy and not self._stopped and self._reported_state not in (None, state):
             self.get_logger().info(f'moved from state {before} to {state} by somebody')
             self._tracker.reached_home = None
             self.report(state)
@@ -240,10 +270,13 @@ class GridDriver(RobotSide):
     def _on_time(self) -> None:
         """Do what cannot wait for a pose."""
         self._poses.ask_for_latched()
-        pose, fresh = self._tracker.last, self._tracker.fresh
-        if self._maneuver and not fresh:
+        settled = self._tracker.settle()
+        if settled:
+            self._go_on(settled)
+        pose, fresh, loss = self._tracker.last, self._tracker.fresh, self._tracker.loss
+        if self._maneuver and loss:
             self.get_logger().error(
-                f'no pose on {self._poses.name} for {self._tracker.timeout:g} s: stopped')
+                f'no {loss} on {self._poses.name} for {self._given["pose_timeout"]:g} s: stopped')
             self._abort('pose lost')
             self._pending_answer = 'the pose was lost'
         elif self._requested and fresh:
@@ -252,7 +285,7 @@ class GridDriver(RobotSide):
             self._send_pending_answer()
         elif pose:
             present = self._tracker.as_of_now(pose)
-            if self._maneuver and self._mover.needs_time:
+            if self._maneuver and self._mover.needs_time and fresh:
                 self._advance(self._maneuver, present)
             elif not fresh:
                 self._base_mover.rest(present)

@@ -22,6 +22,7 @@ from driven_robot import DrivenRobot, EAST, HOME, over_limit, RESET
 from geometry_msgs.msg import Twist
 from mnm_ros import wire
 from mnm_ros.driving.drive import Leg, Limits, Outcome
+from mnm_ros.driving.grid import OUTSIDE
 from mnm_ros.geometry import Pose
 from mnm_ros.nodes.mobile.movers import GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.poses import StampedPose
@@ -121,6 +122,76 @@ def test_the_last_pose_again_and_again_is_no_pose(driving: DrivenRobot) -> None:
     driving.platform.frozen = True
     driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
     assert 'no pose on /odom for 0.5 s: stopped' in driving.process.output
+
+
+@pytest.mark.parametrize('pace', [2e-5, -2e-5, -1.0])
+def test_stamps_that_creep_or_run_back_are_no_poses(driving: DrivenRobot, pace: float) -> None:
+    driving.platform.pace = pace
+    driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity', deadline=20.0)
+    what = 'advance of the stamps of poses' if pace > 0 else 'pose'
+    assert f'no {what} on /odom for 0.5 s: stopped' in driving.process.output
+    driving.peer.spin(0.6)
+    assert at_rest(driving) and not driving.answers(SEQ)
+    driving.platform.pace = 1.0
+    driving.platform.time += 1.0
+    driving.peer.wait_for(lambda: driving.answers(SEQ), 'the answer')
+
+
+def test_a_clock_that_begins_anew(drive: Drive) -> None:
+    robot = drive()
+    for action, cell in ((EAST, HOME + 1), (RESET, HOME)):
+        robot.platform.time -= 400.0
+        assert robot.act(action)[0] == cell
+    assert 'cancelled' not in robot.process.output
+
+
+ARENA = {'cell_size': 1.0, 'origin_x': -1.5, 'origin_y': -1.5, 'columns': 3, 'rows': 3}
+
+
+def test_a_pose_that_jumps_and_stays(drive: Drive) -> None:
+    """The robot stops, does not drive home from 100 m away, and goes on once it is back."""
+    robot = drive(**ARENA)
+    seq = robot.send(EAST)
+    robot.wait_until_driving()
+    robot.platform.shift, x = 100.0, robot.platform.x
+    robot.peer.wait_for(lambda: robot.states, 'the report')
+    assert [list(state.data) for state in robot.states] == [[-1, OUTSIDE]]
+    assert not robot.answers(seq) and robot.platform.x - x < 0.5
+    assert robot.process.output.count('the pose has jumped by 100 m') == 1
+    at = robot.platform.x, robot.platform.y
+    for _ in range(3):
+        state, outcome = robot.act(RESET)
+        assert state == OUTSIDE and 'the robot is 98.' in outcome and (
+            'm outside of the grid, expected at most 2 m' in outcome)
+    assert (robot.platform.x, robot.platform.y) == at
+    robot.platform.shift = 0.0
+    robot.peer.wait_for(lambda: list(robot.states[-1].data) == [-1, 4], 'the report')
+    assert robot.act(RESET)[0] == 4
+
+
+def test_a_pose_that_drifts_out_of_the_grid(drive: Drive) -> None:
+    """Step by step, as no jump, while the robot tries to follow."""
+    robot = drive(blocked_after=1000.0, move_timeout=1000.0, **ARENA)
+    robot.send(EAST)
+    robot.wait_until_driving()
+    begin, robot.platform.drift = robot.platform.x, -0.1
+    robot.peer.wait_for(lambda: robot.states, 'the report')
+    assert list(robot.states[-1].data) == [-1, OUTSIDE]
+    assert 'm outside of the grid, expected at most 2 m' in robot.process.output
+    assert robot.platform.x - begin < 5.0
+
+
+def test_a_planner_is_stopped_where_its_pose_has_jumped_to(drive: Drive) -> None:
+    robot = drive(drive='goal_pose', **ARENA)
+    robot.platform.stuck = True
+    robot.send(EAST)
+    robot.peer.wait_for(lambda: robot.platform.goals, 'the goal')
+    robot.platform.shift = 100.0
+    robot.peer.wait_for(lambda: robot.states, 'the report')
+    assert list(robot.states[-1].data) == [-1, OUTSIDE]
+    robot.peer.wait_for(lambda: robot.platform.goals[-1][0] > 99, 'the present pose as a goal')
+    assert robot.act(RESET)[0] == OUTSIDE
+    assert all(goal[0] > 99 for goal in robot.platform.goals[2:])
 
 
 def test_no_pose_yet(drive: Drive) -> None:

@@ -36,6 +36,8 @@ class Unicycle:
 
     wall: says whether a point cannot be entered. silent: no poses any more.
     frozen: the last pose again and again, with its stamp.
+    shift: m along x by which the poses are wrong, and drift by how much more with each.
+    pace: of the stamps, against the motion.
 
     commands: the time of the pose that each one followed, speed in m/s, turn in rad/s.
     """
@@ -44,6 +46,7 @@ class Unicycle:
                  kind: type | None = None) -> None:
         self.x = self.y = self.yaw = 0.0
         self.time = 1000.0
+        self.shift, self.drift, self.pace = 0.0, 0.0, 1.0
         self.speed = self.turn = 0.0
         self.wall: Callable[[float, float], bool] = lambda x, y: False
         self.tells_bumps = True
@@ -84,7 +87,8 @@ class Unicycle:
     def tick(self) -> None:
         """Move for TICK seconds and publish where that has led."""
         if not self.frozen:
-            self.time += TICK
+            self.time += TICK * self.pace
+            self.shift += self.drift
         if not self.stuck and not self.frozen:
             self._move()
         if not self.silent:
@@ -114,7 +118,8 @@ class Unicycle:
         message.header.frame_id = 'odom'
         message.header.stamp.sec = int(self.time)
         message.header.stamp.nanosec = int(self.time % 1 * 1e9)
-        message.pose.pose.position.x, message.pose.pose.position.y = self.x, self.y
+        message.pose.pose.position.x, message.pose.pose.position.y = (
+            self.x + self.shift, self.y)
         message.pose.pose.orientation.z = math.sin(self.yaw / 2)
         message.pose.pose.orientation.w = math.cos(self.yaw / 2)
         self._poses.publish(message)

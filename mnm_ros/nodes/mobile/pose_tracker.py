@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 import time
 
-from mnm_ros.driving.grid import Place
+from mnm_ros.driving.continuity import Continuity
+from mnm_ros.driving.grid import FARTHEST, Place
 from mnm_ros.geometry import Pose, wrapped
-from mnm_ros.nodes.mobile.driver_setup import grid_of, home_of
+from mnm_ros.nodes.mobile.driver_setup import grid_of, home_of, reach_of
 from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.parameters import Parameters
 from rclpy.node import Node
@@ -25,16 +26,15 @@ from rclpy.node import Node
 
 class PoseTracker:
     """
-    Keeps the last pose of the robot, and the state that follows from all poses.
+    Keeps the last pose of the robot that is believed, and the state that follows from all those.
 
     :param node: whose clock dates poses without a stamp.
     :param given: the parameters of ``grid_driver``.
-    :ivar last: the last pose; None before the first one.
+    :ivar last: the last believed pose; None before the first one.
     :ivar place: the cell and the heading of the robot.
     :ivar home_state: the state of the home pose.
     :ivar reached_home: the pose in which the last way home has led there; None if the robot has
         been moved since.
-    :ivar timeout: s, after which a pose no longer says where the robot is.
     """
 
     def __init__(self, node: Node, given: Parameters) -> None:
@@ -44,14 +44,27 @@ class PoseTracker:
         self.place = Place(grid_of(given), given['hysteresis'])
         self.home_state = grid_of(given).state_at(home_of(given))
         self.reached_home: Pose | None = None
-        self.timeout: float = given['pose_timeout'] or math.inf
-        self._received = -math.inf    # when the last pose came, by the steady clock,
-        self._received_at = 0.0       # and by the clock of the node, which may be simulated
+        self._continuity = Continuity(reach_of(given), given['pose_timeout'] or math.inf)
+        self._doubted: StampedPose | None = None    # the last pose that was not believed
+        self._received_at = 0.0    # when the last pose came, by the clock of the node
 
     @property
     def fresh(self) -> bool:
         """Whether it is known where the robot is."""
-        return self.last is not None and time.monotonic() <= self._received + self.timeout
+        return self.last is not None and self._continuity.fresh(time.monotonic())
+
+    @property
+    def doubt(self) -> str:
+        """Why it is not known where the robot is although poses come; '' if it is."""
+        return self._continuity.doubt
+
+    @property
+    def loss(self) -> str:
+        """What has been missing for ``pose_timeout``; '' if nothing is."""
+        now = time.monotonic()
+        if self.last is None or not self._continuity.lost(now):
+            return ''
+        return 'advance of the stamps of poses' if self._continuity.creeping(now) else 'pose'
 
     @property
     def at_rest_at_home(self) -> bool:
@@ -63,29 +76,46 @@ class PoseTracker:
                 and math.dist(pose[:2], self.reached_home[:2]) <= given['tolerance']
                 and abs(wrapped(pose.yaw - self.reached_home.yaw)) <= given['heading_tolerance'])
 
+    def begin(self) -> None:
+        """Take note of a new order."""
+        self.reached_home = None
+        self._continuity.begin()
+
     def take(self, message: Located, received: float | None = None) -> StampedPose | None:
         """
-        Return the pose of a message; None, with a warning, if it is invalid or not new.
+        Return the pose of a message; None if it is invalid or does not say where the robot is.
 
         :param received: how old its oldest part is, by ``time.monotonic``; None for now.
         """
         pose = planar(message.pose.pose)
         if pose is None:
             self._node.get_logger().warning(
-                'pose ignored: expected finite numbers and a quaternion that is not zero',
-                throttle_duration_sec=5.0)
+                f'pose ignored: expected coordinates within {FARTHEST:g} m and a quaternion that '
+                'is not zero', throttle_duration_sec=5.0)
             return None
         stamp = message.header.stamp
-        now = stamp.sec + stamp.nanosec * 1e-9 or self._now
-        if self.last and now == self.last.time:
+        found = StampedPose(
+            stamp.sec + stamp.nanosec * 1e-9 or self._now, pose, message.header.frame_id)
+        if self._continuity.take(
+                found.time, pose, time.monotonic() if received is None else received):
+            return self._believe(found)
+        self._doubted = found
+        if not self.doubt:
             self._node.get_logger().warning(
-                'pose ignored: its stamp is that of the last one', throttle_duration_sec=5.0)
-            return None
-        self.last = StampedPose(now, pose, message.header.frame_id)
-        self._received = time.monotonic() if received is None else received
-        self._received_at = self._now
-        self.place.update(pose)
-        return self.last
+                'pose ignored: its stamp is not later than that of the last one',
+                throttle_duration_sec=5.0)
+        return None
+
+    def settle(self) -> StampedPose | None:
+        """Return a pose that was doubted if the robot is silent since, as one at rest may be."""
+        if self._doubted is not None and self._continuity.settle(time.monotonic()):
+            return self._believe(self._doubted)
+        return None
+
+    def _believe(self, pose: StampedPose) -> StampedPose:
+        self.last, self._doubted, self._received_at = pose, None, self._now
+        self.place.update(pose.pose)
+        return pose
 
     def as_of_now(self, pose: StampedPose) -> StampedPose:
         """Return the last pose with the time that it is now."""
