@@ -22,6 +22,7 @@ from mnm_ros.core.base import BaseAlgorithm
 from mnm_ros.core.prediction import Outlook
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.streams import Schedule
+from mnm_ros.core.transition_watch import TransitionWatch
 
 _MOST_QUANTA = 4
 """So long a quantum may last at most: only a base that does not keep its word is broken off."""
@@ -40,6 +41,7 @@ class BuildingPhase:
     :param shared: whether a stream also learns from the steps that other streams take after its
         start. If nothing has changed since, they come from the same CMP; if something has,
         the stream is as worthless as it would be on its own.
+    :param transitions: sees the steps of all streams; None if nobody will ask for it.
     :ivar streams: in the order of their start.
     :ivar active: the one that has the robot.
     :ivar steps_taken: steps of all streams.
@@ -48,11 +50,12 @@ class BuildingPhase:
     """
 
     def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: Schedule,
-                 shared: bool) -> None:
+                 shared: bool, transitions: TransitionWatch | None = None) -> None:
         self.schedule = schedule
         self.streams: list[BaseAlgorithm] = []
         self._new_stream = new_stream
         self._shared = shared
+        self._transitions = transitions
         self.active: BaseAlgorithm
         self.steps_taken = 0
         self._started: list[int] = []
@@ -64,6 +67,13 @@ class BuildingPhase:
     def result(self) -> BaseAlgorithm | None:
         """Return the stream that finished, once there is one."""
         return self.active if self.active.finished else None
+
+    def transitions_of(self, stream: BaseAlgorithm) -> TransitionWatch | None:
+        """Return the watch, with what it saw of known states since the start of ``stream``."""
+        if self._transitions is not None:
+            self._transitions.keep([policy.target for policy in stream.policies]
+                                   if stream is self.streams[0] else [])
+        return self._transitions
 
     def steps_of(self, stream: BaseAlgorithm) -> int:
         """Return the steps of all streams since the start of ``stream``."""
@@ -107,8 +117,10 @@ class BuildingPhase:
     def observe(self, action: int, state: int) -> None:
         """Pass a step on to the streams and end the quantum where it is due."""
         self.active.observe(action, state)
-        if self._shared and self._here is not None and action != RESET:
-            for stream in self.streams:
+        if self._here is not None and action != RESET:
+            if self._transitions is not None:
+                self._transitions.witness(self._here, action, state)
+            for stream in self.streams if self._shared else ():
                 if stream is not self.active:
                     stream.witness(self._here, action, state)
         self._here, self._asked = state, None

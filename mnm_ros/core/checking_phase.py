@@ -21,6 +21,7 @@ from mnm_ros.core.activity import Doing
 from mnm_ros.core.base import BaseAlgorithm, FEW
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.problem import Problem
+from mnm_ros.core.transition_watch import TransitionWatch
 
 
 class ChangeLog:
@@ -85,6 +86,7 @@ class Round:
     :ivar check_steps: replaces ``W_r`` if positive.
     :ivar steps_taken: since the start of the stream that found the hypothesis.
     :ivar log: is told what was decided.
+    :ivar transitions: what was seen since the start of that stream; None to begin with nothing.
     """
 
     number: int
@@ -93,6 +95,7 @@ class Round:
     check_steps: int
     steps_taken: int
     log: ChangeLog
+    transitions: TransitionWatch | None = None
 
 
 class CheckingPhase(ABC):

@@ -29,6 +29,8 @@ from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.recollection import Recollection
 from mnm_ros.core.streams import Schedule
+from mnm_ros.core.transition_watch import TransitionWatch
+from mnm_ros.core.watch_phase import SHARES
 import numpy as np
 
 
@@ -228,7 +230,9 @@ class Mnm(Phased):
         numbers = count(1)
         self.building = BuildingPhase(
             lambda: self._stream(next(numbers)), self._new_schedule(),
-            shared=self._settings.stream_data == 'shared')
+            shared=self._settings.stream_data == 'shared',
+            transitions=TransitionWatch(self._round_problem.delta * SHARES['transitions'])
+            if self._settings.checks == 'watch' else None)
 
     def _stream(self, number: int) -> BaseAlgorithm:
         run = self._base(self._problem_of_stream(number))
@@ -263,17 +267,19 @@ class Mnm(Phased):
                               np.random.default_rng([self._seed, self.runs]), policies)
 
     def _check_policies(self, policies: tuple[Policy, ...],
-                        state: Mapping[str, Any] | None = None) -> CheckingPhase:
+                        state: Mapping[str, Any] | None = None,
+                        transitions: TransitionWatch | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
-                  self._steps_taken, self.log), policies, state)
+                  self._steps_taken, self.log, transitions), policies, state)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""
         assert self.building is not None
         self._steps_taken = self.building.steps_of(result)
+        transitions = self.building.transitions_of(result)
         self.building = None
-        self.checking = self._check_policies(result.policies)
+        self.checking = self._check_policies(result.policies, transitions=transitions)
         self._publish(0)
         self.trigger('hypothesis_found')
         self.log.tell(f'round {self.round}: {len(result.policies)} states known, now checking')

@@ -34,6 +34,10 @@ class TransitionWatch:
     ``share`` of its number in ``delta`` for each, the chance of any alarm without a change is at
     most ``delta``.
 
+    It begins with the building phase, where an alarm waits until there is a hypothesis to doubt.
+    A stream that was begun later stands for a change that may have come before it: if that one
+    finishes, all pairs begin anew, with other numbers.
+
     Memory: a pair that has always done the same takes some hundred bytes; one with three next
     states 3 to 10 KB, and one with sixteen, the most that are told apart, 5 to 19 KB, growing with
     the logarithm of its executions. In a checkpoint it is a quarter to a third of that.
@@ -91,10 +95,7 @@ class TransitionWatch:
     def record(self, state: int, action: int, next_state: int) -> bool:
         """Take note of a transition; return whether it raises the alarm, once for each."""
         pair = (state, action)
-        detector = self._detectors.get(pair)
-        if detector is None:
-            detector = self._detectors[pair] = self._new_detector()
-        detector.record(next_state)
+        detector = self.witness(*pair, next_state)
         if detector.alarm:
             self.alarms += 1
             self._detectors[pair] = self._new_detector()
@@ -109,12 +110,26 @@ class TransitionWatch:
                 del self._raised[pair]
         return False
 
+    def witness(self, state: int, action: int, next_state: int) -> TransitionDetector:
+        """Take note of a transition; an alarm waits for ``record``."""
+        pair = (state, action)
+        detector = self._detectors.get(pair)
+        if detector is None:
+            detector = self._detectors[pair] = self._new_detector()
+        if not detector.alarm:
+            detector.record(next_state)
+        return detector
+
     def suspect(self, pair: Pair, policies: Sequence[Policy]) -> None:
         """Keep ``suspected`` up to date after ``record``, with the policies of the hypothesis."""
         if not self._detectors[pair].suspicious:
             self._suspected.pop(pair, None)
         elif pair not in self._suspected:
             self._suspected[pair] = self.concerned(pair, policies)
+
+    def keep(self, states: Collection[int]) -> None:
+        """Watch no pairs but those of ``states``."""
+        self.leave({state for state, _ in self._detectors}.difference(states))
 
     def leave(self, states: Collection[int]) -> None:
         """

@@ -30,7 +30,8 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
   whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
   that refutes grows with the number of rediscoveries, so that the sum over all is the part.
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
-  change is noticed, and the run under way forgets that pair alone.
+  change is noticed, and the run under way forgets that pair alone. They go on from what the
+  building phase has seen.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
   relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
   noticed, all proofs are withdrawn.
@@ -145,7 +146,8 @@ class WatchPhase(CheckingPhase):
         self._watched = PolicyWatch(
             problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
             given['policies'])
-        self.transitions = TransitionWatch(delta['transitions'], given['transitions'])
+        self.transitions = self._round.transitions or TransitionWatch(
+            delta['transitions'], given['transitions'])
         self._turns = Turns(targets, given['turns'])
         self._relearning = Relearning(given['relearning'])
         # The rediscovery under way is begun anew, and counted then.

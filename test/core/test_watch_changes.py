@@ -14,15 +14,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 import json
+import math
 
 from mnm_ros.core.base import BaseAlgorithm
+from mnm_ros.core.building_phase import BuildingPhase
 from mnm_ros.core.checking_phase import ChangeLog, Round
+from mnm_ros.core.counts import Counts
+from mnm_ros.core.mnm import round_delta
 from mnm_ros.core.parts import BASES
 from mnm_ros.core.policy import Policy
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.shares import share
+from mnm_ros.core.shares import MANY, share
 from mnm_ros.core.step_limit import StepLimit
+from mnm_ros.core.streams import StreamSchedule
+from mnm_ros.core.transition_watch import TransitionWatch
 from mnm_ros.core.watch_phase import SHARES, WatchPhase
 import numpy as np
 import pytest
@@ -349,3 +355,58 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
             assert phase.next_action() == action
             phase.observe(action, after)
     assert points > 20 and phases[0].transitions.alarms and log.noticed
+
+
+def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
+    machine = new_mnm(settings(Problem(3, 3.0, 1.0, 0.1)), 3)
+    rng, here, seen = np.random.default_rng(3), 0, Counts()
+    while machine.checking is None:
+        action = machine.next_action()
+        after = 0 if action == RESET or here else 1 + action if rng.random() < 0.6 else 0
+        if action != RESET:
+            seen.add(here, action, after)
+        machine.observe(action, after)
+        here = after
+    assert isinstance(machine.checking, WatchPhase) and machine.hypothesis is not None
+    detectors = machine.checking.transitions._detectors
+    assert {pair: detector.executions for pair, detector in detectors.items()} == {
+        pair: sum(after.values()) for pair, after in seen.as_dict().items()
+        if pair[0] in machine.hypothesis.targets}
+    assert sum(detector.executions for detector in detectors.values()) > 100
+    assert not machine.checking.transitions.alarms
+    # It was part of the round's delta from the beginning.
+    detector = next(iter(detectors.values()))
+    assert detector.threshold == pytest.approx(
+        -math.log(round_delta(0.1, 1) * SHARES['transitions'] * share(1, MANY)))
+
+
+def building(transitions: TransitionWatch) -> BuildingPhase:
+    """Return a building phase of two streams in which action 5 at home has changed."""
+    phase = BuildingPhase(lambda: ScriptedBase(0), StreamSchedule(2), False, transitions)
+    for number in range(60):
+        phase.observe(RESET, HOME)
+        phase.observe(5, 5 if number < 40 else 6)
+        phase.observe(7, 8)    # in a state that is not known
+    assert len(phase.streams) > 1 and transitions.alarms == 0
+    return phase
+
+
+def test_what_has_changed_while_the_hypothesis_was_built_is_noticed_when_there_is_one() -> None:
+    transitions = TransitionWatch(1e-3)
+    phase = building(transitions)
+    assert phase.transitions_of(phase.streams[0]) is transitions
+    assert [*transitions._detectors] == [(HOME, 5)]
+    assert transitions.record(HOME, 5, 6) and transitions.alarms == 1
+    assert not transitions.record(HOME, 5, 6)
+
+
+def test_after_a_stream_that_was_begun_later_the_detectors_begin_anew() -> None:
+    """It may have begun after a change. Which one finishes is no free choice of evidence."""
+    transitions = TransitionWatch(1e-3)
+    phase = building(transitions)
+    made = transitions._made
+    assert phase.transitions_of(phase.streams[1]) is transitions and not transitions._detectors
+    for _ in range(99):
+        assert not transitions.record(HOME, 5, 6)
+    assert transitions._detectors[HOME, 5].threshold == pytest.approx(
+        -math.log(1e-3 * share(made + 1, MANY)))
