@@ -54,6 +54,14 @@ def test_seeds_and_families_explore_on_their_own() -> None:
     assert len(set(steps)) >= 6 and len(set(steps[:4])) > 1 and len(set(steps[4:])) > 1
 
 
+def test_a_pair_that_has_gone_from_0_45_to_0_2_is_noticed() -> None:
+    """It was not within 300,000 steps, with a policy of 10.27 steps and a limit of 9."""
+    outcome = trials.run('changing_chain', 70014, Configuration(base='ucb_explore', budget=10_000))
+    noticed, = (line for line in outcome.log if 'action 1 in state 10 leads elsewhere' in line)
+    assert 4402 < int(noticed.split()[0].replace(',', '')) < 10_000
+    assert not outcome.alarms and outcome.end == 'not relearnt'
+
+
 def test_the_base_alone_in_the_first_setting() -> None:
     outcome = trials.run('changing_chain', 0, replace(QUICK, alone=True))
     assert outcome.end == 'found' and len(outcome.reachable) == 1
