@@ -262,7 +262,7 @@ DIAGNOSTICS = {
     'changes_relearnt': 'noticed changes after which nothing more has to be revised',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'how often an order was given again because no answer came in time',
-    'checkpoint': '`ok`, or why nothing can be written to `checkpoint_dir` at the moment; `off` '
-                  'without one',
+    'checkpoint': '`ok`, or why not everything can be written to `checkpoint_dir` at the moment; '
+                  '`off` without one',
 }
 """The meaning of each value of the status ``exploration`` on ``/diagnostics``."""

@@ -55,7 +55,7 @@ ROOMS = {
     'command': 'core bags checkpoint robot_description export interface trial wire console '
                'nodes/common',
     '__main__': 'command',
-    'nodes/common': 'core protocol robot_description wire parameters',
+    'nodes/common': 'core protocol checkpoint robot_description wire parameters',
     'nodes/exploring': '__init__ core protocol checkpoint robot_description heard layout wire'
                        ' parameters nodes/common',
     'nodes/navigating': 'core wire',

@@ -14,28 +14,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import fcntl
+import hashlib
+import json
 import os
 from pathlib import Path
+import re
 import sqlite3
 import stat
-from typing import Any
+from typing import Any, NamedTuple
 
+from mnm_ros.checkpoint.files import flush_folder
 from mnm_ros.checkpoint.input_log import (
     Abandoned,
+    Different,
     Entry,
-    flush_folder,
     InputLog,
-    readable,
     Refused,
     remove,
     rename,
     Saved,
     set_aside,
+    unreadable,
 )
 from mnm_ros.core.exploration import Exploration
 
 _KEPT = 2         # generations
 _ROOM = 2**18     # bytes on the disk, without which SQLite cannot even read
+_MARK = re.compile(rb'(\d{16}) ([0-9a-f]{16})\n')
+
+
+class _Found(NamedTuple):
+    """What was read and can be gone on from; ``log`` if the transition log goes on with it."""
+
+    saved: Saved
+    exploration: Exploration
+    log: Saved | None
 
 
 class Generations:
@@ -43,21 +56,33 @@ class Generations:
     The files of a ``Store``, which are locked; for use by one thread at a time.
 
     :ivar refusals: the files that the last ``load`` has set aside, and why.
+    :ivar repairs: what it has taken from the transition log, as a generation lacked it.
+    :ivar losses: what is missing for good, in sentences; whoever tells of them removes them.
     :ivar gap: why inputs are left out until the next generation begins, or empty.
+    :ivar log_problem: why inputs wait for the transition log, or empty.
     """
 
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
-                 transition_log: bool) -> None:
+                 transition_log: bool, backlog: int) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = _locked(folder / f'{name}.lock')
         self._folder = folder
         self._name = name
         self._identity = dict(identity)
+        self._digest = hashlib.sha256(
+            json.dumps(self._identity, sort_keys=True).encode()).hexdigest()[:16]
+        self._backlog = backlog
         self._newest: InputLog | None = None
+        self._left_out = self._told = 0    # inputs, since the newest generation ends
         self._transitions: InputLog | None = None
-        self._transitions_path = folder / f'{name}.log.sqlite' if transition_log else None
-        self.gap = ''
+        self._late: list[tuple[Entry, str]] = []    # that the transition log has yet to get
+        self._ended: int | None = None    # the last input of a transition log that lacks some
+        self._log_path = folder / f'{name}.log.sqlite'
+        self._logging = transition_log
+        self.gap = self.log_problem = ''
         self.refusals: list[str] = []
+        self.repairs: list[str] = []
+        self.losses: list[str] = []
 
     @property
     def path(self) -> Path | None:
@@ -71,8 +96,8 @@ class Generations:
 
         :raises OSError: if there is, and the disk is too full for it to be read.
         """
-        paths = self._paths()
-        if paths and not readable(paths[-1]):
+        paths = self._paths() or [self._log_path] * self._log_path.is_file()
+        if paths and unreadable(paths[-1]):
             self._check_room()
         return not (paths or self._set_aside())
 
@@ -80,33 +105,25 @@ class Generations:
         """
         Return the newest generation that can be used; what is appended follows on it.
 
-        Files that cannot be used are set aside, never overwritten. If there is none that can be
-        used, one that was set aside when something else was asked for is taken back. OSError if
-        the disk is full.
+        What only the transition log has is added to it, and the log alone will do. Files that
+        cannot be used are set aside, never overwritten. If there is none that can be used, one
+        that was set aside when something else was asked for is taken back. OSError if the disk is
+        full, or if another program has a file for itself.
         """
-        self.refusals = []
-        for path in reversed(self._paths()):
+        self.refusals, self.repairs = [], []
+        for path in [*reversed(self._paths()), *[self._log_path] * self._log_path.is_file()]:
             try:
-                saved = Saved(path, self._identity)
-                exploration = rebuild(saved)
-                self._reopen(saved)
-                return saved, exploration
-            except Abandoned:
+                found = self._read(path, rebuild)
+            except (Abandoned, OSError):    # this one is of the disk, and no fault of the file
                 raise
             except Exception as error:    # whatever a file leads to, the node goes on without it
-                self._check_room()
-                self._refuse(path, error)
-        for aside in self._set_aside():
-            try:
-                rebuild(Saved(aside, self._identity))
-                saved = Saved(rename(aside, self._next_path()), self._identity)
-                exploration = rebuild(saved)
-                self._reopen(saved)
-                return saved, exploration
-            except Abandoned:
-                raise
-            except Exception:    # it was refused before, and nothing depends on it
-                self._check_room()
+                if path != self._log_path or not (self.refusals and isinstance(error, Different)):
+                    self._refuse(path, error)    # else that was told of the generations
+            else:
+                return self._reopen(found)
+        found_aside = self._read_aside(rebuild)
+        if found_aside is not None:
+            return self._reopen(found_aside)
         if self._newest is not None and not self._newest.path.exists():
             self.leave_gap('all files were refused')
         return None
@@ -118,57 +135,108 @@ class Generations:
         if self._newest is not None:
             self._newest.close()
         self._newest, self.gap = log, ''
-        if self._transitions is None and self._transitions_path is not None:
-            if self._transitions_path.exists():
-                set_aside(self._transitions_path)
-            self._transitions = InputLog.create(
-                self._transitions_path, self._identity, point, number)
+        self._left_out = self._told = 0
+        self._mark(number)
+        if self._transitions is None and self._logging:
+            self._begin_log(number, point)
         for old in before[:-(_KEPT - 1)]:
             remove(old)
         flush_folder(self._folder)
 
-    def append(self, inputs: Sequence[Entry], robots: Sequence[str] = ()) -> None:
+    def append(self, inputs: Sequence[Entry], robots: Sequence[str]) -> None:
         """Write inputs, and which robots have made them, unless there is a gap before them."""
         if self.gap:
-            self.end_transition_log()
+            self._left_out += len(inputs)
             return
         if self._newest is not None:
             self._newest.append(inputs, robots)
-        if self._transitions is not None:
-            try:
-                self._transitions.append(inputs, robots)
-            except (OSError, sqlite3.Error):
-                self.end_transition_log()
+            self._mark(self._newest.number)
+        self.append_late(inputs, robots)
 
-    def leave_gap(self, reason: str) -> None:
-        """Leave out all inputs until the next generation begins."""
+    def append_late(self, inputs: Sequence[Entry], robots: Sequence[str]) -> None:
+        """Let the transition log have inputs at the next ``write_late``."""
+        if self._transitions is not None:
+            self._late += zip(inputs, robots)
+
+    def write_late(self) -> None:
+        """Write what the transition log lacks; what cannot be written now waits, if it fits."""
+        if self._transitions is None or not self._late:
+            return
+        try:
+            self._transitions.append(*zip(*self._late))
+        except Exception as error:    # whatever it is, the generations go on
+            self.log_problem = f'{self._log_path}: {error}'
+            passing = isinstance(error, (OSError, sqlite3.OperationalError))
+            if not passing or len(self._late) > self._backlog:
+                self._end_log()
+        else:
+            self._late.clear()
+            self.log_problem = ''
+
+    def leave_gap(self, reason: str, inputs: int = 0) -> None:
+        """Leave out so many inputs, and all others until the next generation begins."""
         self.gap = f'nothing is kept until the next resume point: {reason}'
+        self._left_out += inputs
+        self._tell_left_out(reason)
+        self._end_log()
 
-    def end_transition_log(self) -> None:
-        """Close the transition log, which lacks inputs; the next generation begins another."""
-        if self._transitions is not None:
-            self._transitions.close()
-            self._transitions = None
+    def close(self, waiting: int, reason: str) -> None:
+        """
+        Close all files and let other processes use the folder.
 
-    def close(self) -> None:
-        """Close all files and let other processes use the folder."""
+        :param waiting: inputs that could not be written.
+        :param reason: why not.
+        """
+        self._left_out += waiting
+        self._tell_left_out(reason)
+        if self._transitions is not None and self._late:
+            self.losses.append(f'{self.log_problem}; the inputs {self._transitions.number + 1:,} '
+                               f'to {self._transitions.number + len(self._late):,} are missing')
         for log in (self._newest, self._transitions):
             if log is not None:
                 log.close()
         os.close(self._lock)
 
+    def _tell_left_out(self, reason: str) -> None:
+        if self._left_out > self._told and self._newest is not None:
+            last = self._newest.number
+            self.losses.append(f'the inputs {last + self._told + 1:,} to '
+                               f'{last + self._left_out:,} could not be kept: {reason}')
+            self._told = self._left_out
+
+    def _end_log(self) -> None:
+        """Close the transition log, which lacks inputs; the next generation begins another."""
+        if self._transitions is not None:
+            self._ended = self._transitions.number
+            self._transitions.close()
+            self._transitions = None
+            self._late.clear()
+
+    def _begin_log(self, number: int, point: Mapping[str, Any] | None) -> None:
+        aside = f', kept as {set_aside(self._log_path).name},' if self._log_path.exists() else ''
+        self._transitions = InputLog.create(self._log_path, self._identity, point, number)
+        self.log_problem = ''
+        if self._ended is not None:
+            self.losses.append(
+                f'{self._log_path} begins after {number:,} inputs, and the one before{aside} ends '
+                f'at {self._ended:,}: the inputs {self._ended + 1:,} to {number:,} are in neither')
+            self._ended = None
+
     def _paths(self) -> list[Path]:
-        return sorted(self._folder.glob(f'{self._name}.{"[0-9]" * 8}.sqlite'))
+        numbered = re.compile(rf'{re.escape(self._name)}\.\d{{8,}}\.sqlite')
+        return sorted((path for path in self._folder.glob('*.sqlite')
+                       if numbered.fullmatch(path.name)), key=_generation)
 
     def _next_path(self) -> Path:
         before = self._paths()
-        last = int(before[-1].name.split('.')[-2]) if before else 0
+        last = _generation(before[-1]) if before else 0
         return self._folder / f'{self._name}.{last + 1:08d}.sqlite'
 
     def _set_aside(self) -> list[Path]:
         """Return the generations that were set aside, those written last first."""
-        found = self._folder.glob(f'{self._name}.{"[0-9]" * 8}.sqlite.aside.*')
-        return sorted((path for path in found if path.suffix[1:].isdigit()),
+        named = re.compile(rf'{re.escape(self._name)}\.\d{{8,}}\.sqlite\.aside\.\d+')
+        return sorted((path for path in self._folder.glob('*.aside.*')
+                       if named.fullmatch(path.name)),
                       key=lambda path: path.stat().st_mtime, reverse=True)
 
     def _check_room(self) -> None:
@@ -177,7 +245,29 @@ class Generations:
         os.posix_fallocate(self._lock, size, _ROOM)
         os.ftruncate(self._lock, size)
 
+    def _mark(self, number: int) -> None:
+        """
+        Note in the lock how many inputs are kept, and tell if there were more.
+
+        That the journal of SQLite is missing cannot be seen in the file itself. What is in a file
+        that is no lock of this version is left alone, and so is one that has another name, too.
+        """
+        held = os.pread(self._lock, 64, 0)
+        found = _MARK.fullmatch(held)
+        if os.fstat(self._lock).st_nlink > 1 or held and not found:
+            return
+        if found and found[2].decode() == self._digest and int(found[1]) > number:
+            self.losses.append(f'{self._folder}: the inputs {number + 1:,} to {int(found[1]):,} '
+                               'were kept, and are in no file that can be used')
+        try:
+            os.pwrite(self._lock, f'{number:016d} {self._digest}\n'.encode(), 0)
+        except OSError:    # the disk is full; it is only for telling
+            pass
+
     def _refuse(self, path: Path, error: Exception) -> None:
+        self._check_room()
+        if path.is_file() and 'locked' in (problem := unreadable(path)):
+            raise OSError(f'{path}: {problem} by another program')
         reason = error if isinstance(error, Refused) else f'{path}: {error!r}'
         try:
             kept = f'kept as {set_aside(path).name}'
@@ -185,35 +275,105 @@ class Generations:
             kept = f'left where it is: {problem}'
         self.refusals.append(f'{reason}; {kept}')
 
-    def _reopen(self, saved: Saved) -> None:
-        before, self._newest = (self._newest, self._transitions), InputLog.reopen(saved)
-        self._transitions = None
-        self.gap = ''
-        for log in before:
+    def _read(self, path: Path, rebuild: Callable[[Saved], Exploration]) -> _Found:
+        """Read a generation, and what the transition log has after it; or the log alone."""
+        saved = Saved(path, self._identity)
+        log, trouble = self._read_log(saved)
+        if log is not None:
+            saved.extend(log)
+        try:
+            exploration = rebuild(saved)
+        except Abandoned:
+            raise
+        except Exception as error:
+            if saved.number == saved.written:
+                raise
+            saved, log, trouble = Saved(path, self._identity), None, error
+            exploration = rebuild(saved)
+        if trouble is not None and self._logging:
+            self._refuse(self._log_path, trouble)
+            self.losses.append(f'{self._log_path} begins anew after {saved.first:,} inputs: '
+                               f'{trouble}')
+        if saved.number > saved.written:
+            self.repairs.append(
+                f'{path} lacked the inputs {saved.written + 1:,} to {saved.number:,}; they were '
+                f'taken from {self._log_path}')
+        return _Found(saved, exploration, log)
+
+    def _read_aside(self, rebuild: Callable[[Saved], Exploration]) -> _Found | None:
+        """Take back a generation that was set aside when something else was asked for."""
+        for aside in self._set_aside():
+            try:
+                rebuild(Saved(aside, self._identity))
+                return self._read(rename(aside, self._next_path()), rebuild)
+            except (Abandoned, OSError):
+                raise
+            except Exception:    # it was refused before, and nothing depends on it
+                self._check_room()
+        return None
+
+    def _read_log(self, saved: Saved) -> tuple[Saved | None, Exception | None]:
+        """Return the end of the transition log, if it goes on with a generation, or why not."""
+        if saved.path == self._log_path:
+            return saved, None
+        if not self._log_path.exists():
+            return None, None
+        try:
+            log = Saved(self._log_path, self._identity, saved.first)
+            log.check_common(saved)
+        except Refused as error:
+            return None, error
+        return log, None
+
+    def _reopen(self, found: _Found) -> tuple[Saved, Exploration]:
+        """
+        Go on with what was read.
+
+        :raises OSError: if the disk does not take what it lacks.
+        """
+        saved, exploration, _ = found
+        for log in (self._newest, self._transitions):
             if log is not None:
                 log.close()
-        self._reopen_transition_log(saved)
+        self._newest = self._transitions = None
+        self.gap = self.log_problem = ''
+        self._late, self._ended = [], None
+        self._left_out = self._told = 0
+        try:
+            if saved.path == self._log_path:
+                self.repairs.append(f'there is no generation that can be used; one was made from '
+                                    f'{self._log_path}')
+                self._newest = InputLog.create(
+                    self._next_path(), self._identity, saved.point, saved.first)
+                self._newest.append(saved.inputs, saved.made_by(saved.first))
+            else:
+                self._newest = InputLog.reopen(saved)
+            if self._logging:
+                self._reopen_log(found)
+        except sqlite3.Error as error:
+            raise OSError(f'{self._folder}: {error}') from None
+        self._mark(saved.number)
+        return saved, exploration
 
-    def _reopen_transition_log(self, saved: Saved) -> None:
+    def _reopen_log(self, found: _Found) -> None:
         """
         Let the transition log end where the generation ends.
 
         It is written after the generation, so a crash may have left it without the last inputs.
         """
-        path = self._transitions_path
-        if path is None or not path.exists():
-            return
-        try:
-            log = Saved(path, self._identity)
-            missing = min(max(saved.number - log.number, 0), len(saved.inputs))
-            log.forget_after(saved.number - missing)
+        saved, _, log = found
+        if log is not None:
             self._transitions = InputLog.reopen(log)
-            self._transitions.append(
-                saved.inputs[len(saved.inputs) - missing:],
-                [saved.robots.get(saved.number - missing + place + 1, '')
-                 for place in range(missing)])
-        except (Refused, OSError, sqlite3.Error) as error:
-            self._refuse(path, error)
+        else:
+            self._begin_log(saved.first, saved.point)
+        assert self._transitions is not None
+        last = self._transitions.number
+        self.append_late(saved.inputs[last - saved.first:], saved.made_by(last))
+        self.write_late()
+
+
+def _generation(path: Path) -> int:
+    return int(path.name.split('.')[-2])
 
 
 def _locked(path: Path) -> int:

@@ -34,37 +34,47 @@ import hashlib
 import json
 import os
 from pathlib import Path
+import re
 import sqlite3
 import sys
 import time
 from typing import Any
 import zlib
 
+from mnm_ros.checkpoint.files import flush_folder, regular
 from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN
 from mnm_ros.core.problem import RESET
 
 FORMAT = 1
 COMPANIONS = ('', '-wal', '-shm', '-journal')
 
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, state INTEGER NOT NULL,
-                     action INTEGER NOT NULL, chain INTEGER NOT NULL);
-"""
-_ROBOTS = """
-CREATE TABLE IF NOT EXISTS robots (number INTEGER PRIMARY KEY, robot TEXT NOT NULL);
-"""    # files of a version that knew of one robot alone have none
+_META = 'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)'
+_INPUTS = ('CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, '
+           'state INTEGER NOT NULL, action INTEGER NOT NULL, chain INTEGER NOT NULL)')
+_ROBOTS = 'CREATE TABLE robots (number INTEGER PRIMARY KEY, robot TEXT NOT NULL)'
+"""Files of a version that knew of one robot alone do not have this table."""
+
+_HARMLESS = re.compile(    # what people may add who look inside
+    r'CREATE TABLE sqlite_stat\d\([a-z,]+\)|'
+    r'CREATE INDEX \w+ ON (meta|inputs|robots) ?\( ?[a-z]+( ?, ?[a-z]+)* ?\)').fullmatch
+
+_Row = tuple[int, int, int, int, int]
 
 Entry = tuple[Input, int, int]
 """Kind, state and action of an input."""
 
 
+_BUSY = 1.0    # s, to wait for another program that has locked a file
 _MOVE = 5.0    # s, after which the write-ahead log is moved to the file
 _LOOK = 500    # inputs replayed from one look to the next whether to go on
 
 
 class Refused(ValueError):
     """A file cannot be used; the text names it and says why."""
+
+
+class Different(Refused):
+    """A file is for something else than what is asked for."""
 
 
 class Abandoned(Exception):
@@ -97,7 +107,7 @@ class InputLog:
         self.path = path
         self._number = number
         self._chain = chain
-        self._database = sqlite3.connect(path, check_same_thread=False)
+        self._database = sqlite3.connect(path, _BUSY, check_same_thread=False)
         self._database.execute('PRAGMA journal_mode = WAL')
         self._database.execute('PRAGMA synchronous = FULL')
         self._moved = time.monotonic()
@@ -119,8 +129,11 @@ class InputLog:
         text = json.dumps({'number': number, 'point': point})
         database = sqlite3.connect(draft)
         try:
+            database.execute('PRAGMA synchronous = OFF')    # it is flushed below, and once
             with database:
-                database.executescript(_SCHEMA + _ROBOTS)
+                database.execute('BEGIN')
+                for table in (_META, _INPUTS, _ROBOTS):
+                    database.execute(table)
                 database.executemany('INSERT INTO meta VALUES (?, ?)', (
                     ('format', str(FORMAT)), ('identity', json.dumps(identity, sort_keys=True)),
                     ('point', text), ('sha256', _digest(text))))
@@ -134,13 +147,16 @@ class InputLog:
 
     @classmethod
     def reopen(cls, saved: Saved) -> InputLog:
-        """Open a file that was read, without the inputs that ``saved`` does not have."""
-        log = cls(saved.path, saved.number, saved.chain)
-        with log._database:
-            log._database.execute(_ROBOTS)
-            for table in ('inputs', 'robots'):
-                log._database.execute(f'DELETE FROM {table} WHERE number > ?', (saved.number,))
+        """Open a file that was read, and write to it by what it was extended."""
+        log = cls(saved.path, saved.written, saved.chain)
+        if saved.number > saved.written:
+            log.append(saved.inputs[saved.written - saved.first:], saved.made_by(saved.written))
         return log
+
+    @property
+    def number(self) -> int:
+        """Return how many inputs there are on the disk, those before its point included."""
+        return self._number
 
     def append(self, inputs: Iterable[Entry], robots: Iterable[str] = ()) -> None:
         """
@@ -155,6 +171,8 @@ class InputLog:
             chain = _link(chain, number, kind.value, state, action)
             rows.append((number, kind.value, state, action, chain))
         with self._database:
+            if named:
+                self._database.execute(_ROBOTS.replace('TABLE', 'TABLE IF NOT EXISTS'))
             self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?, ?)', rows)
             self._database.executemany('INSERT INTO robots VALUES (?, ?)', named)
         self._number, self._chain = number, chain
@@ -216,24 +234,38 @@ class Saved(Inputs):
 
     :param path: the file.
     :param identity: what the exploration at hand is asked for; None to take any.
-    :ivar chain: the checksum over them.
-    :raises Refused: if the file is damaged, or for something else than ``identity``.
+    :param after: to read no inputs but those after this one, of however many. ``inputs`` then
+        begin there, and not at ``point``, and what is before them is not checked.
+    :ivar chain: the checksum over those in the file.
+    :ivar written: the number of the last one in the file, whatever it was extended by.
+    :raises Refused: if the file is damaged, or for something else than ``identity``, or if it
+        does not have the input ``after``.
     """
 
-    def __init__(self, path: Path, identity: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, path: Path, identity: Mapping[str, Any] | None = None,
+                 after: int | None = None) -> None:
         super().__init__(path, {}, None)
         try:
-            meta, rows, robots = _read(path)
+            meta, rows, robots = _read(path, after)
         except (sqlite3.Error, OSError) as error:
             raise Refused(f'{path} cannot be read: {error}') from None
         if meta.get('format') != str(FORMAT):
             raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
         with refusing(path):
-            self._take(meta, rows, identity)
+            self._take(meta, rows, identity, after)
             self.robots = {int(number): sys.intern(robot) for number, robot in robots}
 
-    def _take(self, meta: Mapping[str, str], rows: Iterable[tuple[int, int, int, int, int]],
-              identity: Mapping[str, Any] | None) -> None:
+    @property
+    def first(self) -> int:
+        """Return the number of the input before the first of ``inputs``."""
+        return self.number - len(self.inputs)
+
+    def made_by(self, after: int) -> list[str]:
+        """Return the robots that have made the inputs after one, or '' for none of several."""
+        return [self.robots.get(number, '') for number in range(after + 1, self.number + 1)]
+
+    def _take(self, meta: Mapping[str, str], rows: list[_Row],
+              identity: Mapping[str, Any] | None, after: int | None) -> None:
         text = meta['point']
         if meta['sha256'] != _digest(text):
             raise Refused(f'{self.path} is damaged: its resume point does not fit its SHA-256')
@@ -244,26 +276,34 @@ class Saved(Inputs):
         if identity is not None:
             self._check_identity(json.loads(json.dumps(identity)))
         self.chain = 0
+        if after is not None and after != self.number:
+            if not rows or rows[0][0] != after:
+                raise Refused(f'{self.path} has inputs {self.number + 1} to '
+                              f'{rows[-1][0] if rows else self.number}, expected {after} among '
+                              'them')
+            self.number, *_, self.chain = rows.pop(0)
         self.inputs = [self._check_row(*row) for row in rows]
+        self.written = self.number
 
-    def forget_after(self, number: int) -> None:
-        """Drop the inputs after ``number``; Refused if the file begins later or ends earlier."""
-        first = self.number - len(self.inputs)
-        if not first <= number <= self.number:
-            raise Refused(f'{self.path} has inputs {first + 1} to {self.number}, '
-                          f'expected {number} among them')
-        del self.inputs[number - first:]
-        self.chain, self.number = 0, first
-        for kind, state, action in self.inputs:
-            self.number += 1
-            self.chain = _link(self.chain, self.number, kind.value, state, action)
-        self.robots = {place: robot for place, robot in self.robots.items() if place <= number}
+    def check_common(self, other: Saved) -> None:
+        """Refuse this file if it tells of other inputs than another from the same one on."""
+        common = min(self.number, other.number) - self.first
+        if self.first != other.first or self.inputs[:common] != other.inputs[:common]:
+            raise Refused(f'{self.path} tells of other inputs than {other.path} among '
+                          f'{self.first + 1} to {self.first + common}')
+
+    def extend(self, longer: Saved) -> None:
+        """Add the inputs that another file with the same ones has after those of this one."""
+        self.inputs += longer.inputs[len(self.inputs):]
+        for number, robot in longer.robots.items():
+            self.robots.setdefault(number, robot)
+        self.number = max(self.number, longer.number)
 
     def _check_identity(self, wanted: Mapping[str, Any]) -> None:
         for name in (*wanted, *self.identity):
             if self.identity.get(name) != wanted.get(name):
-                raise Refused(f'{self.path} is for {name} {self.identity.get(name)!r}, '
-                              f'expected {wanted.get(name)!r}')
+                raise Different(f'{self.path} is for {name} {self.identity.get(name)!r}, '
+                                f'expected {wanted.get(name)!r}')
 
     def _check_row(self, number: int, kind: int, state: int, action: int, chain: int) -> Entry:
         self.chain = _link(self.chain, number, kind, state, action)
@@ -290,56 +330,73 @@ def rename(path: Path, name: Path) -> Path:
     return name
 
 
-def flush_folder(folder: Path) -> None:
-    """Flush a folder, so that files renamed or removed there stay so after a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def remove(path: Path) -> None:
     """Remove a file and its companions, if they are there."""
     for companion in COMPANIONS:
         path.with_name(path.name + companion).unlink(missing_ok=True)
 
 
-def _read(path: Path) -> tuple[dict[str, str], Iterator[tuple[int, int, int, int, int]],
-                               list[tuple[int, str]]]:
+def _read(path: Path, after: int | None,
+          ) -> tuple[dict[str, str], list[_Row], list[tuple[int, str]]]:
+    """Return the tables of a file; of ``inputs`` the row ``after``, if there, and those later."""
     if path.is_symlink() or not path.is_file():
         raise FileNotFoundError('no such file, or no regular one')
-    database = sqlite3.connect(path)
+    parts = (path.with_name(path.name + companion) for companion in COMPANIONS)
+    size = sum(regular(part).stat().st_size for part in parts if part.exists())
+    database = sqlite3.connect(path, _BUSY)
     try:
-        others = database.execute(
-            "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchall()
-        if others:    # to read a view can take forever
-            raise sqlite3.DatabaseError(f'{others[0][0]!r} is no table')
-        finding = database.execute('PRAGMA quick_check').fetchone()[0]
-        if finding != 'ok':
-            raise sqlite3.DatabaseError(finding)
-        meta = dict(database.execute('SELECT key, value FROM meta').fetchall())
+        if sys.version_info >= (3, 11):    # nothing that is stored is larger than all of it
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, size + 2**20)
+        has_robots = _check_tables(database)
+        if after is None:
+            finding = database.execute('PRAGMA quick_check').fetchone()[0]
+            if finding != 'ok':
+                raise sqlite3.DatabaseError(finding)
+        from_there = -1 if after is None else after
+        meta = dict(database.execute('SELECT key, value FROM meta LIMIT 9').fetchall())
         rows = database.execute(
-            'SELECT number, kind, state, action, chain FROM inputs ORDER BY number').fetchall()
-        robots = database.execute('SELECT number, robot FROM robots').fetchall() if (
-            database.execute("SELECT 1 FROM sqlite_master WHERE name = 'robots'").fetchone()
-        ) else []
+            'SELECT number, kind, state, action, chain FROM inputs WHERE number >= ? '
+            'ORDER BY number LIMIT ?', (from_there, size)).fetchall()
+        if not rows and after is not None:
+            rows = database.execute(
+                'SELECT number, kind, state, action, chain FROM inputs ORDER BY number DESC '
+                'LIMIT 1').fetchall()
+        robots = database.execute(
+            'SELECT number, robot FROM robots WHERE number > ?', (from_there,)).fetchall(
+            ) if has_robots else []
     finally:
         database.close()
-    return meta, iter(rows), robots
+    return meta, rows, robots
 
 
-def readable(path: Path) -> bool:
-    """Return whether SQLite can read a file at all, whatever is in it; that is quick."""
+def _check_tables(database: sqlite3.Connection) -> bool:
+    """
+    Return whether there is the table ``robots``.
+
+    :raises sqlite3.DatabaseError: if there are other tables than those of ``create``: to read what
+        a view or a column computes can take forever, and all memory.
+    """
+    found = set()
+    for name, sql in database.execute('SELECT name, sql FROM sqlite_master'):
+        made = ' '.join(str(sql).replace('"', '').split())
+        if sql is not None and made not in (_META, _INPUTS, _ROBOTS) and not _HARMLESS(made):
+            raise sqlite3.DatabaseError(f'{name!r} is no table of a checkpoint, expected meta, '
+                                        'inputs and robots as they were made')
+        found.add(name)
+    return 'robots' in found
+
+
+def unreadable(path: Path) -> str:
+    """Return why SQLite cannot read a file at all, whatever is in it, or nothing; quickly."""
     try:
-        database = sqlite3.connect(path)
+        database = sqlite3.connect(path, _BUSY)
         try:
             database.execute('SELECT name FROM sqlite_master').fetchall()
         finally:
             database.close()
-    except sqlite3.Error:
-        return False
-    return True
+    except sqlite3.Error as error:
+        return str(error)
+    return ''
 
 
 def _digest(text: str) -> str:

@@ -19,7 +19,8 @@ a step. ``python3 -m mnm_ros.checkpoint FILE`` prints what a file holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
 import threading
 import time
@@ -61,13 +62,13 @@ class Store:
     :param identity: what the exploration is asked for; files for anything else are refused.
     :param transition_log: whether to keep all inputs since the beginning in ``NAME.log.sqlite``,
         too.
-    :ivar problem: why nothing can be written at the moment, or empty.
+    :ivar problem: why not everything can be written at the moment, or empty.
     :raises OSError: if the folder cannot be made, or if another process keeps the same there.
     """
 
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
                  transition_log: bool = False) -> None:
-        self._files = Generations(folder, name, identity, transition_log)
+        self._files = Generations(folder, name, identity, transition_log, _BACKLOG)
         self._files_lock = threading.Lock()
         self._folder = folder
         self._pending: Pending = []
@@ -99,6 +100,16 @@ class Store:
         """Return the files that the last ``load`` has set aside, and why."""
         return self._files.refusals
 
+    @property
+    def repairs(self) -> list[str]:
+        """Return what the last ``load`` has taken from the transition log."""
+        return self._files.repairs
+
+    def losses(self) -> list[str]:
+        """Return what is missing for good and was not yet told, in sentences."""
+        losses = self._files.losses
+        return [losses.pop(0) for _ in range(len(losses))]
+
     def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
         """
         Return the newest generation that can be used, and go on writing there.
@@ -116,7 +127,10 @@ class Store:
             loaded = self._files.load(rebuild)
             if loaded is not None:
                 with self._pending_lock:
-                    self._pending.clear()
+                    pending, self._pending = self._pending, []
+                if inputs := len(_inputs(pending)):
+                    self._files.losses.append(
+                        f'{inputs:,} inputs that could not be written before loading are dropped')
             return loaded
         finally:
             self._files_lock.release()
@@ -176,7 +190,7 @@ class Store:
             self._wake.clear()
             self._write()
         self._write()
-        self._files.close()
+        self._files.close(len(_inputs(self._pending)), self.problem)
 
     def _write(self) -> None:
         with self._files_lock:
@@ -192,32 +206,38 @@ class Store:
         try:
             while pending:
                 del pending[:self._write_first(pending)]
-            self.problem = self._files.gap
+            problem = self._files.gap
         except Exception as error:    # whatever it is, it is reported, and tried again
-            self.problem = f'{self._folder}: {error}'
+            problem = f'{self._folder}: {error}'
             self._skip_to_last_point(pending)
             with self._pending_lock:
                 self._pending = pending + self._pending
                 if len(self._pending) > _BACKLOG:
+                    self._files.leave_gap(problem, len(_inputs(self._pending)))
                     self._pending = []
-                    self._files.leave_gap(self.problem)
+        self._files.write_late()
+        self.problem = problem or self._files.log_problem
 
     def _write_first(self, pending: Pending) -> int:
         """Write a resume point, or the inputs before the next one; return how many entries."""
-        made: list[_Made] = []
-        for entry in pending:
-            if isinstance(entry, ResumePoint):
-                if not made:
-                    self._files.create(*entry)
-                    return 1
-                break
-            made.append(entry)
-        self._files.append([each.entry for each in made], [each.robot for each in made])
+        if isinstance(pending[0], ResumePoint):
+            self._files.create(*pending[0])
+            return 1
+        made = _inputs(takewhile(lambda entry: not isinstance(entry, ResumePoint), pending))
+        self._files.append(*_apart(made))
         return len(made)
 
     def _skip_to_last_point(self, pending: Pending) -> None:
-        """Drop the inputs before the last resume point, which makes them superfluous."""
+        """Drop the inputs before the last resume point, which only the transition log needs."""
         points = [index for index, entry in enumerate(pending) if isinstance(entry, ResumePoint)]
         if points and points[-1] > 0:
+            self._files.append_late(*_apart(_inputs(pending[:points[-1]])))
             del pending[:points[-1]]
-            self._files.end_transition_log()
+
+
+def _inputs(pending: Iterable[_Made | ResumePoint]) -> list[_Made]:
+    return [entry for entry in pending if isinstance(entry, _Made)]
+
+
+def _apart(made: list[_Made]) -> tuple[list[Entry], list[str]]:
+    return [each.entry for each in made], [each.robot for each in made]

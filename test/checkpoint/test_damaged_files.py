@@ -121,6 +121,7 @@ def test_a_file_for_something_else_is_set_aside(
 
 def test_damaged_files_that_were_set_aside_are_not_taken_back(tmp_path: Path) -> None:
     explored(tmp_path, 4000)
+    (tmp_path / 'explorer.log.sqlite').unlink()    # which would do
     for path in tmp_path.glob('explorer.0*.sqlite'):
         truncate(path)
     for refused in (2, 0):

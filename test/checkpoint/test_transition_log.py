@@ -68,10 +68,9 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     resets = {number for number, (_, _, action) in enumerate(log.inputs, 1) if action == RESET}
     assert not resets & {*log.robots}
     assert f'of robot robot 2: {made["robot 2"]}' in describe(path)
-    log.forget_after(log.number - 2)
-    assert max(log.robots) <= log.number
-    InputLog.reopen(log).close()
-    assert Saved(path).robots == log.robots
+    for table in ('inputs', 'robots'):
+        run_sql(f'DELETE FROM {table} WHERE number > {log.number - 2}')(path)
+    assert Saved(path).number == log.number - 2
     second, store = restored(tmp_path)
     assert same(exploration, second)
     store.close()    # and what the log lacked is there again

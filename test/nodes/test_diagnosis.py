@@ -31,7 +31,7 @@ ERROR, STALE = DiagnosticStatus.ERROR, DiagnosticStatus.STALE
     (Phase.FAULT, {}, ERROR, 'so it is; the service recover leads back'),
     (Phase.FAULT, {'recoverable': False}, ERROR, 'so it is; load what was saved, or clean'),
     (Phase.CHECKING_EVALUATION, {'disk': 'it is full'}, WARN,
-     'so it is; nothing can be kept: it is full'),
+     'so it is; not everything can be kept: it is full'),
     (Phase.CHECKING_EVALUATION, {'timeouts': 3}, WARN, 'the robot was asked again 3 times'),
     (Phase.CHECKING_EVALUATION, {'misses': 2}, WARN, 'RESET has missed home 2 times in a row'),
     (Phase.WAITING_FOR_ROBOT, {'timeouts': 3}, STALE, 'asked again 3 times')])

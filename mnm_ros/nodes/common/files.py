@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from mnm_ros.checkpoint.files import write_whole
 from rclpy.node import Node
 
 
@@ -29,17 +29,7 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
     """
     path = Path(path).expanduser().absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f'{path.name}.{os.getpid()}.tmp')
-    try:
-        with temporary.open('w', encoding='utf-8') as file:
-            json.dump(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return path
+    return write_whole(path, json.dumps(content))
 
 
 def write_record(

@@ -17,6 +17,7 @@ import time
 from typing import NamedTuple
 
 from mnm_ros import __version__
+from mnm_ros.checkpoint.files import write_whole
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
@@ -33,11 +34,15 @@ _IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
 
 
 class Restored(NamedTuple):
-    """What was on the disk, if anything, a line for the log, and which files were set aside."""
+    """
+    What was on the disk, if anything, and a line for the log.
+
+    :ivar warnings: which files were set aside, and what was taken from the transition log.
+    """
 
     exploration: Exploration | None
     text: str
-    refusals: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 class Checkpointing:
@@ -69,6 +74,7 @@ class Checkpointing:
         self._store: Store | None = None
         self._abandoned = False
         self._described = ''
+        self._told = False
         self.waiting = False
         self.exploration = Exploration(
             self._settings, self._seed, recollection=self._recollection)
@@ -95,13 +101,26 @@ class Checkpointing:
         """Why nothing is kept at the moment, or empty."""
         return self._store.problem if self._store else ''
 
+    def tell(self) -> None:
+        """Log once when a problem begins or ends, and what is missing for good."""
+        if self._store is None:
+            return
+        logger, problem = self._node.get_logger(), self.problem
+        if problem and not self._told:
+            logger.warning(f'not everything can be kept: {problem}')
+        elif self._told and not problem:
+            logger.info('everything can be kept again')
+        self._told = bool(problem)
+        for loss in self._store.losses():
+            logger.error(f'checkpoint incomplete: {loss}')
+
     def describe(self, text: str) -> None:
         """Keep what the robot side says about itself beside the files; reports show it."""
         if self._store is None or text == self._described:
             return
         self._described = text
         try:
-            self._described_in.write_text(text, encoding='utf-8')
+            write_whole(self._described_in, text)
         except OSError as error:
             self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
 
@@ -134,15 +153,16 @@ class Checkpointing:
             self.save()
         begun, spent = time.monotonic(), time.process_time()
         loaded = self._store.load(self._revive)
-        refusals = tuple(self._store.refusals)
+        warnings = (*(f'checkpoint refused: {reason}' for reason in self._store.refusals),
+                    *(f'checkpoint repaired: {repair}' for repair in self._store.repairs))
         if loaded is None:
-            return Restored(None, '', refusals)
+            return Restored(None, '', warnings)
         saved, exploration = loaded
         self._store.attach(exploration, saved.number, since=len(saved.inputs),
                            spent=time.process_time() - spent)
         exploration.lose_place()
         return Restored(exploration, f'going on from {saved.path}: step {exploration.steps}, '
-                        f'{time.monotonic() - begun:.1f} s', refusals)
+                        f'{time.monotonic() - begun:.1f} s', warnings)
 
     def adopt(self, restored: Restored) -> None:
         """
@@ -151,8 +171,8 @@ class Checkpointing:
         :raises Refused: later than that, if there is nothing.
         """
         logger = self._node.get_logger()
-        for refusal in restored.refusals:
-            logger.warning(f'checkpoint refused: {refusal}')
+        for warning in restored.warnings:
+            logger.warning(warning)
         if restored.exploration is not None:
             self.exploration.on_input = self.exploration.keeping_is_slow = None
             self.exploration = restored.exploration
@@ -160,7 +180,7 @@ class Checkpointing:
         elif self.waiting:
             self._begin()
         else:
-            raise Refused('; '.join(restored.refusals) or 'nothing has been saved yet')
+            raise Refused('; '.join(restored.warnings) or 'nothing has been saved yet')
         self.waiting = False
 
     def abandon(self) -> None:
@@ -168,10 +188,11 @@ class Checkpointing:
         self._abandoned = True
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write what is left, and tell what could not be written."""
         self.abandon()
         if self._store is not None:
             self._store.close()
+            self.tell()
 
     def _recall(self, log: str, folder: str) -> Recollection | None:
         """Return what the exploration begins with, and make it part of what is asked for."""

@@ -31,14 +31,14 @@ def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: st
     :param exploration: what is told about.
     :param status: as it is published.
     :param standing_by: whether the robot is left to another explorer.
-    :param disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+    :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
     :param timeouts: how often something had to be sent to the robot again since the last time.
     """
     if exploration.phase is Phase.FAULT:
         return DiagnosticStatus.ERROR, f'{status}; {way_back(exploration)}'
     misses = exploration.homing.misses_in_a_row
     reasons = [reason for reason, holds in (
-        (f'nothing can be kept: {disk}', disk),
+        (f'not everything can be kept: {disk}', disk),
         (f'RESET has missed home {misses} times in a row', misses > 1),
         (f'the robot was asked again {timeouts} times since the last message, as it answers late '
          'or not at all', timeouts > 0)) if holds]

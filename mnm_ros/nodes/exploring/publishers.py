@@ -132,7 +132,7 @@ class Publishers:
         :param missing: why there is no robot, or empty.
         :param standing_by: whether the robot is left to another explorer.
         :param robot_timeouts: how often something had to be sent to the robot again.
-        :param disk: why nothing is kept in ``checkpoint_dir`` at the moment, or empty.
+        :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
         :param keeps: whether there is such a folder.
         :param robots: how each robot of a fleet is.
         :param now: time in seconds.

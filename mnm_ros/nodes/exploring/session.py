@@ -282,6 +282,7 @@ class ExplorationSession:
 
     def _diagnose(self) -> None:
         self._link.announce()
+        self.checkpointing.tell()
         if self._guard.busy:
             self._publishers.repeat_diagnostics()
         else:

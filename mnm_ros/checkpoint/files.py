@@ -1,0 +1,68 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""Files that are read without waiting for anybody, and written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import stat
+
+
+def regular(path: Path) -> Path:
+    """
+    Return a path that can be opened at once; to open a pipe waits for its other end.
+
+    :raises OSError: if nothing is there, or anything but a regular file.
+    """
+    if not path.is_file():
+        raise OSError(f'{path} is no regular file' if path.exists() else f'no such file: {path}')
+    return path
+
+
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """
+    Write a file and return its path; a reader sees the old file or the new one, never a part.
+
+    A link is followed, and the rights of the old file are kept.
+
+    :raises OSError: if that fails, or if something else than a regular file is there; what was
+        there is as it was.
+    """
+    target = path.resolve()
+    draft = target.with_name(f'{target.name}.{os.getpid()}.tmp')
+    rights = None
+    if target.exists():
+        with regular(target).open('ab') as old:    # refused where it must not be written
+            rights = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
+    draft.unlink(missing_ok=True)
+    try:
+        with draft.open('xb') as file:
+            file.write(content.encode('utf-8') if isinstance(content, str) else content)
+            file.flush()
+            if rights is not None:
+                os.fchmod(file.fileno(), rights)
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    flush_folder(target.parent)
+    return path
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush a folder, so that files renamed or removed there stay so after a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
