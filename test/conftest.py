@@ -23,21 +23,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-WITH_NODES = ('console', 'contract', 'launch', 'nodes')
+WITH_NODES = ('benchmarks', 'console', 'contract', 'launch', 'nodes')
 """Folders whose tests start nodes, other processes, or both."""
 
 SLOW = {
-    'test_batch.py': ['test_a_run_that_is_killed_goes_on'],
-    'test_batch_cluster.py': ['test_a_worker_that_is_killed_changes_nothing'],
     'test_broken_off.py': ['test_the_promise_is_kept_whatever_is_broken_off'],
     'test_certificate.py': ['test_a_bound_is_below_the_truth_with_no_more_than_its_probability'],
     'test_disco.py': ['test_the_promise_is_kept_on_the_shipped_scenarios',
                       'test_mnm_finds_a_hypothesis_with_it'],
     'test_episode.py': ['test_policies_that_take_the_radius_can_be_certified'],
-    'test_exploration_steps.py': [
-        'test_the_same_whatever_the_number_of_processes', 'test_exploration_steps_over_time',
-        'test_what_was_waited_for_adds_up'],
-    'test_figures.py': ['test_figures'],
     'test_fleet.py': [
         'test_a_change_is_noticed_and_relearnt', 'test_eight_robots_are_six_times_as_fast',
         'test_robots_that_are_slow_silent_moved_or_late_change_nothing_but_the_speed',

@@ -79,8 +79,8 @@ def test_quick_leaves_out_nodes_and_slow_tests_and_names_them(
         tmp_path: Path, workers: int) -> None:
     assert run(tmp_path, workers, '--quick') == [
         '4 passed, 3 skipped',
-        'left out: test/console, test/contract, test/launch, test/nodes (not quick), '
-        'test/core/test_promise.py x2 (slow), test/test_absent.py (not there)']
+        'left out: test/benchmarks, test/console, test/contract, test/launch, test/nodes '
+        '(not quick), test/core/test_promise.py x2 (slow), test/test_absent.py (not there)']
 
 
 def test_what_is_selected_is_there() -> None:
