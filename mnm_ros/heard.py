@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+import math
 import re
 
 from mnm_ros.core.activity import Activity
@@ -29,6 +30,19 @@ NAMESPACE = re.compile(r'(?=.{1,60}$)[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'
 MOST_ROBOTS = 100
 """Of an explorer: whoever looks on has several topics of each."""
 
+SURE = 0.4
+"""
+How much of a prediction has to be left for a time to go.
+
+Of 12 runs of ``two_rooms``, ``grid_3x3`` and ``moving_wall``, the steps that were really left were
+in the predicted range in 86% to 100% of the looks at which more was left, and else in 53%: at the
+end of a run a half to a third is still predicted.
+"""
+
+_ENDLESS = 365 * 86400.0    # s
+_MEMORY = 30.0              # s, of the pace
+_SHORTEST = 0.9             # s, from which a pace can be told
+
 NOT_KEPT = 'off'
 """What the diagnostics say of ``checkpoint`` without a ``checkpoint_dir``."""
 
@@ -43,6 +57,7 @@ class RobotHeard:
     :ivar status: a sentence for people: what it does, or why it does nothing.
     :ivar steps: that it has made; None if that is not known.
     :ivar place: the state that it is in; None if that is not known.
+    :ivar unanswered: s for which it has owed an answer, if that is unusual; else 0.
     """
 
     name: str
@@ -50,6 +65,36 @@ class RobotHeard:
     status: str
     steps: int | None = None
     place: int | None = None
+    unanswered: float = 0.0
+
+
+class Pace:
+    """The steps in a second over the last half a minute in which there was exploration."""
+
+    def __init__(self) -> None:
+        self._steps = self._seconds = 0.0
+        self._last: tuple[int, float] | None = None
+
+    def update(self, steps: int | None, exploring: bool, now: float) -> float | None:
+        """
+        Take in a report; return the pace, None as long as it is not known.
+
+        :param now: s, of a clock that never goes back.
+        """
+        if steps is None or not exploring:
+            self._last = None
+            return self._pace
+        if self._last is not None and steps >= self._last[0]:
+            seconds = now - self._last[1]
+            kept = math.exp(-seconds / _MEMORY)
+            self._steps = kept * self._steps + steps - self._last[0]
+            self._seconds = kept * self._seconds + seconds
+        self._last = steps, now
+        return self._pace
+
+    @property
+    def _pace(self) -> float | None:
+        return self._steps / self._seconds if self._seconds > _SHORTEST else None
 
 
 class RobotsMet:
@@ -83,6 +128,7 @@ class Heard:
     :ivar description: what the robot side says it is.
     :ivar report: the diagnostics of the explorer, text by key.
     :ivar reports: how many diagnostics have been heard.
+    :ivar pace: steps in a second while it explores, a mean; None if that is not known.
     :ivar robots: how each robot is, if there are several.
     :ivar true_setting, exploration_steps: what a simulator tells.
     """
@@ -93,6 +139,7 @@ class Heard:
     description: RobotDescription = UNDESCRIBED
     report: Mapping[str, str] = field(default_factory=dict)
     reports: int = 0
+    pace: float | None = None
     robots: tuple[RobotHeard, ...] = ()
     true_setting: int | None = None
     exploration_steps: int | None = None
@@ -107,13 +154,57 @@ class Heard:
 
     def number(self, key: str) -> float | None:
         """Return a number of the diagnostics; None if it is missing or no sensible one."""
-        try:
-            value = float(self.report[key])
-        except (KeyError, ValueError):
-            return None
-        return value if abs(value) < 2**63 else None
+        return number(self.report, key)
 
     def count(self, key: str) -> int | None:
         """Return a number of the diagnostics as an integer; None as above."""
         value = self.number(key)
         return None if value is None else int(value)
+
+    @property
+    def exploring(self) -> bool:
+        """Return whether steps are being made, by the last report."""
+        return self.report.get('phase', '').partition('/')[0] in ('building', 'checking')
+
+    @property
+    def late(self) -> str:
+        """Return which robots owe an answer for unusually long, in words; or nothing."""
+        owed = [(f'{robot.name}: ', robot.unanswered) for robot in self.robots] or [
+            ('', self.number('unanswered') or 0.0)]
+        return '; '.join(
+            f'{who}no answer for {seconds:,.0f} s' for who, seconds in owed if seconds > 0)
+
+    @property
+    def made(self) -> str:
+        """
+        Return how many steps several robots have made, in words; nothing for one.
+
+        The steps of the exploration are those that it has taken of them; see ``docs/fleet.md``.
+        """
+        steps = sum(robot.steps or 0 for robot in self.robots)
+        return f'{steps:,} made by {len(self.robots)} robots' if self.robots else ''
+
+    def steps_left(self) -> int | None:
+        """Return the predicted steps until the aim is reached; None if nothing can be said."""
+        progress = self.activity.progress
+        if progress is None:
+            return None
+        left = progress.expected - progress.done
+        least = 0 if progress.aim == 'check' else SURE * progress.expected
+        return left if left > least else None
+
+    def seconds_left(self) -> float | None:
+        """Return the predicted time until the aim is reached; None if nothing can be said."""
+        left = self.steps_left()
+        if left is None or not self.pace or not self.exploring or self.late and not self.robots:
+            return None
+        return left / self.pace if left < _ENDLESS * self.pace else None
+
+
+def number(values: Mapping[str, str], key: str) -> float | None:
+    """Return a number of the diagnostics; None if it is missing or no sensible one."""
+    try:
+        value = float(values[key])
+    except (KeyError, ValueError):
+        return None
+    return value if abs(value) < 2**63 else None

@@ -262,6 +262,8 @@ DIAGNOSTICS = {
     'changes_relearnt': 'noticed changes after which nothing more has to be revised',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'how often an order was given again because no answer came in time',
+    'unanswered': 's for which a robot has owed an answer, once that is twice as long as it '
+                  'usually takes, and at least 2; else 0',
     'checkpoint': '`ok`, or why not everything can be written to `checkpoint_dir` at the moment; '
                   '`off` without one',
 }

@@ -44,7 +44,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.goals import GoalReport, GoalStatus
 from mnm_ros.core.policy import Hypothesis, Policy
 from mnm_ros.core.problem import RESET
-from mnm_ros.heard import MOST_ROBOTS, NAMESPACE, RobotHeard
+from mnm_ros.heard import MOST_ROBOTS, NAMESPACE, number, RobotHeard
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
@@ -207,7 +207,8 @@ def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard,
             values = {entry.key: entry.value for entry in status.values}
             found.append(RobotHeard(
                 name, _LEVEL_NAMES.get(status.level, 'error'), status.message,
-                _integer(values.get('steps', '')), _integer(values.get('place', ''))))
+                _integer(values.get('steps', '')), _integer(values.get('place', '')),
+                number(values, 'unanswered') or 0.0))
     return tuple(found)
 
 

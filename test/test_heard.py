@@ -12,7 +12,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.heard import Heard, RobotsMet
+from mnm_ros.core.activity import Activity, Progress
+from mnm_ros.heard import Heard, Pace, RobotHeard, RobotsMet
 import pytest
 
 
@@ -30,3 +31,34 @@ def test_several_robots_are_met_once_and_have_reached_what_the_last_of_them_has(
     met = RobotsMet()
     assert met.new(['r1', 'r2', 'r1']) == ['r1', 'r2'] and met.new(['r2', 'r3']) == ['r3']
     assert [met.reached('r1', 1), met.reached('r2', 0), met.reached('r2', 1)] == [1, 0, 1]
+
+
+def test_a_pause_does_not_change_the_pace() -> None:
+    """Ten steps a second, before and after a pause of an hour."""
+    pace, now, steps = Pace(), 0.0, 0
+    assert pace.update(steps, True, now) is None
+    for length, exploring in ((60, True), (3600, False), (3, True)):
+        for _ in range(length):
+            now += 1.0
+            steps += 10 * exploring
+            found = pace.update(steps, exploring, now)
+            assert found == pytest.approx(10.0) or now < 2.0
+    heard = Heard(report={'phase': 'building/discovery'}, pace=found, activity=Activity(
+        progress=Progress('first hypothesis', 600, 2600, 2000, 3000)))
+    assert heard.seconds_left() == pytest.approx(200.0)
+
+
+def test_a_slow_robot_has_an_even_pace() -> None:
+    """One step in 3 s, of which a report each second says nothing or a step."""
+    pace = Pace()
+    found = [pace.update(second // 3, True, float(second)) for second in range(120)]
+    assert all(each == pytest.approx(1 / 3, rel=0.2) for each in found[30:])
+
+
+def test_who_owes_an_answer_and_what_is_made() -> None:
+    assert (Heard().late, Heard().made) == ('', '')
+    assert Heard(report={'unanswered': '0.0'}).late == ''
+    assert Heard(report={'unanswered': 'nan'}).late == ''
+    fleet = Heard(report={'unanswered': '1200'}, robots=(
+        RobotHeard('r1', 'ok', '', 1000, 0, 1200.0), RobotHeard('r2', 'ok', '', None, 0)))
+    assert fleet.late == 'r1: no answer for 1,200 s' and fleet.made == '1,000 made by 2 robots'

@@ -26,7 +26,8 @@ from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS  # noqa: E402
 from mnm_ros.parameters import NODES  # noqa: E402
 
 PAGE = reference.PAGE.read_text(encoding='utf-8')
-OF_THE_NODE = {'steps_per_second', 'robot_timeouts', 'checkpoint'}    # not of the exploration
+OF_THE_NODE = {    # not of the exploration
+    'steps_per_second', 'robot_timeouts', 'unanswered', 'checkpoint'}
 
 
 @pytest.mark.parametrize(('path', 'text'), [

@@ -23,7 +23,7 @@ from mnm_ros.console import grid
 from mnm_ros.console.snapshot import phase_of, Snapshot
 from mnm_ros.core.activity import Activity
 from mnm_ros.core.policy import Policy
-from mnm_ros.heard import RobotsMet
+from mnm_ros.heard import Pace, RobotsMet
 from mnm_ros.robot_description import RobotDescription
 from rcl_interfaces.srv import GetParameters
 import rclpy
@@ -36,7 +36,6 @@ from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
 _DECISIONS = 40    # sentences that are kept
-_RECENT = 0.3      # of the pace is from the last report
 _AGAIN = 0.2       # s, between two looks for an answer
 
 
@@ -67,7 +66,7 @@ class Observer(Node):
         self._exploration_steps: int | None = None
         wire.hear(self, Int64, 'exploration_steps', self._on_exploration_steps)
         self.changes = [self.create_client(Trigger, 'change')]
-        self._robots = RobotsMet()
+        self._robots, self._pace = RobotsMet(), Pace()
         wire.hear(self, DiagnosticArray, '/diagnostics', self._on_diagnostics, wire.STEP)
         self.policies: dict[int, Policy | None] = {}    # that were asked for, by target
         self._requests: Publisher | None = None
@@ -121,11 +120,12 @@ class Observer(Node):
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         report = wire.decode_report(message, self.get_namespace())
         if report is not None:
+            robots = wire.decode_robots(message, self.get_namespace())
             self.snapshot = replace(
                 self.snapshot, report=report, reports=self.snapshot.reports + 1,
                 exploration_steps=self._exploration_steps)
-            robots = wire.decode_robots(message, self.get_namespace())
-            self.snapshot = replace(self.snapshot, pace=self._pace(), robots=robots)
+            self.snapshot = replace(self.snapshot, robots=robots, pace=self._pace.update(
+                self.snapshot.count('steps'), self.snapshot.exploring, time.monotonic()))
             for robot in self._robots.new(each.name for each in robots):
                 self._follow(robot)
 
@@ -135,12 +135,6 @@ class Observer(Node):
         self._latest(Int64, f'{robot}/true_setting', lambda message: {
             'true_setting': self._robots.reached(robot, self._setting(message))})
         self.changes.append(self.create_client(Trigger, f'{robot}/change'))
-
-    def _pace(self) -> float | None:
-        before, now = self.snapshot.pace, self.snapshot.number('steps_per_second')
-        if before is None or now is None:
-            return now or before
-        return before + _RECENT * (now - before)
 
 
 class Listener:

@@ -35,7 +35,6 @@ class Snapshot(Heard):
 
     :ivar phase: of the explorer; text for a phase that is not known here.
     :ivar decisions: the last sentences on ``status`` with their times of the day, oldest first.
-    :ivar pace: steps per second, a mean of the last reports.
     :ivar met: all states in ``counts``.
     :ivar picture: of the grid in ``description``; empty if that has none.
     """
@@ -44,7 +43,6 @@ class Snapshot(Heard):
     status: str | None = None
     decisions: tuple[tuple[str, str], ...] = ()
     hypothesis: Hypothesis | None = None
-    pace: float | None = None
     met: frozenset[int] = frozenset()
     picture: Picture = ()
 
@@ -83,13 +81,6 @@ class Snapshot(Heard):
         if len(self.known) == 0 or self.hypothesis is None:
             return ()
         return tuple(sorted(self.seen - self.candidates - {*self.known, *self.activity.lost}))
-
-    def seconds_left(self) -> float | None:
-        """Return the predicted time until the aim is reached; None if it cannot be told."""
-        progress = self.activity.progress
-        if progress is None or not self.pace or self.phase_group not in ('building', 'checking'):
-            return None
-        return max(0, progress.expected - progress.done) / self.pace
 
 
 @dataclass(frozen=True)

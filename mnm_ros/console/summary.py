@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mnm_ros.console.snapshot import Snapshot
-from mnm_ros.console.wording import known, LABEL, robots, setting, stamp, whole
+from mnm_ros.console.wording import known, LABEL, robots, setting, stamp, steps, whole
 from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
@@ -40,7 +40,7 @@ def learnt(snapshot: Snapshot, seconds: float) -> list[str]:
     return [*_lines([
         ('hypothesis', stamp(snapshot)),
         ('known', known(snapshot)),
-        ('steps', whole(snapshot.count('steps'))),
+        ('steps', steps(snapshot) + (snapshot.made and f', {snapshot.made}')),
         *_robots(snapshot),
         ('wall time', f'{seconds:.1f} s from the start of the explorer to the goal'),
     ]), '', 'The explorer has ended; nobody here knows whether its hypothesis is right.']
@@ -61,7 +61,7 @@ def summary(
         ('over the limit', f'{", ".join(over) or "none"} ({limit})'),
         *([('too far', f'{" ".join(map(str, far))} (seen, but not within the radius '
                        f'{problem.radius:g})')] if far else []),
-        ('steps', whole(snapshot.count('steps'))),
+        ('steps', steps(snapshot) + (snapshot.made and f', {snapshot.made}')),
         *([] if snapshot.exploration_steps is None else    # only cmp_sim counts them
           [('exploration', f'{whole(snapshot.exploration_steps)} steps')]),
         *_robots(snapshot),

@@ -127,8 +127,9 @@ class View:
         yield 'phase', (f'{now.activity.within(now.phase_name) or "starting"}, round '
                         f'{wording.whole(now.count("round"))}, {hypothesis}')
         yield 'status', wording.clip(now.status or '-', 3 * room)
-        if self.silent > _SILENT:
-            yield '', Text(f'nothing heard for {wording.duration(self.silent)}', 'bold red')
+        missed = now.late if self.silent <= _SILENT else (
+            f'nothing heard for {wording.duration(self.silent)}')
+        yield from [('', Text(missed, 'bold red'))] * bool(missed)
         if now.activity.sentence not in ('', now.status):
             yield 'doing', wording.clip(now.activity.sentence, 2 * room)
         if now.activity.progress is not None:
@@ -160,7 +161,8 @@ class View:
 
     def _steps(self) -> str:
         now, found = self.snapshot, self.snapshot.activity.progress
-        steps, rate = wording.whole(now.count('steps')), wording.rate(now)
+        steps = wording.steps(now)
+        rate = f'{wording.rate(now)}{now.made and f", {now.made}"}'
         if found is None:
             return f'{steps}{rate}'
         if found.aim == 'first hypothesis':    # which takes all steps from the first one on

@@ -28,6 +28,11 @@ def stamp(snapshot: Snapshot) -> str:
     return '-' if hypothesis is None else '{}.{}'.format(*hypothesis.stamp)
 
 
+def steps(snapshot: Snapshot) -> str:
+    """Return the steps of the exploration, which are those taken if several robots make them."""
+    return whole(snapshot.count('steps')) + (' taken' if snapshot.robots else '')
+
+
 def known(snapshot: Snapshot, width: float = inf) -> str:
     """Return how many states are known and which, as many as fit, or ``-``."""
     return numbered(snapshot.known, width) if snapshot.known else '-'
@@ -121,6 +126,8 @@ def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
     said = {robot.name: robot.status for robot in before.robots}
     lines += [f'robot {robot.name}: {robot.status}' for robot in after.robots
               if robot.status != said.get(robot.name)]
+    if after.late and not before.late:
+        lines.append(after.late)
     if after.true_setting != before.true_setting:
         lines.append(f'true setting {setting(after.true_setting, settings)}')
     return lines
@@ -131,7 +138,12 @@ def progress(snapshot: Snapshot) -> str:
     candidates = snapshot.count('candidates')
     line = (f'{snapshot.phase_name or "starting"}, {len(snapshot.known)} known, '
             f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
-            f'{whole(snapshot.count("steps"))} steps{rate(snapshot)}')
+            f'{whole(snapshot.count("steps"))} steps'
+            f'{" taken" if snapshot.robots else ""}{rate(snapshot)}')
+    if snapshot.made:
+        line += f', {snapshot.made}'
+    if snapshot.late:
+        line += f', {snapshot.late}'
     if snapshot.exploration_steps is not None:    # only cmp_sim counts them
         line += f', {whole(snapshot.exploration_steps)} exploration steps'
     return f'{line}, {left}' if (left := to_go(snapshot)) else line
@@ -144,5 +156,4 @@ def to_go(snapshot: Snapshot) -> str:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
     seconds = snapshot.seconds_left()
-    left = '' if seconds is None else f', {duration(seconds)} to go'
-    return f'{share:.0%} of {found.aim}{left}'
+    return (f'{share:.0%} of {found.aim}, {"-" if seconds is None else duration(seconds)} to go')

@@ -33,6 +33,7 @@ Layers = dict[str, Any]
 _MARGIN = 0.3
 _LEAST = 0.02      # probability below which a transition is no arrow
 _HEAD = 0.13       # of an arrow
+_RING = 1.17       # of a state in which there is a robot, times its radius
 _ASIDE = 0.09      # how far an arrow is beside the line between two states
 _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
 
@@ -74,6 +75,7 @@ def draw(facts: Facts, places: Places) -> Layers:
                     facts.description.label(state)] for state, kind in shown.items()],
         'home': _spot(facts.home, where),
         'current': [spot for state in facts.occupied if (spot := _spot(state, where))],
+        'robots': list(_robots(facts, where)),
         'robot': _robot(facts, places),
     }
 
@@ -164,6 +166,24 @@ def _short(facts: Facts, state: int) -> str:
 
 def _spot(state: int | None, where: Mapping[int, Place]) -> list[float] | None:
     return None if state is None or state not in where else [*_rounded(where[state])]
+
+
+def _robots(facts: Facts, where: Mapping[int, Place]) -> Iterator[list[Any]]:
+    """Yield a spot for each of several robots, side by side on the ring of its state."""
+    together: dict[int, list[str]] = {}
+    for robot in facts.robots:
+        if robot.place is not None and robot.place in where:
+            together.setdefault(robot.place, []).append(robot.name)
+    for state, names in together.items():
+        x, y, radius = where[state]
+        ring = _RING * radius
+        apart = min(0.7, math.tau / len(names))
+        spot = min(0.34 * radius, 0.45 * apart * ring)
+        for index, name in enumerate(names):
+            # From the bottom, as home and RESET are marked above.
+            turn = math.pi / 2 - apart * (index - (len(names) - 1) / 2)
+            yield [*(round(value, 3) for value in (
+                x + ring * math.cos(turn), y + ring * math.sin(turn), spot)), name]
 
 
 def _walls(facts: Facts, places: Places) -> str:

@@ -20,7 +20,6 @@ from mnm_ros.core.problem import RESET
 from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.picture import kinds
 
-_ENDLESS = 100 * 365 * 86400.0    # s
 _AIMS = {'first hypothesis': 'to the first hypothesis',
          'check': 'until all has been checked once more',
          'relearning': 'until the change is relearnt'}
@@ -66,7 +65,8 @@ def tiles(facts: Facts) -> list[tuple[str, str, str]]:
         ('known', str(len(facts.known)), 'states with a policy'),
         ('candidates', str(len(facts.activity.candidates) or facts.count('candidates') or 0),
          'under examination'),
-        ('steps', whole(facts.steps), f'{facts.rate:,.0f} per second'),
+        ('steps', whole(facts.steps), f'{f"taken, {facts.made}; " if facts.made else ""}'
+         f'{facts.rate:,.0f} per second'),
         ('changes', '\u2013' if noticed is None else str(noticed),
          'noticed' if true is None else f'noticed; true setting {true}')]
     if exploration is not None:
@@ -76,7 +76,7 @@ def tiles(facts: Facts) -> list[tuple[str, str, str]]:
 
 def presence(facts: Facts, now: float, where: str) -> str:
     """
-    Return a sentence if there is no explorer to be heard; empty while there is one.
+    Return a sentence if there is no explorer, or a robot owes an answer; empty else.
 
     :param where: namespace and domain, for people.
     """
@@ -84,7 +84,7 @@ def presence(facts: Facts, now: float, where: str) -> str:
         return f'No explorer has been heard yet in {where}. The page goes on by itself.'
     silence = facts.silent(now)
     if silence is None:
-        return ''
+        return facts.late and f'Robot{" " if facts.robots else ": "}{facts.late}.'
     return (f'The explorer has been silent for {duration(silence)}: what is shown is the last '
             'that was heard. The page goes on by itself.')
 
@@ -106,15 +106,15 @@ def bar(facts: Facts) -> Bar | None:
     if progress is None or progress.expected <= 0:
         return None
     aim = _AIMS.get(progress.aim, f'to: {progress.aim}')
-    left = progress.expected - progress.done
+    steps, seconds = facts.steps_left(), facts.seconds_left()
     share = min(1.0, max(0.0, progress.done / progress.expected))
     detail = (f'step {whole(progress.done)} of about {whole(progress.expected)}, '
               f'usually {whole(progress.low)} to {whole(progress.high)}')
-    if left <= 0:
+    if progress.done >= progress.expected:
         return Bar(share, f'longer than predicted {aim}', detail)
-    if facts.rate <= 0:
-        return Bar(share, f'about {whole(left)} steps {aim}', detail)
-    return Bar(share, f'about {duration(left / facts.rate)} {aim}', detail)
+    left = '\u2013' if steps is None else (
+        f'about {whole(steps)} steps' if seconds is None else f'about {duration(seconds)}')
+    return Bar(share, f'{left} {aim}', detail)
 
 
 def evidence(facts: Facts, most: int = 5) -> list[Row]:
@@ -139,8 +139,8 @@ def robots_table(facts: Facts) -> str:
         f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
         f'<td>{"" if robot.place is None else escape(facts.description.label(robot.place))}</td>'
         f'<td>{escape(robot.status)}</td></tr>' for robot in facts.robots)
-    return ('<table><tr><th>robot</th><th>steps</th><th>state</th><th>what it is doing</th></tr>'
-            f'{rows}</table>') if rows else ''
+    return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
+            f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
 
 
 def _test(facts: Facts, test: Evidence) -> str:
@@ -179,8 +179,6 @@ def whole(value: int) -> str:
 
 def duration(seconds: float) -> str:
     """Return a time span in words, of two units at most."""
-    if seconds >= _ENDLESS:
-        return 'more than 100 years'
     if seconds < 90:
         return f'{seconds:.0f} s'
     minutes = round(seconds / 60)

@@ -21,6 +21,11 @@ from __future__ import annotations
 from enum import Enum
 import math
 
+from mnm_ros.core.problem import RESET
+
+_RECENT = 0.1    # weight of the last answer in the usual time
+_LEAST = 2.0     # s, as a busy machine holds any answer up for a moment
+
 REPORT = -1
 """The ``seq`` of an unsolicited report: the robot has been moved to this state."""
 
@@ -77,6 +82,42 @@ class RetryTimer:
         self._tried_again += 1
         self.extend(now)
         return True
+
+
+class AnswerTimes:
+    """
+    How long a robot usually takes to answer, and whether it takes much longer now.
+
+    The way home has a usual time of its own.
+    """
+
+    def __init__(self) -> None:
+        self._usual: dict[bool, float] = {}    # s, by whether it was RESET
+        self._asked: tuple[bool, float] | None = None
+
+    def ask(self, action: int, now: float) -> None:
+        """Take note that an action was given to the robot."""
+        self._asked = action == RESET, now
+
+    def end(self, now: float | None) -> None:
+        """Take note of the answer, or if ``now`` is None that none is waited for any more."""
+        if self._asked is not None and now is not None:
+            reset, since = self._asked
+            usual = self._usual.get(reset, now - since)
+            self._usual[reset] = usual + _RECENT * (now - since - usual)
+        self._asked = None
+
+    def unanswered(self, now: float, first: float) -> float:
+        """
+        Return for how many s an answer has been owed, if that is twice the usual time; else 0.
+
+        :param first: s, that it may take as long as nothing is usual.
+        """
+        if self._asked is None:
+            return 0.0
+        reset, since = self._asked
+        limit = 2 * self._usual[reset] if reset in self._usual else first
+        return now - since if now - since > max(limit, _LEAST) else 0.0
 
 
 class StepClient:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.problem import RESET
 from mnm_ros.core.step_task import RunState, StepTask
-from mnm_ros.protocol.clients import Incoming, REPORT, StepClient
+from mnm_ros.protocol.clients import AnswerTimes, Incoming, REPORT, StepClient
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
@@ -42,6 +42,7 @@ class StepLoop(Loop):
         super().__init__(task, limits)
         self._client = StepClient(first_seq, self.timer)
         self._return_home = ReturnHome(call_home, self.timer) if call_home else None
+        self._answers = AnswerTimes()
         self._send = send
         self._yield_reason = ''
         self._joined = self._left = False    # others, since the last step began
@@ -61,6 +62,10 @@ class StepLoop(Loop):
     def counts_from(self) -> int:
         """Return the number of the first order whose answer may count from now on."""
         return self._client.following - self._keeps
+
+    def unanswered(self, now: float) -> float:
+        """Return for how many s the robot has owed an answer, if it usually takes half of it."""
+        return self._answers.unanswered(now, self.timer.timeout) if self.driving else 0.0
 
     def resume(self, now: float) -> None:
         """Begin, or go on with a RESET: somebody else may have moved the robot."""
@@ -173,6 +178,11 @@ class StepLoop(Loop):
             under_way = self._client.under_way
             self._return_home.abandon(under_way[0] if under_way else None)
         self._client.abandon()
+        self._answers.end(None)
+
+    def _observe(self, action: int, state: int, now: float) -> None:
+        self._answers.end(now)
+        super()._observe(action, state, now)
 
     def _next_step(self, now: float) -> None:
         if self._yield_reason:
@@ -187,6 +197,7 @@ class StepLoop(Loop):
         self._play(self.task.next_action(), now)
 
     def _play(self, action: int, now: float) -> None:
+        self._answers.ask(action, now)
         if action == RESET and self._return_home:
             self._return_home.start(now)
         else:

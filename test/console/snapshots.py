@@ -37,7 +37,7 @@ BUILDING = Snapshot(
     phase=phase_of('building/evaluation'), status='home is state 0, building', reports=3,
     pace=100.0, met=frozenset({0, 1, 3, 5, 6}),
     report={'round': '1', 'candidates': '2', 'steps': '812', 'steps_per_second': '101',
-            'changes_noticed': '0', 'changes_relearnt': '0'},
+            'changes_noticed': '0', 'changes_relearnt': '0', 'phase': 'building/evaluation'},
     description=RobotDescription(('east', 'west')),
     counts={0: {-1: {0: 4}, 0: {1: 9, 0: 1}, 1: {0: 3}}, 3: {0: {6: 1}, 1: {1: 999, 3: 1}}},
     activity=Activity(

@@ -18,7 +18,7 @@ import json
 from mnm_ros.console import as_json
 from mnm_ros.console.snapshot import Goal, phase_of, Snapshot
 from mnm_ros.console.wording import changed, clip, duration, numbered, progress, robots
-from mnm_ros.core.activity import Activity
+from mnm_ros.core.activity import Activity, Progress
 from mnm_ros.core.exploration import Phase
 import pytest
 from snapshots import BUILDING, FLEET, FULL
@@ -35,7 +35,7 @@ def test_robots_as_json() -> None:
     found = json.loads(as_json.line(FLEET))
     assert found['robots'][1] == {
         'name': 'deck/r2', 'level': 'warning', 'steps': 12, 'place': None,
-        'status': 'waiting for robot: nobody publishes /deck/r2/state'}
+        'status': 'waiting for robot: nobody publishes /deck/r2/state', 'unanswered': 0.0}
     assert found['current'] is None and json.loads(as_json.line(BUILDING))['current'] == 3
     assert json.loads(as_json.line(BUILDING))['robots'] == []
 
@@ -114,7 +114,21 @@ def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
 def test_time_left_needs_a_pace_and_a_robot_that_moves() -> None:
     assert BUILDING.seconds_left() == pytest.approx(20.26)
     assert replace(BUILDING, pace=None).seconds_left() is None
-    assert replace(BUILDING, phase=Phase.PAUSED).seconds_left() is None
+    assert replace(BUILDING, report={**BUILDING.report, 'phase': 'paused'}).seconds_left() is None
+    hangs = replace(BUILDING, report={**BUILDING.report, 'unanswered': '12'})
+    assert hangs.seconds_left() is None
+    assert progress(hangs).endswith(', no answer for 12 s, 29% of first hypothesis, - to go')
+    assert changed(BUILDING, hangs, 2) == ['no answer for 12 s']
+    assert changed(hangs, replace(hangs, report={**hangs.report, 'unanswered': '13'}), 2) == []
+    # Nobody can wait for years, and the last steps cannot be told from many more.
+    for pace, done in ((1e-12, 812), (100.0, 2000), (100.0, 2838)):
+        late = replace(BUILDING, pace=pace, activity=replace(
+            BUILDING.activity, progress=Progress('first hypothesis', done, 2838, 1800, 5000)))
+        assert late.seconds_left() is None and progress(late).endswith(', - to go')
+
+
+def test_what_a_fleet_has_made_and_what_is_taken() -> None:
+    assert '812 steps taken (101 per second), 2,817 made by 3 robots' in progress(FLEET)
 
 
 def test_goal_awaits_a_hypothesis_and_then_changes() -> None:

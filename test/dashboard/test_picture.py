@@ -83,6 +83,24 @@ def test_several_robots_are_where_they_are_and_not_where_the_exploration_is() ->
     assert draw(Facts(known=(0,)), Places())['current'] == []
 
 
+@pytest.mark.parametrize('count', [1, 2, 3, 8, 9, 60])
+def test_each_robot_is_seen_however_many_are_in_one_state(count: int) -> None:
+    facts = Facts(known=(0, 1), description=GRID, robots=(
+        *(RobotHeard(f'r{number}', 'ok', '', 3, 1) for number in range(count)),
+        RobotHeard('away', 'ok', '', 3, 99), RobotHeard('lost', 'ok', '', 3)))
+    layers = draw(facts, Places())
+    x, y, radius = next(each[1:4] for each in layers['states'] if each[0] == '1')
+    spots = layers['robots']
+    assert [name for *_, name in spots] == [
+        *(f'r{number}' for number in range(count)), *['away'] * (len(spots) > count)]
+    for index, (left, top, size, _) in enumerate(spots[:count]):
+        assert math.dist((left, top), (x, y)) == pytest.approx(1.17 * radius, abs=0.01)
+        assert size > 0.01
+        for other in spots[:index]:
+            assert math.dist((left, top), other[:2]) > 1.02 * (size + other[2]) - 0.002
+    json.dumps(layers, allow_nan=False)
+
+
 def test_arrows_have_the_weight_of_their_probability_and_keep_clear_of_states() -> None:
     layers = draw(Facts(known=(0, 1, 2), counts=COUNTS, description=GRID), Places())
     links = {title.split(' in ')[0]: (weight, path) for path, weight, title in layers['links']}

@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mnm_ros.core.activity import Activity, Evidence, Progress
 from mnm_ros.dashboard import words
 from mnm_ros.dashboard.facts import Facts
@@ -24,7 +26,9 @@ DESCRIPTION = RobotDescription(('east', 'west'), 0, names={7: 'door'})
 
 
 def progressing(done: int, rate: str, aim: str = 'first hypothesis') -> Facts:
-    return Facts(report={'steps_per_second': rate}, activity=Activity(
+    report = {'steps_per_second': rate, 'phase': 'building/discovery'}
+    pace = Facts(report=report).number('steps_per_second')
+    return Facts(report=report, pace=pace, activity=Activity(
         progress=Progress(aim, done, 2838, 1800, 5000)))
 
 
@@ -39,6 +43,10 @@ def test_what_is_left() -> None:
     assert words.bar(progressing(3000, '10.0')).share == 1
     assert words.bar(progressing(0, '1', 'relearning')).text == (
         'about 47 min until the change is relearnt')
+    # At the end of a prediction nothing sensible can be said; a check is not predicted.
+    assert words.bar(progressing(2000, '10.0')).text == '\u2013 to the first hypothesis'
+    assert words.bar(progressing(2000, '10.0', 'check')).text == (
+        'about 84 s until all has been checked once more')
     assert words.bar(Facts()) is None
     assert words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
 
@@ -55,6 +63,18 @@ def test_who_is_not_there_is_told() -> None:
     assert where in words.presence(Facts(), 100.0, where)
     assert words.presence(Facts(heard=99.0), 100.0, where) == ''
     assert 'silent for 12 s' in words.presence(Facts(heard=88.0), 100.0, where)
+
+
+def test_a_robot_that_hangs_is_told_of() -> None:
+    one = Facts(heard=99.0, report={'unanswered': '12.4'})
+    assert words.presence(one, 100.0, '') == 'Robot: no answer for 12 s.'
+    several = replace(one, robots=(
+        RobotHeard('r1', 'ok', 'exploring', 20), RobotHeard('r2', 'ok', '', 14, None, 3.0)))
+    assert words.presence(several, 100.0, '') == 'Robot r2: no answer for 3 s.'
+    assert 'silent' in words.presence(several, 110.0, '')
+    tile = next(tile for tile in words.tiles(several) if tile[0] == 'steps')
+    assert tile == ('steps', '0', 'taken, 34 made by 2 robots; 0 per second')
+    assert '<th>steps made</th>' in words.robots_table(several)
 
 
 def test_each_robot_of_several_has_a_row() -> None:
@@ -120,5 +140,4 @@ def test_figures_that_cannot_be_are_left_out(text: str) -> None:
 
 
 def test_a_time_without_end() -> None:
-    assert words.bar(progressing(0, '5e-324')).text == (
-        'about more than 100 years to the first hypothesis')
+    assert words.bar(progressing(0, '5e-324')).text == 'about 2,838 steps to the first hypothesis'

@@ -40,6 +40,10 @@ class Reports:
     def level(self, robot: str) -> bytes | None:
         return self.of[robot].level if robot in self.of else None
 
+    def steps(self, robot: str) -> int:
+        values = self.of[robot].values if robot in self.of else ()
+        return next((int(each.value) for each in values if each.key == 'steps'), 0)
+
     def _hear(self, message: DiagnosticArray) -> None:
         for status in message.status:
             self.of[status.name.rpartition(': robot ')[2]] = status
@@ -157,7 +161,11 @@ def test_robots_stop_when_told_to_while_a_plan_is_made(
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         (str(Path(__file__).parent), os.environ['PYTHONPATH'])))
     process = explorer(robots=['r1', 'r2'], radius=4.0, base='thinking_base:endlessly')
+    reports = Reports(peer)
     peer.wait_for(lambda: min(len(robot.executed) for robot in two) > 100, 'steps meanwhile')
+    for robot in ('r1', 'r2'):    # which are told of, too
+        told = peer.wait_for(lambda name=robot: reports.steps(name), f'steps of {robot}')
+        peer.wait_for(lambda name=robot, before=told: reports.steps(name) > before, 'more')
     assert peer.call(SetBool, 'explore', SetBool.Request(data=False)).success
     peer.spin(0.3)    # the step under way
     counts = [len(robot.executed) for robot in two]

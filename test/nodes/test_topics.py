@@ -30,7 +30,8 @@ KEYS = {
     'round', 'phase', 'quantum', 'streams', 'known', 'candidates', 'states', 'steps',
     'check_steps',
     'check_window', 'failures', 'failure_threshold', 'last_change', 'changes_noticed',
-    'changes_relearnt', 'reset_misses', 'steps_per_second', 'robot_timeouts', 'checkpoint'}
+    'changes_relearnt', 'reset_misses', 'steps_per_second', 'robot_timeouts', 'unanswered',
+    'checkpoint'}
 
 
 def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: Peer,

@@ -40,7 +40,7 @@ from mnm_ros.nodes.showing.hands import Hands
 from mnm_ros.nodes.showing.shared import Shared
 from mnm_ros.robot_description import RobotDescription
 from nav_msgs.msg import OccupancyGrid
-from node_processes import NodeProcess, Peer
+from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 import rclpy
 from rclpy.node import Node
@@ -349,3 +349,23 @@ def test_a_page_stays(start: Callable[..., NodeProcess], peer: Peer) -> None:
     dashboard = start('dashboard', port=0)
     peer.wait_for(lambda: 'ignored on world_markers' in dashboard.output, 'the warning')
     assert dashboard.running and dashboard.stop() == 0
+
+
+def test_a_robot_that_hangs_is_told_of_long_before_it_is_asked_again(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot) -> None:
+    phases = peer.listen(String, 'phase')
+    observer = Observer()
+    peer.spin_also(observer)
+    process = explorer(step_timeout=1000.0)
+    peer.wait_for(lambda: len(robot.executed) > 30 and observer.snapshot.reports > 1, 'steps')
+    assert observer.snapshot.late == ''
+    robot.deaf = 10**9
+    peer.wait_for(lambda: observer.snapshot.late, 'what is told')
+    assert re.fullmatch(r'no answer for \d+ s', observer.snapshot.late)
+    assert phases[-1].data.startswith(('building', 'checking'))
+    robot.deaf = 0
+    robot.send(-1, robot.state)    # it is moved, and goes on
+    peer.wait_for(lambda: observer.snapshot.late == '', 'that it answers again')
+    peer.spin_without(observer)
+    observer.destroy_node()
+    assert process.stop() == 0

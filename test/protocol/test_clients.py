@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.protocol.clients import Incoming, REPORT, RetryTimer, StepClient
+from mnm_ros.core.problem import RESET
+from mnm_ros.protocol.clients import AnswerTimes, Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.protocol.return_home import HomeClient
 from mnm_ros.protocol.server import Order, StepServer
 import pytest
@@ -151,3 +152,32 @@ def test_way_home(
             seen.append(home.respond(attempt - (kind == 'old response'), bool(value)))
     assert seen == arrived
     assert home.under_way == (arrived[-1] is None)
+
+
+def test_an_answer_is_late_after_twice_the_usual_time() -> None:
+    times = AnswerTimes()
+    assert times.unanswered(99.0, 5.0) == 0.0
+    times.ask(RESET, 0.0)
+    assert times.unanswered(4.9, 5.0) == 0.0 and times.unanswered(5.5, 5.0) == 5.5
+    times.end(20.0)
+    now = 20.0
+    for _ in range(5):
+        times.ask(0, now)
+        now += 3.0
+        times.end(now)
+    times.ask(1, now)
+    assert times.unanswered(now + 5.9, 5.0) == 0.0
+    assert times.unanswered(now + 6.5, 5.0) == pytest.approx(6.5)
+    times.end(None)    # given up
+    assert times.unanswered(now + 9.0, 5.0) == 0.0
+    times.ask(RESET, now)    # which takes longer
+    assert times.unanswered(now + 39.0, 5.0) == 0.0
+    assert times.unanswered(now + 41.0, 5.0) == pytest.approx(41.0)
+
+
+def test_a_moment_is_never_late() -> None:
+    times = AnswerTimes()
+    times.ask(0, 0.0)
+    times.end(0.001)
+    times.ask(0, 1.0)
+    assert times.unanswered(2.9, 5.0) == 0.0 and times.unanswered(3.5, 5.0) == 2.5

@@ -87,6 +87,10 @@ class CommandLink(RobotLink):
         """Whether the robot is left to another explorer."""
         return self._arbitration.stands_by
 
+    def unanswered(self, now: float) -> float:
+        """Return for how many s the robot has owed an answer, if it usually takes half of it."""
+        return 0.0 if self.missing(now) else self.loop.unanswered(now)
+
     def follow(self, exploration: Exploration) -> None:
         """Tell what comes between the steps of an exploration."""
         self._explored = exploration

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+import time
 
 from mnm_ros.core.counts import Counts, Pair
 from mnm_ros.core.exploration import Exploration
@@ -80,10 +81,16 @@ class FleetLink:
     @property
     def robots(self) -> Sequence[RobotReport]:
         """Return how each robot is."""
+        now = time.monotonic()
         return [RobotReport(
             name, member.state, member.reason or 'exploring', member.steps, member.last_state,
-            self._links[name].loop.timeouts, member.homing.misses)
+            self._links[name].loop.timeouts, member.homing.misses,
+            self._links[name].unanswered(now))
             for name, member in self._members.items()]
+
+    def unanswered(self, now: float) -> float:
+        """Return the longest of all robots."""
+        return max(link.unanswered(now) for link in self._links.values())
 
     @property
     def faults(self) -> str:

@@ -32,7 +32,7 @@ from mnm_ros.nodes.exploring.robot_link import RobotReport
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from std_msgs.msg import String
+from std_msgs.msg import Header, String
 
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
 
@@ -59,7 +59,7 @@ class Publishers:
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
-        self._diagnosed: DiagnosticArray | None = None
+        self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
         self._counted = (0, -math.inf)    # steps and when
         self._timeouts = 0
@@ -123,10 +123,9 @@ class Publishers:
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
     def diagnostics(self, exploration: Exploration, missing: str, standing_by: bool,
-                    robot_timeouts: int, disk: str, keeps: bool,
-                    robots: Sequence[RobotReport], now: float) -> None:
+                    robot_timeouts: int, disk: str, keeps: bool, now: float) -> None:
         """
-        Publish one diagnostic status; to be called once a second.
+        Find out what ``publish_diagnostics`` says; to be called once a second.
 
         :param exploration: what is told about.
         :param missing: why there is no robot, or empty.
@@ -134,7 +133,6 @@ class Publishers:
         :param robot_timeouts: how often something had to be sent to the robot again.
         :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
         :param keeps: whether there is such a folder.
-        :param robots: how each robot of a fleet is.
         :param now: time in seconds.
         """
         steps, since = self._counted
@@ -147,12 +145,25 @@ class Publishers:
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': robot_timeouts,
             'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
-        message = DiagnosticArray(status=[DiagnosticStatus(
+        self._level = level
+        self._diagnosed = DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
-            message=text, values=_key_values(values)),
-            *(self._of_robot(robot) for robot in robots)])
-        self._diagnosed, self._level = message, level
-        self.repeat_diagnostics()
+            message=text, values=_key_values(values))
+
+    def publish_diagnostics(self, robots: Sequence[RobotReport], unanswered: float) -> None:
+        """
+        Publish how the robots are now, with what ``diagnostics`` has found out last.
+
+        :param robots: how each robot of a fleet is.
+        :param unanswered: s, for which a robot has owed an answer.
+        """
+        known = self._diagnosed
+        self._diagnostics.publish(DiagnosticArray(
+            header=Header(stamp=self._node.get_clock().now().to_msg()),
+            status=[DiagnosticStatus(
+                level=known.level, name=known.name, message=known.message,
+                values=[*known.values, *_key_values({'unanswered': round(unanswered, 1)})]),
+                *(self._of_robot(robot) for robot in robots)]))
 
     def _of_robot(self, robot: RobotReport) -> DiagnosticStatus:
         level = (DiagnosticStatus.OK if robot.state is RunState.RUNNING else
@@ -162,17 +173,12 @@ class Publishers:
             level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
             message=robot.status, values=_key_values({
                 'steps': robot.steps, 'place': '' if robot.place is None else robot.place,
-                'robot_timeouts': robot.timeouts, 'reset_misses': robot.misses}))
+                'robot_timeouts': robot.timeouts, 'reset_misses': robot.misses,
+                'unanswered': round(robot.unanswered, 1)}))
 
     def greet(self, now: float) -> None:
         """Show who is new what was drawn last, while a plan is made."""
         self._picture.greet(now)
-
-    def repeat_diagnostics(self) -> None:
-        """Publish the last diagnostic status as that of now, while a plan is made."""
-        if self._diagnosed is not None:
-            self._diagnosed.header.stamp = self._node.get_clock().now().to_msg()
-            self._diagnostics.publish(self._diagnosed)
 
     def _publish(self, publisher: Publisher, message: object) -> None:
         self._latest[publisher] = message

@@ -48,6 +48,7 @@ class RobotReport:
     :ivar place: where it is; None if nobody knows.
     :ivar timeouts: how often something had to be sent to it again.
     :ivar misses: how often its RESET has missed home.
+    :ivar unanswered: s, as of ``RobotLink.unanswered``.
     """
 
     name: str
@@ -57,6 +58,7 @@ class RobotReport:
     place: int | None
     timeouts: int
     misses: int
+    unanswered: float
 
 
 class RobotLink(ABC):
@@ -115,6 +117,10 @@ class RobotLink(ABC):
                 or self.standing_by or now < self._looking_since + _FIND):
             return ''
         return self.graph.missing
+
+    def unanswered(self, now: float) -> float:
+        """Return for how many s the robot has owed an answer, if it usually takes half of it."""
+        return 0.0
 
     def announce(self) -> None:
         """Tell other explorers that this one is there; to be called once a second."""

@@ -59,6 +59,7 @@ class ExplorationSession:
         self._leaving = False    # whether that has begun
         self._wanted = True    # as the service explore has it
         self._started = math.inf
+        self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
         self._publishers = Publishers(node, self._guard, parameters['policies_up_to'])
         self._link = self._new_link()
@@ -273,6 +274,8 @@ class ExplorationSession:
             self.checkpointing.describe(self._link.profile.text)
         self._call(self._publishers.news, self.exploration, self._link.missing(now), now)
         self._publishers.republish(self._parameters['republish_period'], now)
+        if self._overdue:
+            self._report()
         self._tick_every(STEADY_TICK if self._link.steady else TICK)
 
     def _tick_every(self, period: float) -> None:
@@ -283,17 +286,17 @@ class ExplorationSession:
     def _diagnose(self) -> None:
         self._link.announce()
         self.checkpointing.tell()
-        if self._guard.busy:
-            self._publishers.repeat_diagnostics()
-        else:
-            self._report()
+        self._report()
 
     def _report(self) -> None:
         now = time.monotonic()
-        self._call(
-            self._publishers.diagnostics, self.exploration, self._link.missing(now),
-            self._link.standing_by, self._loop.timeouts, self.checkpointing.problem,
-            self.checkpointing.keeps, self._link.robots, now)
+        self._overdue = self._guard.busy    # what is said of the exploration is what was said last
+        if not self._overdue:
+            self._call(
+                self._publishers.diagnostics, self.exploration, self._link.missing(now),
+                self._link.standing_by, self._loop.timeouts, self.checkpointing.problem,
+                self.checkpointing.keeps, now)
+        self._publishers.publish_diagnostics(self._link.robots, self._link.unanswered(now))
 
 
 def _check(parameters: Parameters) -> None:

@@ -26,7 +26,7 @@ from mnm_ros.core.activity import Activity
 from mnm_ros.core.policy import Policy
 from mnm_ros.dashboard.facts import Facts, Ground
 from mnm_ros.dashboard.map_image import picture
-from mnm_ros.heard import RobotsMet
+from mnm_ros.heard import Pace, RobotsMet
 from mnm_ros.nodes.common.graph_watch import identities
 from mnm_ros.robot_description import FARTHEST, RobotDescription
 from nav_msgs.msg import OccupancyGrid
@@ -62,7 +62,7 @@ class Ears:
         self._poses: dict[str, Subscription] = {}
         self._next_graph = self._next_world = -math.inf
         self._listen()
-        self._robots = RobotsMet()
+        self._robots, self._pace = RobotsMet(), Pace()
         self._hear(String, 'robot_side', self._described)
         self._hear(Int64, 'true_setting', lambda message: {
             'true_setting': wire.decode_count(message)})
@@ -162,6 +162,8 @@ class Ears:
             robots = wire.decode_robots(message, self._node.get_namespace())
             self.facts = replace(
                 self.facts, report=report, reports=self.facts.reports + 1, robots=robots)
+            self.facts = replace(self.facts, pace=self._pace.update(
+                self.facts.count('steps'), self.facts.exploring, time.monotonic()))
             for robot in self._robots.new(each.name for each in robots):
                 self._follow(robot)
 

@@ -52,8 +52,8 @@ class Shared:
         facts = self.ears.facts
         activity = facts.activity
         drawn = (facts.known, facts.counts, facts.description, facts.ground, facts.robot,
-                 facts.occupied, activity.current, activity.home, activity.candidates,
-                 activity.lost)
+                 [(robot.name, robot.place) for robot in facts.robots], activity.current,
+                 activity.home, activity.candidates, activity.lost)
         if len(drawn) != len(self._drawn) or any(
                 one is not other and one != other
                 for one, other in zip(drawn, self._drawn, strict=True)):

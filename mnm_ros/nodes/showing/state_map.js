@@ -54,6 +54,8 @@ const LAYERS = {
   home: house,
   current: (all) => all.map(([x, y, r]) =>
     `<circle class="ring" cx="${x}" cy="${y}" r="${1.17 * r}"/>`).join(""),
+  robots: (all) => all.map(([x, y, r, name]) =>
+    `<circle class="one" cx="${x}" cy="${y}" r="${r}"><title>${escape(name)}</title></circle>`).join(""),
   robot: ([x, y, turn]) => `<path class="robot" transform="translate(${x} ${y}) rotate(${turn})"` +
     ` d="M0.2 0L-0.13 0.13L-0.06 0L-0.13 -0.13z"/>`,
   labels: (all) => all.map(label).join(""),
