@@ -120,8 +120,8 @@ class Row:
 
     def _constraints(self) -> str:
         if self.namespaces:
-            return (f' of at most {MOST_ROBOTS} distinct namespaces below that of the node, such '
-                    'as r1 or deck/r2')
+            return (' of distinct namespaces below that of the node, such as r1 or deck/r2, '
+                    f'at most {MOST_ROBOTS}')
         if self.kind == Kind.STRING_ARRAY:
             return ' of distinct, non-empty names, RESET not among them'
         text = ', one of ' + ', '.join(self.choices) if self.choices else ''
