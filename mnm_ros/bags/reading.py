@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from functools import partial
 import json
 from pathlib import Path
+import sqlite3
 from typing import Any
 
 from mnm_ros.bags.writing import INSTALL
+from mnm_ros.checkpoint.files import regular
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.interruption import Interruption
 
@@ -110,6 +112,8 @@ def read_bag(path: Path, namespace: str = '') -> Bag:
     by_namespace: dict[str, Bag] = {}
     cut = False
     try:
+        for part in path.iterdir() if path.is_dir() else [path]:
+            _check_part(part)
         try:
             _fill(by_namespace, path, _messages(path))
         except _Cut:
@@ -135,6 +139,20 @@ def read_bag(path: Path, namespace: str = '') -> Bag:
     bag, = found.values()
     bag.cut = cut
     return bag
+
+
+def _check_part(path: Path) -> None:
+    """Raise ValueError where to read what is computed can take forever, and all memory."""
+    if path.is_dir() or regular(path).suffix != '.db3':
+        return
+    database = sqlite3.connect(f'{path.resolve().as_uri()}?mode=ro', uri=True)
+    try:
+        for kind, name in database.execute('SELECT type, name FROM sqlite_master').fetchall():
+            columns = database.execute('SELECT hidden FROM pragma_table_xinfo(?)', (name,))
+            if kind not in ('table', 'index') or any(hidden for hidden, in columns):
+                raise ValueError(f'{name!r} is computed, expected tables')
+    finally:
+        database.close()
 
 
 class _Cut(Exception):

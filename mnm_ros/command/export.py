@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 import sys
 
+from mnm_ros.checkpoint.files import write_whole
 from mnm_ros.command.arguments import add_source, parser, split
 from mnm_ros.export.formats import FORMATS
 
@@ -44,12 +45,20 @@ def main(arguments: Sequence[str], program: str) -> int:
     row = FORMATS[given.format]
     try:
         written = row.write(find(given, ros_arguments, row.log))
-        if given.output is None:
-            sys.stdout.buffer.write(written)
-            sys.stdout.flush()
-        else:
-            given.output.write_bytes(written)
+        _write(given.output, written)
+    except BrokenPipeError:
+        raise
     except (OSError, Refused, Unheard, Unwritable) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     return 0
+
+
+def _write(path: Path | None, content: bytes) -> None:
+    if path is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    elif path.exists() and not path.is_file():    # a pipe, or /dev/stdout
+        path.write_bytes(content)
+    else:
+        write_whole(path, content)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 import importlib
+import os
 import sys
 from typing import NamedTuple
 
@@ -78,6 +79,18 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        try:
+            return _run(words)
+        finally:
+            print(end='', flush=True)
+    except BrokenPipeError:
+        # Nobody reads any more, so the interpreter must not flush it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(words: list[str]) -> int:
     if not words or words[0] not in COMMANDS:
         _parser().parse_args(words or ['--help'])    # which ends the program
     try:

@@ -48,10 +48,6 @@ def main(arguments: Sequence[str], program: str) -> int:
             return _json(listener) if given.json else _shown(listener)
     except KeyboardInterrupt:
         return 0
-    except BrokenPipeError:
-        # Nobody reads any more, so the interpreter must not flush it at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def _heard(listener: Listener, timeout: float) -> bool:

@@ -163,11 +163,17 @@ def dot(learnt: Learnt) -> bytes:
     return _text('\n'.join([*lines, '}', '']))
 
 
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠'")    # an apostrophe, too, so that one can be taken away
+
+
 def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """Return a table; a text that a spreadsheet would compute gets an apostrophe before it."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator='\n')
     writer.writerow(head)
-    writer.writerows(rows)    # None is left empty
+    writer.writerows(    # None is left empty
+        [f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+         for cell in row] for row in rows)
     return _text(written.getvalue())
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import re
 from typing import Any
 
+from mnm_ros.checkpoint.files import regular, write_whole
 from mnm_ros.core.presets import OPTIONS
 import yaml
 
@@ -34,12 +35,13 @@ def prepare(params_file: str, folder: str, now: datetime) -> Path:
     :raises ValueError: if the file is no file of parameters.
     """
     path = Path(folder or f'~/mnm_trials/{now:%Y-%m-%d_%H-%M-%S}').expanduser().resolve()
-    text = Path(params_file).expanduser().read_text(encoding='utf-8') if params_file else ''
+    given = Path(params_file).expanduser()
+    text = regular(given).read_text(encoding='utf-8') if params_file else ''
     kept = keeping(text, path)
     path.mkdir(parents=True, exist_ok=True)
-    parameters = path / 'params.yaml'
-    parameters.write_text(kept, encoding='utf-8')
-    with (path / STARTS).open('a', encoding='utf-8') as file:
+    parameters = write_whole(path / 'params.yaml', kept)
+    (path / STARTS).touch()
+    with regular(path / STARTS).open('a', encoding='utf-8') as file:
         file.write(f'{now:%Y-%m-%d %H:%M:%S}\n')
     return parameters
 

@@ -29,6 +29,7 @@ from typing import Any
 
 from mnm_ros.bags.inputs import Recorded
 from mnm_ros.bags.reading import is_bag, read_bag
+from mnm_ros.checkpoint.files import regular, write_whole
 from mnm_ros.checkpoint.input_log import COMPANIONS, Inputs, Refused, refusing, Saved
 from mnm_ros.core.presets import base_factory
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
@@ -90,8 +91,7 @@ def _write_one(source: Path, path: Path, namespace: str, identity: dict[str, Any
         os.utime(source, (end, end))
     if not saved.inputs and saved.point is None:
         raise Refused(f'{source} has no step, expected a trial that has begun')
-    path.write_text(page(saved, span, _description(saved)), encoding='utf-8')
-    return path
+    return write_whole(path, page(saved, span, _description(saved)))
 
 
 def page(saved: Inputs, span: str, description: RobotDescription) -> str:
@@ -174,9 +174,9 @@ def _stem(name: str) -> str:
 def _last_written(log: Path) -> float:
     """Return the time when the last step was written, in s since 1970."""
     parts = [part for part in (Path(f'{log}{companion}') for companion in COMPANIONS)
-             if part.exists() and part.stat().st_size]
+             if part.is_file() and part.stat().st_size]
     if not parts:
-        raise Refused(f'{log} cannot be read: no such file, or an empty one')
+        raise Refused(f'{log} cannot be read: no such file, no regular one, or an empty one')
     return max(part.stat().st_mtime for part in parts)
 
 
@@ -184,7 +184,7 @@ def _span(folder: Path, last: float) -> str:
     """Return in words the time from the first launch to the last step that was written."""
     end = datetime.fromtimestamp(last)
     starts = folder / STARTS
-    if not starts.exists():
+    if not starts.is_file():
         return f'until {end:%Y-%m-%d %H:%M:%S}'
     first, *others = starts.read_text(encoding='utf-8', errors='replace').splitlines() or ['?']
     again = f', launched {len(others) + 1} times' if others else ''
@@ -201,7 +201,7 @@ def _asked(path: Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
     try:
-        asked = asked_for(path.expanduser().read_text(encoding='utf-8'))
+        asked = asked_for(regular(path.expanduser()).read_text(encoding='utf-8'))
         _trust(asked['base'])    # the operator's own file
         return asked
     except (OSError, ValueError) as error:
@@ -245,10 +245,11 @@ def main(arguments: Sequence[str] | None = None,
             else:
                 out = given.output or path.with_name(f'{path.name}.html')
                 written = [write_one(path, out, given.namespace, _asked(given.params_file))]
-            print('\n'.join(map(str, written)))
         except (Refused, OSError) as error:
             print(error, file=sys.stderr)
             status = 1
+        else:
+            print('\n'.join(map(str, written)))
     return status
 
 

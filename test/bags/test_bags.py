@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+import sqlite3
 import sys
 
 from mnm_ros.bags.inputs import Recorded
@@ -220,6 +221,17 @@ def test_what_is_no_bag_of_an_exploration_is_refused(
     spoil(bag)
     with pytest.raises(Refused, match=complaint):
         Recorded(bag)
+
+
+def test_what_a_column_of_a_bag_computes_is_not_read(tmp_path: Path) -> None:
+    for number, made in enumerate((
+            'CREATE TABLE topics (id INTEGER, name TEXT AS (hex(zeroblob(id))))',
+            'CREATE VIEW topics AS SELECT 1 AS id')):
+        database = sqlite3.connect(tmp_path / f'{number}.db3')
+        database.execute(made)
+        database.close()
+        with pytest.raises(Refused, match="'topics' is computed, expected tables"):
+            read_bag(tmp_path / f'{number}.db3')
 
 
 def test_without_the_libraries_a_sentence_says_what_to_install(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 import hashlib
 import json
+import os
 from pathlib import Path
 import sqlite3
 import sys
@@ -119,6 +120,38 @@ def test_a_view_is_not_read(tmp_path: Path) -> None:
             '(SELECT 1 UNION ALL SELECT key + 1 FROM forever) SELECT key, 1 AS value FROM forever')
     database.close()
     with pytest.raises(Refused, match="'meta' is no table"):
+        Saved(path)
+
+
+@pytest.mark.parametrize('table', [
+    'meta (key TEXT PRIMARY KEY, value TEXT AS (hex(zeroblob(length(key)))))',
+    'meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, CHECK (length(zeroblob(5))))',
+    'robots (number INTEGER PRIMARY KEY, robot TEXT AS (hex(zeroblob(number))) STORED)'])
+def test_what_a_column_computes_is_not_read(tmp_path: Path, table: str) -> None:
+    """A file of some kB may compute more than there is memory."""
+    path = log(tmp_path)
+    database = sqlite3.connect(path)
+    with database:
+        database.executescript(f'DROP TABLE {table.split()[0]}; CREATE TABLE {table}')
+    database.close()
+    for read in (Saved, lambda path: Saved(path, ASKED, 0)):
+        with pytest.raises(Refused, match=f"'{table.split()[0]}' is no table of a checkpoint"):
+            read(path)
+
+
+def test_what_is_added_to_look_inside_does_no_harm(tmp_path: Path) -> None:
+    path = log(tmp_path)
+    database = sqlite3.connect(path)
+    with database:
+        database.executescript('CREATE INDEX "by_state" ON inputs (state, action); ANALYZE')
+    database.close()
+    assert Saved(path).number == 1
+
+
+def test_a_companion_that_is_a_pipe_is_not_opened(tmp_path: Path) -> None:
+    path = log(tmp_path)
+    os.mkfifo(f'{path}-journal')
+    with pytest.raises(Refused, match='explorer.log.sqlite-journal is no regular file'):
         Saved(path)
 
 

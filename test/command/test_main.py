@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import ast
 from datetime import datetime
+import os
 from pathlib import Path
 import subprocess
 import sys
 
+from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command import call, run
 from mnm_ros.command.main import COMMANDS, main
 from mnm_ros.interface import SERVICES
@@ -93,6 +95,20 @@ def test_help_of_a_call_says_what_it_is_for(
     purpose = COMMANDS[name].help.replace('`', '')
     assert (f'{purpose[0].upper()}{purpose[1:]}. Calls the service {call.CALLS[name].service} ('
             ) in said
+
+
+@pytest.mark.parametrize('words', [['--help'], ['checkpoint', 'FILE', 'FILE']])
+def test_whoever_reads_may_stop_reading(tmp_path: Path, words: list[str]) -> None:
+    """As head does: that is no error, and nothing is said."""
+    path = tmp_path / 'explorer.log.sqlite'
+    InputLog.create(path, {}, None).close()
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, '-m', 'mnm_ros', *(word.replace('FILE', str(path)) for word in words)],
+        stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, '')
 
 
 def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

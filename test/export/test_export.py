@@ -12,11 +12,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import csv
+from dataclasses import replace
 import io
 import json
+import os
 from pathlib import Path
 import re
+import resource
 
 from mnm_ros.checkpoint.input_log import InputLog, Refused
 from mnm_ros.command import export, policies
@@ -252,6 +257,56 @@ def test_a_file_is_written_where_it_is_asked_for(
     # Nobody is looked for: an explorer that runs does not tell every step.
     assert export.main(['--format', 'log-csv'], 'mnm_ros export') == 1
     assert 'expected --from with a *.log.sqlite' in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_the_older_file(
+        folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / 'learnt.json'
+    path.write_text('of yesterday')
+    words = ['--from', str(folder), '--output', str(path)]
+    with full_disk():
+        assert export.main(words, 'mnm_ros export') == 1
+    assert path.read_text() == 'of yesterday' and [*tmp_path.iterdir()] == [path]
+    assert capsys.readouterr().err.startswith('mnm_ros export: ')
+    link = tmp_path / 'link.json'
+    link.symlink_to(path)
+    path.chmod(0o600)
+    words[-1] = str(link)
+    assert export.main(words, 'mnm_ros export') == 0
+    assert json.loads(path.read_text())['home'] == 0
+    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_pipe_can_be_written_to(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / 'pipe'
+    os.mkfifo(path)
+    end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    words = ['--from', str(folder), '--format', 'states-csv', '--output', str(path)]
+    assert export.main(words, 'mnm_ros export') == 0
+    assert os.read(end, 2**16).startswith(b'state,name,')
+    os.close(end)
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Let no file become larger than a few bytes."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
+def test_no_name_is_a_formula_in_a_table() -> None:
+    """An apostrophe at the beginning of a text is none of it, and can be taken away."""
+    names = {1: '=1+1', 2: '@SUM(A1)', 5: "'quoted'", 7: '\uff1d1'}
+    learnt = replace(SHORT, description=RobotDescription(('+x', '-x'), names=names))
+    rows = csv.DictReader(io.StringIO(writers.states_csv(learnt).decode()))
+    assert {row['state']: row['name'] for row in rows} == {
+        '0': '', **{str(state): f"'{name}" for state, name in names.items()}}
+    text = writers.transitions_csv(learnt).decode()
+    assert "0,0,'+x,1," in text and "1,1,'-x,2," in text and '\n2,-1,RESET,0,' in text
 
 
 @pytest.mark.parametrize('name', FORMATS)

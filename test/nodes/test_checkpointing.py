@@ -19,11 +19,13 @@ import random
 import re
 import shutil
 import signal
+import sqlite3
 import time
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import wire
+from mnm_ros.checkpoint import input_log
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 from mnm_ros.simulation.ground_truth import judge
@@ -31,6 +33,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.wire import PolicySet
 from node_processes import Peer, read_counts, ScriptedRobot, SubscriptionEventCallbacks
+import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
@@ -185,17 +188,61 @@ def generations(folder: Path) -> list[Path]:
     return sorted(folder.glob('*.[0-9]*.sqlite'))
 
 
-def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:
+def keeping(folder: Path, logged: list[str]) -> Checkpointing:
+    """Return what keeps an exploration of a node that is none, and that logs into a list."""
+    logger = SimpleNamespace(**{level: lambda text, level=level: logged.append(f'{level}: {text}')
+                                for level in ('info', 'warning', 'error')})
     node = SimpleNamespace(
-        get_fully_qualified_name=lambda: '/explorer',
-        get_logger=lambda: SimpleNamespace(info=print, warning=print))
-    given = {'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
-             'preset': 'onboard', 'seed': 0, 'checkpoint_dir': str(tmp_path),
-             'transition_log': False, 'warm_start': '',
-             **{option.name: option.default for option in OPTIONS}}
+        get_fully_qualified_name=lambda: '/explorer', get_logger=lambda: logger)
+    return Checkpointing(node, {
+        'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
+        'preset': 'onboard', 'seed': 0, 'checkpoint_dir': str(folder),
+        'transition_log': True, 'warm_start': '',
+        **{option.name: option.default for option in OPTIONS}})
+
+
+def test_a_lock_is_told_when_it_begins_and_when_it_ends(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(input_log, '_BUSY', 0.0)
+    logged: list[str] = []
+    keeper, simulator = keeping(tmp_path, logged), Simulator(load('corridor'), 1)
+
+    def steps() -> None:
+        for _ in range(100):
+            action = keeper.exploration.next_action()
+            keeper.exploration.observe(action, simulator.step(action))
+        keeper.save()
+        keeper.tell()
+
+    steps()
+    assert logged == []
+    path = tmp_path / 'explorer.log.sqlite'
+    other = sqlite3.connect(path)
+    other.execute('BEGIN IMMEDIATE')
+    for _ in range(2):
+        steps()
+        assert logged == [f'warning: not everything can be kept: {path}: database is locked']
+        assert keeper.problem
+    other.rollback()
+    other.close()
+    for _ in range(2):
+        steps()
+        assert logged[1:] == ['info: everything can be kept again'] and not keeper.problem
+    keeper.close()
+    logged.clear()
+    for path in tmp_path.glob('*.sqlite'):
+        path.unlink()
+    keeper = keeping(tmp_path, logged)
+    keeper.save()
+    keeper.close()
+    loss, = logged
+    assert loss.startswith('error: checkpoint incomplete: ') and 'the inputs 1 to 500 were' in loss
+
+
+def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:
     simulator = Simulator(load('corridor'), 1)
     for _ in range(8):
-        keeper = Checkpointing(node, given)
+        keeper = keeping(tmp_path, [])
         if keeper.waiting:
             keeper.adopt(keeper.restore())
         for _ in range(1000):

@@ -12,11 +12,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 import math
 import os
 from pathlib import Path
 import re
+import resource
+import shutil
+import signal
 import sqlite3
 import sys
 
@@ -31,6 +36,7 @@ from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial import report
 from mnm_ros.trial.facts import Facts
+from mnm_ros.trial.folder import prepare, STARTS
 from mnm_ros.trial.replay import replay
 import pytest
 
@@ -247,6 +253,63 @@ def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
     assert told(path, 'time').startswith('until 2001-09-')
     # Reading does not count as writing.
     assert report._last_written(folder / 'explorer.log.sqlite') == 1e9
+
+
+@pytest.fixture
+def never_waiting() -> Iterator[None]:
+    """Fail instead of standing still."""
+    def waits(number: int, frame: object) -> None:
+        raise TimeoutError('something waits for the other end of a pipe')
+
+    before = signal.signal(signal.SIGALRM, waits)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize('words', [
+    ['run.mcap'], ['run.db3'], ['bag'], ['explorer.log.sqlite'],
+    ['--params-file', 'params.yaml', 'none.mcap']])
+def test_a_pipe_is_refused_and_not_waited_for(
+        tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str],
+        never_waiting: None) -> None:
+    (tmp_path / 'bag').mkdir()
+    (tmp_path / 'bag' / 'metadata.yaml').touch()
+    for name in ('run.mcap', 'run.db3', 'bag/0.db3', 'explorer.log.sqlite', 'params.yaml'):
+        os.mkfifo(tmp_path / name)
+    given = [word if word.startswith('--') else str(tmp_path / word) for word in words]
+    assert report.main(given) == 1
+    assert 'regular' in capsys.readouterr().err
+
+
+def test_a_pipe_in_the_folder_of_a_trial_is_not_waited_for(
+        trial: Trial, tmp_path: Path, never_waiting: None) -> None:
+    os.mkfifo(tmp_path / STARTS)
+    os.mkfifo(tmp_path / 'params.yaml')
+    shutil.copy(log(trial), tmp_path)
+    assert report._span(tmp_path, 0.0).startswith('until ')
+    for given in (str(tmp_path / 'params.yaml'), ''):
+        with pytest.raises(OSError, match='is no regular file'):
+            prepare(given, str(tmp_path), datetime(2026, 1, 1))
+
+
+def test_a_full_disk_leaves_the_older_report(
+        trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / 'report.html'
+    path.write_text('of yesterday')
+    monkeypatch.setattr(report, 'page', lambda *arguments: 'x' * 5000)
+    shutil.copy(log(trial), tmp_path)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    read = report.Saved(log(trial))
+    monkeypatch.setattr(report, 'Saved', lambda source: read)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, most))
+    try:
+        with pytest.raises(OSError):
+            report.write_one(tmp_path / log(trial).name, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    assert path.read_text() == 'of yesterday'
 
 
 def test_what_cannot_be_reported(trial: Trial, tmp_path: Path,
