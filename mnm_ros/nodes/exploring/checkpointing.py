@@ -17,7 +17,7 @@ import time
 from typing import NamedTuple
 
 from mnm_ros import __version__
-from mnm_ros.checkpoint.files import write_whole
+from mnm_ros.checkpoint.files import regular
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
@@ -120,7 +120,8 @@ class Checkpointing:
             return
         self._described = text
         try:
-            write_whole(self._described_in, text)
+            self._described_in.touch()
+            regular(self._described_in).write_text(text, encoding='utf-8')
         except OSError as error:
             self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
 
