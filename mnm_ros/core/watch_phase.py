@@ -32,6 +32,8 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
   change is noticed, and the run under way forgets that pair alone. They go on from what the
   building phase has seen.
+- *Reach.* An added state tells of a change if it is within the radius for sure (``reach.py``). What
+  it seems to take does not tell: rediscoveries certify as early as they can, and each is a new try.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
   relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
   noticed, all proofs are withdrawn.
@@ -56,6 +58,7 @@ from mnm_ros.core.episode import Attempts
 from mnm_ros.core.policy import over_own_targets, Policy
 from mnm_ros.core.policy_watch import PolicyWatch
 from mnm_ros.core.problem import RESET
+from mnm_ros.core.reach import Reach
 from mnm_ros.core.relearning import Relearning
 from mnm_ros.core.shares import share
 from mnm_ros.core.step_limit import StepLimit
@@ -64,12 +67,13 @@ from mnm_ros.core.turns import Turns
 from mnm_ros.core.watch_activity import attempts_left, Rediscovery, watching_now
 
 SHARES: Mapping[str, float] = {
-    'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 6, 'transitions': 1 / 6, 'proofs': 1 / 6}
+    'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 12, 'reach': 1 / 12,
+    'transitions': 1 / 6, 'proofs': 1 / 6}
 """The parts of a round's delta by kind of decision; their sum is 1."""
 
 _NOTHING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
-    'rediscoveries': 1}
+    'reach': None, 'rediscoveries': 1}
 """The state of a phase that begins."""
 
 
@@ -136,6 +140,7 @@ class WatchPhase(CheckingPhase):
             'policies': self._watched.to_state(),
             'turns': self._turns.to_state(),
             'transitions': self.transitions.to_state(),
+            'reach': snapshot.take(self._reach),
         }
 
     def _load(self, state: Mapping[str, Any] | None) -> None:
@@ -157,12 +162,16 @@ class WatchPhase(CheckingPhase):
         self._renewals = given.get('renewals', given['rediscoveries']) - self._round.log.open
         self._limit = StepLimit(
             delta['restart'], self._round.steps_taken, self._round.check_steps, given['limit'])
+        self._reach = Reach(problem.radius, delta['reach'])
+        if given['reach'] is not None:
+            snapshot.put(given['reach'], self._reach)
 
     def next_action(self) -> int:
         """Return what the rediscovery, or the policy under watch, does next."""
         if self.rediscovering:
-            return self.base.next_action()
-        self._asked = RESET if self._here is None else self._attempts.action(self._here)
+            self._asked = self.base.next_action()
+        else:
+            self._asked = RESET if self._here is None else self._attempts.action(self._here)
         return self._asked
 
     def observe(self, action: int, state: int) -> None:
@@ -185,10 +194,12 @@ class WatchPhase(CheckingPhase):
 
     def interrupt(self) -> None:
         """Go on from home."""
-        if not self.rediscovering and self._here is not None and self._asked not in (None, RESET):
+        if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            self._fresh = False
-            self.base.miss(self._here, self._asked)
+            self._reach.lose(self._here, self._asked)
+            if not self.rediscovering:
+                self._fresh = False
+                self.base.miss(self._here, self._asked)
         self.base.interrupt()
         self._here = self._asked = None
         broken = self._attempts.interrupt()
@@ -277,6 +288,7 @@ class WatchPhase(CheckingPhase):
     def _watch_transition(self, state: int, action: int, next_state: int) -> None:
         """Take note of where a pair has led, and of a change if it is the pair's alarm."""
         pair = (state, action)
+        self._reach.see(state, action, next_state)
         was_raised = pair in self.transitions.raised
         if self.transitions.record(state, action, next_state):
             self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '
@@ -311,6 +323,7 @@ class WatchPhase(CheckingPhase):
                 base.episode_over or not base.evaluating)):
             return
         self._add_new_states()
+        self._judge_new_states()
         if self._delete_refuted():
             return
         if base.finished:
@@ -333,6 +346,8 @@ class WatchPhase(CheckingPhase):
     def _settle(self) -> None:
         """Close the change if all has been sampled and all policies are proven since."""
         if self._relearning.swept and not self._watched.unproven:
+            if self._round.log.open:
+                self._reach.begin_anew()
             self._round.log.settle()
             self._relearning.settle()
 
@@ -348,7 +363,8 @@ class WatchPhase(CheckingPhase):
         """
         Add what the rediscovery has certified.
 
-        A state within the radius tells of a change; others may come and go without one.
+        While a change is open, one that seems to be within the radius may tell of another: what
+        was proven before counts no more.
         """
         known = {policy.target for policy in self.policies}
         found = [policy for policy in self.base.policies if policy.target not in known]
@@ -358,12 +374,23 @@ class WatchPhase(CheckingPhase):
         self._allow_steps()
         self._relearning.notice()
         targets = [policy.target for policy in found]
-        if any(self.base.estimates.get(target, 0.0) <= self._round.problem.radius
-               for target in targets):
+        self._reach.enter(targets)
+        if self._round.log.open and any(
+                self.base.estimates.get(target, 0.0) <= self._round.problem.radius
+                for target in targets):
             self._notice()
             self._doubt_all()
         self._round.log.tell_states(
             self._round.number, targets, 'found, added', 'found, added')
+
+    def _judge_new_states(self) -> None:
+        """Notice a change where a new state is within the radius; others may come and go."""
+        within = [] if self._round.log.open else self._reach.found(self.policies)
+        if within:
+            self._notice()
+            self._doubt_all()
+            self._round.log.tell_states(
+                self._round.number, within, 'was out of reach before', 'were out of reach before')
 
     def _delete_refuted(self) -> bool:
         """Delete the policies through changed pairs that are too slow by the run's model."""

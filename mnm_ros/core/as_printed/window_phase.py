@@ -29,6 +29,7 @@ from mnm_ros.core.episode import Attempts
 from mnm_ros.core.evaluation import Decision, Evaluation
 from mnm_ros.core.policy import over_own_targets, Policy
 from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.reach import Reach
 
 
 @dataclass
@@ -39,13 +40,11 @@ class CheckRun:
     :ivar cut_off: whether part 1 was still running after ``W_r`` steps.
     :ivar found: the output of part 1, by target; empty if cut off.
     :ivar failed: the targets whose policies failed their evaluation in part 2.
-    :ivar mean_steps: of the policies that passed, estimated steps by target.
     """
 
     cut_off: bool = False
     found: dict[int, Policy] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
-    mean_steps: dict[int, float] = field(default_factory=dict)
 
 
 class CheckRunner:
@@ -135,8 +134,6 @@ class CheckRunner:
         target = self._queue.pop().target
         if decision is Decision.BAD:
             self.result.failed.add(target)
-        else:
-            self.result.mean_steps[target] = self._evaluation.mean_steps
         if self._queue:
             self._begin_evaluation()
 
@@ -165,7 +162,9 @@ class WindowPhase(CheckingPhase):
         self._new_evaluation = new_evaluation
         self._runs = 0
         self._quiet_runs = 0
-        self._added: set[int] = set()
+        self._reach = Reach(round_.problem.radius, round_.problem.delta)
+        self._here: int | None = None
+        self._asked: int | None = None
         self.check_steps = round_.check_steps
         self._start_run()
 
@@ -176,10 +175,14 @@ class WindowPhase(CheckingPhase):
 
     def next_action(self) -> int:
         """Return what the check-run does next."""
-        return self.runner.next_action()
+        self._asked = self.runner.next_action()
+        return self._asked
 
     def observe(self, action: int, state: int) -> None:
         """Go on with the check-run; at its end decide, and start the next one."""
+        here, self._here, self._asked = self._here, state, None
+        if here is not None and action != RESET:
+            self._reach.see(here, action, state)
         self.runner.observe(action, state)
         if self.runner.over:
             self.window.append(self.runner.result)
@@ -190,6 +193,10 @@ class WindowPhase(CheckingPhase):
 
     def interrupt(self) -> None:
         """Go on from home."""
+        if self._here is not None and self._asked not in (None, RESET):
+            assert self._asked is not None
+            self._reach.lose(self._here, self._asked)
+        self._here = self._asked = None
         self.runner.interrupt()
 
     def activity(self) -> Doing:
@@ -241,7 +248,6 @@ class WindowPhase(CheckingPhase):
             del known[state]
             self._round.log.outdate(state)
         if deleted:
-            self._added.difference_update(deleted)
             self._notice()
             self._round.log.tell_states(
                 self._round.number, deleted, 'no longer reached by its policy, deleted',
@@ -257,7 +263,7 @@ class WindowPhase(CheckingPhase):
             for run in self.window:
                 run.failed.discard(state)
         if added:
-            self._added.update(added)
+            self._reach.enter(added)
             self._round.log.tell_states(
                 self._round.number, added, 'found, added', 'found, added')
 
@@ -269,15 +275,15 @@ class WindowPhase(CheckingPhase):
         """
         Judge by the last run whether anything is still at odds with the hypothesis.
 
-        An added state tells of a change only if it is reached within the radius: states
+        A state that was added tells of a change only if it is within the radius for sure: states
         between ``L`` and ``(1 + epsilon) L`` may come and go without one.
         """
         run = self.window[-1]
-        if any(steps <= self._round.problem.radius for state, steps in run.mean_steps.items()
-               if state in self._added):
+        if not self._round.log.open and self._reach.found(self.policies):
             self._notice()
-        self._added -= set(run.mean_steps)
         quiet = not run.cut_off and not run.failed and known.issuperset(run.found)
         self._quiet_runs = self._quiet_runs + 1 if quiet else 0
         if self._quiet_runs >= self.tests.window:
+            if self._round.log.open:
+                self._reach.begin_anew()
             self._round.log.settle()

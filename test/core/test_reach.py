@@ -1,0 +1,163 @@
+# Copyright 2026 mnm_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+
+"""New states beyond the radius come and go without a change; those within it tell of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnm_ros.core import snapshot
+from mnm_ros.core.checking_phase import ChangeLog, Round
+from mnm_ros.core.mnm import round_delta
+from mnm_ros.core.parts import BASES, CHECKS
+from mnm_ros.core.policy import Policy
+from mnm_ros.core.presets import settings
+from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.reach import Reach
+from mnm_ros.core.watch_phase import WatchPhase
+import numpy as np
+import pytest
+from scripted import HOME, ScriptedBase
+from test_watch_changes import far, Slow, slow_watching
+from test_watch_phase import known, run, Script
+
+LIMIT = 8.0
+
+
+class Optimistic(ScriptedBase):
+    """Takes every state for a near one."""
+
+    estimates = {3: 1.0, 5: 3.0}
+
+
+def watching_five(chance: float) -> tuple[WatchPhase, ChangeLog, Slow]:
+    """Return a phase that is about to add state 5, which takes ``1 / chance`` steps."""
+    checking, log, _ = slow_watching(Script((HOME, 3, 5)), (HOME, 3))
+    checking.base = Optimistic(10, (HOME, 3, 5))
+    return checking, log, Slow({5: chance}, 0)
+
+
+def test_a_state_that_only_seems_to_be_within_the_radius_tells_of_no_change() -> None:
+    checking, log, world = watching_five(1 / 4.8)
+    run(checking, world, lambda: known(checking) == (HOME, 3, 5))
+    assert log.noticed == 0
+    for _ in range(5000):
+        checking.observe(action := checking.next_action(), world.step(action))
+    assert log.noticed == 0
+
+
+def test_a_state_within_the_radius_tells_of_a_change_once_that_is_certain() -> None:
+    checking, log, world = watching_five(0.8)
+    run(checking, world, lambda: known(checking) == (HOME, 3, 5))
+    assert run(checking, world, lambda: log.noticed == 1) < 1000
+    run(checking, world, lambda: log.relearnt == 1)
+    # It is part of what is known from now on.
+    for _ in range(3000):
+        checking.observe(action := checking.next_action(), world.step(action))
+    assert log.noticed == 1
+
+
+def through_five(reach: Reach, times: int) -> tuple[Policy, ...]:
+    """
+    Let ``reach`` see two states, 5 and 7, each of which is near with the help of the other alone.
+
+    The action leads to either with a chance of 0.2 and else stays, and from one to the other:
+    with a RESET in the other one, each takes 6 steps, and with the other one's help 3.
+    """
+    for _ in range(times):
+        for after in (5, 7, HOME, HOME, HOME):
+            reach.see(HOME, 1, after)
+        reach.see(5, 1, 7)
+        reach.see(7, 1, 5)
+    states = (HOME, 5, 7)
+    return (Policy(HOME, 12, states, ((RESET,) * 3,)), Policy(5, 12, states, ((1, RESET, 1),)),
+            Policy(7, 12, states, ((1, 1, RESET),)))
+
+
+def test_what_is_near_only_by_way_of_states_beyond_the_radius_tells_of_no_change() -> None:
+    reach = Reach(4.0, 0.001)
+    policies = through_five(reach, 2000)
+    reach.enter((5, 7))
+    assert reach._bounded(policies[1]) and reach._bounded(policies[2])
+    assert reach.found(policies) == []
+    # Where the radius is larger, both are within it.
+    reach = Reach(9.0, 0.001)
+    through_five(reach, 2000)
+    reach.enter((5, 7))
+    assert reach.found(policies) == [5, 7]
+
+
+def test_steps_that_were_broken_off_may_have_led_anywhere() -> None:
+    found = []
+    for lost in (0, 40):
+        reach = Reach(2.0, 0.001)
+        for _ in range(100):
+            reach.see(HOME, 5, 5)
+        for _ in range(lost):
+            reach.lose(HOME, 5)
+        reach.enter((5,))
+        found.append(reach.found((far(HOME), far(5))))
+    assert found == [[5], []]
+
+
+def test_all_moments_from_which_on_it_looks_share_one_delta() -> None:
+    reach, given = Reach(4.0, 0.01), []
+    for _ in range(200):
+        given.append(reach._sets._delta)
+        reach.begin_anew()
+    assert given[0] == 0.005 and sum(given) < 0.01
+
+
+def test_it_goes_on_from_a_snapshot_as_if_nothing_had_happened() -> None:
+    reach = Reach(9.0, 0.001)
+    policies = through_five(reach, 2000)
+    reach.enter((5,))
+    again = Reach(9.0, 0.001)
+    snapshot.put(snapshot.take(reach), again)
+    assert again.found(policies) == reach.found(policies) == [5]
+    assert snapshot.take(again) == snapshot.take(reach)
+
+
+def star(base: str, seed: int, steps: int, tries: float) -> tuple[int, int]:
+    """
+    Return what was noticed and added in checks of a star that never changes, from home alone.
+
+    Each of four states is hit by an action of its own, which else stays put.
+    """
+    resolved = settings(Problem(4, 4.0, 3.0, 0.1), overrides={'base': base})
+    runs, rng, log, here = 0, np.random.default_rng(seed), ChangeLog(lambda sentence: None), HOME
+
+    def new_base(problem: Problem, policies: tuple[Policy, ...]):    # noqa: ANN202
+        nonlocal runs
+        runs += 1
+        return BASES[base](replace(resolved, problem=problem), HOME,
+                           np.random.default_rng([seed, runs]), policies)
+
+    home = Policy(HOME, resolved.steps_horizon, (HOME,), ((RESET,),))
+    problem = replace(resolved.problem, delta=round_delta(0.1, 1))
+    checking = CHECKS['watch'](resolved)(Round(1, problem, new_base, 0, 5000, log), (home,))
+    for _ in range(steps):
+        action = checking.next_action()
+        if action == RESET:
+            here = HOME
+        elif here == HOME and rng.random() < 1 / tries:
+            here = action + 1
+        checking.observe(action, here)
+    return log.noticed, len(checking.policies) - 1
+
+
+@pytest.mark.parametrize('base, seeds, steps', [
+    ('disco', range(11, 17), 400), ('ucb_explore', range(6), 1500)])
+def test_states_a_little_beyond_the_radius_are_added_and_tell_of_no_change(
+        base: str, seeds: range, steps: int) -> None:
+    found = [star(base, seed, steps, 5.2) for seed in seeds]
+    assert sum(added for _, added in found) >= 3
+    assert [noticed for noticed, _ in found] == [0] * len(found)
