@@ -68,13 +68,17 @@ def stream_delta(budget: str, delta: float, round_number: int, stream: int) -> f
     """
     Return the delta of stream number ``stream`` (1, 2, ...) of a round.
 
-    Any stream may finish first, and be wrong. ``summed`` gives stream ``p`` of round ``r`` the
-    part ``1 / (r (r + 1) p (p + 1))``: all streams of all rounds together use ``delta``, however
-    many there are. As ``printed`` each of them has ``delta_r``.
+    Any stream may finish first, and be wrong. ``summed`` gives stream ``p`` of a round the part
+    ``1 / (p (p + 1))`` of what the round has: half of ``delta`` in the first one, and then
+    ``3 / (4 r (r + 1))``. All streams of all rounds together use ``7 delta / 8``, however many
+    there are, which leaves the checks of all rounds theirs (``round_delta``). It is the later
+    rounds that have less than ``1 / (r (r + 1))``, as hardly any exploration has one. As
+    ``printed`` each stream has ``delta_r``.
     """
     if budget == 'printed':
         return round_delta(delta, round_number)
-    return delta / (round_number * (round_number + 1) * stream * (stream + 1))
+    later = 1 if round_number == 1 else 3 / 4
+    return later * delta / (round_number * (round_number + 1) * stream * (stream + 1))
 
 
 class Mnm(Phased):

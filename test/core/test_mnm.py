@@ -27,6 +27,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.core.recollection import Recollection, Step
 from mnm_ros.core.streams import DoublingSchedule, Schedule, StreamSchedule
+from mnm_ros.core.watch_phase import SHARES
 import numpy as np
 import pytest
 from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation
@@ -194,12 +195,16 @@ def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> Non
     assert script.problems[0].delta == round_delta(0.1, 1)
 
 
-def test_the_weights_of_streams_and_rounds_sum_up_to_delta_whatever_happens() -> None:
+def test_streams_and_checks_of_all_rounds_together_have_delta_and_no_more() -> None:
     assert stream_delta('summed', 0.1, 1, 1) == pytest.approx(0.025)
-    for many in (1, 10, 300):
-        total = sum(stream_delta('summed', 0.1, r, p)
-                    for r in range(1, many + 1) for p in range(1, many + 1))
-        assert total == pytest.approx(0.1 * (many / (many + 1)) ** 2)
+    rounds, streams = range(1, 1000), range(1, 100)
+    for number in (1, 2, 7):
+        # Of what a round has, stream p has 1 / (p (p + 1)), so that all of it is twice the first.
+        assert [stream_delta('summed', 0.1, number, p) for p in streams] == pytest.approx(
+            [2 * stream_delta('summed', 0.1, number, 1) / (p * (p + 1)) for p in streams])
+    total = math.fsum(2 * stream_delta('summed', 0.1, r, 1) for r in rounds) + math.fsum(
+        share * round_delta(0.1, r) for r in rounds for share in SHARES.values())
+    assert 0.998 * 0.1 < total < 0.1
     assert {stream_delta('printed', 0.1, 3, p) for p in (1, 2, 9)} == {round_delta(0.1, 3)}
 
 
