@@ -29,6 +29,9 @@ every function, however the data suggested them, and neither the support nor the
 states has to be known. (Jonsson et al. 2020, *Planning in Markov decision processes with
 gap-dependent sample complexity*, prove the like for a support of known size.)
 
+A step that was broken off counts as one to a reserved place that is as bad as any. ``P`` is the
+distribution with that place then, so that it must not vary in time what gets lost.
+
 The ``j``-th pair ever executed has its ``share`` of ``delta`` for ``d``. Which pair that is may
 depend on chance, but not on its own transitions, as there are none before.
 

@@ -16,17 +16,33 @@ missing, take the first missing state ``s``, of rank ``i``; all earlier ones are
 <= |K| + 1``. By definition some fixed policy ``pi`` on those reaches ``s`` within ``L`` expected
 steps. Let ``v`` be its expected steps to go, a fixed function of the state with ``v(s) = 0`` and
 ``1 + v(home)`` outside of those, ``p`` the probability of ``s`` after a pair of ``pi``, and ``r =
--log(1 - p)``. Transitions of a pair are independent draws whenever they were made. For each of the
-``i - 1`` pairs of ``pi``, these are nonnegative supermartingales that start at 1, whatever the
-true distribution ``P``:
+-log(1 - p)``. Given all that came before, the next state of a pair is drawn from its distribution
+``P``, whenever that is. Where steps are broken off, only those that were answered are used, and
+the next state of such a step is drawn from some ``P_t`` that may vary with time and with all that
+came before. Write ``P'`` and ``P_t'`` for ``P(. | not s)`` and ``P_t(. | not s)``. The assumption
+is
+
+    P_t(s) >= p  and  P_t' v <= P' v  at all times.
+
+It holds if at no time an outcome is more likely to be broken off than another one from which
+``pi`` takes more steps (Chebyshev's inequality: chances of an answer that fall with ``v`` make
+``s``, where ``v`` is 0, no less likely, and no mean of ``v`` larger). For each of the ``i - 1``
+pairs of ``pi``, these are nonnegative supermartingales that start at 1, whatever ``P`` and
+``P_t``:
 
 - 1,
 - ``H``: ``(1 - p)^-N``, and 0 once ``s`` has followed,
 - ``V``: bets on ``v(next) - P v``, mixed as in the universal portfolio of Cover & Ordentlich 1996,
   so that ``log V >= N KL_inf(P^, P v) - log 2 - log(N + 1) / 2``; ``KL_inf(P^, m)`` is the least
   ``KL(P^ || Q)`` over ``Q`` with mean at most ``m`` that may put mass on the value 0,
-- ``U``: the same for bets on ``v(next) - P' v`` under ``P' = P(. | not s)``, times ``H``; ``Q``
-  may put mass on the least ``v`` of a known state, as ``P'`` leads to nothing better.
+- ``U``: the same for bets on ``v(next) - P' v``, as long as ``s`` does not follow, times ``H``;
+  ``Q`` may put mass on the least ``v`` of a known state, as ``P'`` leads to nothing better.
+
+With a bet ``b >= 0``, an answered step changes the capital by a factor of mean ``(1 - P_t(s)) / (1
+- p)`` in ``H``, ``1 + b (P_t v - P v)`` in ``V`` and ``(1 - P_t(s)) / (1 - p) (1 + b (P_t' v - P'
+v))`` in ``U``, none of which is above 1: ``P_t v = (1 - P_t(s)) P_t' v <= (1 - p) P' v = P v``.
+For ``U`` it would not be enough that ``P_t(s) >= p`` and ``P_t v <= P v``: where ``s`` follows
+more often, what follows else may be worse, and its bets are larger than those of ``V``.
 
 So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w (b V + (1 - b) U)``,
 and the product of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. With
