@@ -34,6 +34,9 @@ class Outcome(Enum):
     TIMEOUT = 'timeout'
     BUMPED = 'bumped'
     BLOCKED = 'blocked'
+    DETOUR = 'detour'            # given up on a long way round
+    BROKEN_OFF = 'broken off'    # which says nothing about the world
+    STOPPED = 'stopped'          # by a person
 
 
 class Velocity(NamedTuple):
@@ -58,6 +61,7 @@ class Leg(NamedTuple):
     :ivar timeout: in s.
     :ivar backwards: whether to drive backwards; None for whichever needs less turning.
     :ivar retreat: whether it leads away from an obstacle, so that a bump does not end it.
+    :ivar direct: whether it is a move, which a long way round would not be.
     """
 
     x: float
@@ -66,6 +70,7 @@ class Leg(NamedTuple):
     timeout: float
     backwards: bool | None = False
     retreat: bool = False
+    direct: bool = False
 
     def distance(self, pose: Pose) -> float:
         """Return the distance of a pose from the target in m."""
@@ -101,6 +106,27 @@ class Stopwatch:
         step, self._last = max(0.0, now - self._last), now
         self.elapsed += step
         return step
+
+
+class WayDriven:
+    """
+    Measures the way driven by poses.
+
+    :param pose: where it begins.
+    :param grain: in m, up to which the distance of two poses may be noise.
+    """
+
+    def __init__(self, pose: Pose, grain: float) -> None:
+        self._length = 0.0
+        self._last = pose
+        self._grain = grain
+
+    def lap(self, pose: Pose) -> float:
+        """Return the m driven up to a pose."""
+        step = math.dist(self._last[:2], pose[:2])
+        if step > self._grain:
+            self._length, self._last = self._length + step, pose
+        return self._length
 
 
 class Drive:

@@ -25,13 +25,15 @@ MOVES = {
     'relative': ('forward', 'left', 'right', 'back')}   # to the next cell, or a quarter turn
 """The names of the actions."""
 
+_DETOURS = 3    # in a row, after which a move counts as blocked: else it would be tried for ever
+
 
 class Maneuver(ABC):
     """
     An action under way.
 
     :ivar outcome: how the maneuver has ended.
-    :ivar problem: why a way home has not led home.
+    :ivar problem: why a way home has not led home, or that a move does not count.
     """
 
     outcome = Outcome.REACHED
@@ -81,8 +83,23 @@ class Move(Maneuver):
         """Return the next leg, or None if the maneuver is over."""
         if ended is None and self._there is not None:
             return self._leg(self._there, self._facing)
-        if self._retreating:
-            return None
+        if ended is Outcome.DETOUR:
+            ended = self._after_a_detour()
+        if ended is Outcome.BROKEN_OFF:    # on the way back, too: nobody knows what was in the way
+            self.outcome, self.problem = ended, ended.value
+        elif not self._retreating:
+            return self._way_back(ended)
+        return None
+
+    def _after_a_detour(self) -> Outcome:
+        """Return what it means: by itself nothing, again and again that the move is blocked."""
+        if self._start is None or self._there is None:
+            return Outcome.BROKEN_OFF
+        lasting = self._ways.detoured(self._start, self._there) >= _DETOURS
+        return Outcome.BLOCKED if lasting else Outcome.BROKEN_OFF
+
+    def _way_back(self, ended: Outcome | None) -> Leg | None:
+        """Take note of how the way there has ended; return the one back, if there is any."""
         self.outcome = ended or Outcome.BLOCKED    # without a leg if the next cell is not free
         if self._there is None or self._start is None:
             return None
@@ -93,11 +110,12 @@ class Move(Maneuver):
         if self.outcome is Outcome.TIMEOUT:
             return None
         self._retreating = True
-        return self._leg(self._start, self._heading)._replace(backwards=None, retreat=True)
+        return self._leg(self._start, self._heading)._replace(
+            backwards=None, retreat=True, direct=False)
 
     def _leg(self, cell: int, heading: int) -> Leg:
         yaw = wrapped(heading * QUARTER) if self._ways.grid.with_heading else None
-        return Leg(*self._ways.grid.centre(cell), yaw, self._timeout, self._backwards)
+        return Leg(*self._ways.grid.centre(cell), yaw, self._timeout, self._backwards, direct=True)
 
 
 class WayHome(Maneuver):

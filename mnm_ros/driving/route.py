@@ -34,6 +34,7 @@ class Ways:
         self.free: frozenset[int] | None = None
         self._proven: set[Edge] = set()
         self._doubtful: set[Edge] = set()
+        self._detours: dict[Edge, int] = {}
 
     def neighbour(self, cell: int, heading: int) -> int | None:
         """Return the next cell in a direction; None if it is off the grid or occupied."""
@@ -45,12 +46,18 @@ class Ways:
         edges = {(cell, there), (there, cell)}
         self._proven |= edges
         self._doubtful -= edges
+        self._detours.pop((cell, there), None)
 
     def failed(self, cell: int, there: int) -> None:
         """Remember that a move has failed when it was last tried."""
         edges = {(cell, there), (there, cell)}
         self._proven -= edges
         self._doubtful |= edges
+
+    def detoured(self, cell: int, there: int) -> int:
+        """Take note of a long way round; return for how many times in a row."""
+        self._detours[cell, there] = self._detours.get((cell, there), 0) + 1
+        return self._detours[cell, there]
 
     def next_cell(self, cell: int, goal: int, blocked: Collection[Edge]) -> int | None:
         """

@@ -176,7 +176,8 @@ class GridDriver(RobotSide):
             self._mover.start(leg, pose)
             return None
         state, self._maneuver = self._tracker.place.state, None
-        self._failure = '' if state == self._tracker.home_state else maneuver.problem
+        at_home = self._action == RESET and state == self._tracker.home_state
+        self._failure = '' if at_home else maneuver.problem
         if self._failure and self._mover.detail:
             self._failure += f': {self._mover.detail}'
         if self._failure:
@@ -194,8 +195,13 @@ class GridDriver(RobotSide):
                          f'{self._farthest:g} m')
             return
         outcome = self._mover.update(pose)
+        if outcome is Outcome.STOPPED:
+            self.stand(self._mover.detail)
+            return
         state = self._next_leg(maneuver, pose, outcome) if outcome else None
-        if state is not None:
+        if state is not None and self._action != RESET and self._failure:
+            self.break_off(state, self._failure)
+        elif state is not None:
             self.arrived(state, self._failure)
 
     def _abort(self, reason: str) -> None:

@@ -21,6 +21,7 @@ from mnm_ros import wire
 from mnm_ros.core.problem import RESET
 from mnm_ros.nodes.common.commanders import CommanderWatch
 from mnm_ros.nodes.common.describing import DescriptionTopic
+from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.home_service import STOPPED
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.server import Order, StepServer
@@ -31,6 +32,31 @@ from std_msgs.msg import Bool, Int64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
+_REPORT_PERIOD = 1.0   # s, between two reports that a robot stands
+
+
+class _Stand:
+    """Keeps the robot where it is until somebody tells an explorer to go on."""
+
+    def __init__(self, pause: ExplorationPause) -> None:
+        self.order: tuple[int, int] | None = None    # the last one since the explorer paused
+        self.paused = False
+        self._pause = pause
+        self._report_at = 0.0
+
+    def report_due(self, now: float) -> bool:
+        """Return whether to say where the robot is, which ends the step that is under way."""
+        if self.paused or now < self._report_at:
+            return False
+        self._report_at = now + _REPORT_PERIOD
+        reached, self.order = self._pause.reached(now), None
+        self.paused = reached and self._pause.quiet
+        return not reached
+
+    @property
+    def over(self) -> bool:
+        """Whether somebody explores again."""
+        return self.paused and self._pause.disturbed
 
 
 class RobotSide(Node):
@@ -61,8 +87,10 @@ class RobotSide(Node):
         self._started_at = math.inf    # when what is under way has begun
         self._cancelled = False        # whether ``cancel`` has been called for it,
         self._uncounted = False        # and its end is no answer
-        self._stopped = False          # by the service,
+        self._stopped = False          # by the service or a person,
         self._told: bool | None = None    # and what was last published of that
+        self._stand: _Stand | None = None    # who may free it by the explorer, too
+        self._pause: ExplorationPause | None = None
         self._reports: list[int] = []
         self._description = DescriptionTopic(self, self.describe)
         self._answer = wire.StepEncoder()
@@ -134,6 +162,24 @@ class RobotSide(Node):
         if self._stopped:
             self._reports = [state]      # sent when the robot is freed
 
+    def break_off(self, state: int, reason: str) -> None:
+        """End an action that says nothing about the world: the step does not count."""
+        self.get_logger().warning(
+            f'this step does not count: {reason}', throttle_duration_sec=5.0)
+        self._uncounted = True
+        self.arrived(state, reason)
+
+    def stand(self, reason: str) -> None:
+        """
+        Come to rest because a person has stopped the robot, though not by the service ``stop``.
+
+        It stands until ``stop`` is called with false. An explorer that explores is paused, and
+        frees the robot, too, as soon as it is told to go on.
+        """
+        self._pause = self._pause or ExplorationPause(self)
+        self._stand = _Stand(self._pause)
+        self._halt(reason)
+
     def report(self, state: int) -> None:
         """Report to the explorer that somebody has moved the robot to ``state``."""
         self._unreported = None
@@ -167,6 +213,8 @@ class RobotSide(Node):
         if self._told is not self._stopped:
             self._told = self._stopped
             self._stopped_publisher.publish(Bool(data=self._stopped))
+        if self._stand:
+            self._stand_still(self._stand, now)
         if not self.busy:
             return
         if self.action_timeout and now > self._started_at + self.action_timeout:
@@ -176,6 +224,16 @@ class RobotSide(Node):
         elif self._server.executing and not self.count_publishers(self._actions.topic_name):
             self._cancel('whoever commanded it is gone')
 
+    def _stand_still(self, stand: _Stand, now: float) -> None:
+        if not self.busy and self._reports and stand.report_due(now):
+            self.send_state(REPORT, self._reports[-1])
+        elif stand.over:
+            self._reports = []    # the explorer knows
+            self._free()
+            self.get_logger().info('free: exploration goes on')
+            if stand.order:
+                self._receive(*stand.order)
+
     def _on_action(self, message: Int64MultiArray) -> None:
         try:
             seq, action = wire.decode_step(message)
@@ -183,6 +241,8 @@ class RobotSide(Node):
             self.get_logger().warning(
                 f'action ignored: {error}', throttle_duration_sec=5.0)
             return
+        if self._stand:
+            self._stand.order = seq, action
         self._receive(seq, action)
 
     def _receive(self, seq: int, action: int) -> None:
@@ -247,16 +307,23 @@ class RobotSide(Node):
 
     def _on_stop(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         if request.data:
-            self._stopped = True
-            self._server.next_waiting()
-            self._cancel('service stop called')
+            self._stand = None    # from now on nobody else frees it
+            self._halt('service stop called')
         elif self._stopped:
-            self._stopped, self._home_problem = False, ''
+            self._free()
             self._send_reports()    # at once, so that no answer to an earlier order precedes it
         response.success = True
         response.message = ('free' if not request.data else
                             'not at rest yet' if self.busy else 'stopped')
         return response
+
+    def _halt(self, reason: str) -> None:
+        self._stopped = True
+        self._server.next_waiting()
+        self._cancel(reason)
+
+    def _free(self) -> None:
+        self._stand, self._stopped, self._home_problem = None, False, ''
 
     def _send_reports(self) -> None:
         self._report_timer.cancel()

@@ -70,6 +70,8 @@ GRID_DRIVER: tuple[Row, ...] = (
           'call of dock'),
     _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
+    Row('max_detour', 2.0, 'times the straight way, or the side of a cell if that is longer, that '
+        'a planner may drive in a move', minimum=1, maximum=1000),
     Row('pose_timeout', 1.0, 's without a pose after which the robot is stopped; 0 for never',
         minimum=0, maximum=_LONG),
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),

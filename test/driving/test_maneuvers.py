@@ -23,7 +23,7 @@ from mnm_ros.geometry import Pose
 import pytest
 
 GRID = Grid(0.0, 0.0, 1.0, 4, 4)
-REACHED, TIMEOUT, BUMPED, BLOCKED = Outcome
+REACHED, TIMEOUT, BUMPED, BLOCKED, DETOUR, BROKEN_OFF, _ = Outcome
 Judge = Callable[[int, int], Outcome]
 
 
@@ -75,7 +75,7 @@ def test_shortest_ways_against_relaxation(seed: int) -> None:
 @pytest.mark.parametrize(('action', 'there'), list(zip(MOVES['compass'], (6, 9, 4, 1))))
 def test_compass(action: str, there: int) -> None:
     move = Move(Ways(GRID), action, 5, 0, 9.0)
-    assert play(move, 5, fine) == (there, [Leg(*GRID.centre(there), None, 9.0)])
+    assert play(move, 5, fine) == (there, [Leg(*GRID.centre(there), None, 9.0, direct=True)])
     assert move.outcome is REACHED
 
 
@@ -85,7 +85,7 @@ def test_relative(action: str, there: int, facing: int) -> None:
     grid = Grid(0.0, 0.0, 1.0, 4, 4, with_heading=True)
     _, (leg,) = play(Move(Ways(grid), action, 5, 1, 9.0), 5, fine)
     assert leg == Leg(*grid.centre(there), pytest.approx(facing * QUARTER), 9.0,
-                      action == 'back')
+                      action == 'back', direct=True)
 
 
 @pytest.mark.parametrize(('outcome', 'retreats'), [(TIMEOUT, 0), (BUMPED, 1), (BLOCKED, 1)])
@@ -94,6 +94,31 @@ def test_a_move_that_fails(outcome: Outcome, retreats: int) -> None:
     cell, legs = play(move, 5, closed((5, 6), how=outcome))
     assert cell == 5 and move.outcome is outcome
     assert legs[1:] == [Leg(*GRID.centre(5), None, 9.0, None, retreat=True)] * retreats
+
+
+@pytest.mark.parametrize('before', [None, BLOCKED])
+def test_a_move_that_is_broken_off(before: Outcome | None) -> None:
+    """On the way there, or back: it is not known what was in the way, and nothing is learnt."""
+    ways = Ways(GRID)
+    move = Move(ways, 'east', 5, 0, 9.0)
+    pose = Pose(*GRID.centre(5), 0.0)
+    assert move.next(None, 5, pose)
+    assert before is None or move.next(before, 5, pose)
+    assert move.next(BROKEN_OFF, 5, pose) is None
+    assert move.outcome is BROKEN_OFF and move.problem == 'broken off'
+    assert bool(ways.next_cell(5, 6, set()) == 6) is (before is None)
+
+
+def test_long_ways_round() -> None:
+    """One counts for nothing; three in a row show that the direct way is blocked."""
+    ways = Ways(GRID)
+    for ends, expected in ((DETOUR, BROKEN_OFF), (DETOUR, BROKEN_OFF), (REACHED, REACHED),
+                           (DETOUR, BROKEN_OFF), (DETOUR, BROKEN_OFF), (DETOUR, BLOCKED),
+                           (DETOUR, BLOCKED), (REACHED, REACHED), (DETOUR, BROKEN_OFF)):
+        move = Move(ways, 'east', 5, 0, 9.0)
+        _, legs = play(move, 5, lambda *_, ends=ends: ends)
+        assert move.outcome is expected and bool(move.problem) is (expected is BROKEN_OFF)
+        assert any(leg.retreat for leg in legs) is (expected is BLOCKED)
 
 
 def test_nothing_is_driven_off_the_grid_or_into_what_is_occupied() -> None:

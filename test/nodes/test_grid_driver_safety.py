@@ -66,7 +66,7 @@ def test_zero_is_the_last_command_before_the_end(driving: DrivenRobot, number: i
 
 @pytest.mark.parametrize(('make', 'said'), [
     (lambda node, limits: VelocityMover(node, limits, frame=None), ['said', 'heard']),
-    (GoalMover, ['heard'])])
+    (lambda node, limits: GoalMover(node, limits, 2.0, 0.5), ['heard'])])
 def test_the_last_word_is_heard_before_the_end(
         node: Node, make: Callable[..., Mover], said: list[str]) -> None:
     mover, done = make(node, Limits(1.0, 3.0, 2.0, 10.0, 0.05, 0.1, 1.0)), []

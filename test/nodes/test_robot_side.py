@@ -20,7 +20,7 @@ from mnm_ros import wire
 from mnm_ros.nodes.robot_side import RobotSide
 from node_processes import Peer
 import pytest
-from std_msgs.msg import Header, Int64MultiArray
+from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 
@@ -198,6 +198,85 @@ def test_stop_and_go_on(peer: Peer, robot: SlowRobot, talk) -> None:
     assert list(heard[0].data) == [-1, 3]
     send(3, 0)
     peer.wait_for(lambda: len(robot.begun) == 2, 'another action')
+
+
+def test_a_step_that_says_nothing_about_the_world(
+        peer: Peer, robot: SlowRobot, talk) -> None:
+    send, heard = talk
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    robot.break_off(4, 'the planner has no transform')
+    peer.wait_for(lambda: heard, 'the report')
+    send(2, 0)
+    peer.wait_for(lambda: len(robot.begun) == 2, 'the next action')
+    robot.arrive(5)
+    peer.wait_for(lambda: len(heard) == 2, 'its answer')
+    assert [list(message.data) for message in heard] == [[-1, 4], [2, 5]]
+
+
+def test_a_person_stops_it_and_the_explorer_goes_on(
+        peer: Peer, robot: SlowRobot, talk) -> None:
+    """The explorer is paused; to go on, it is enough to tell it so."""
+    send, heard = talk
+    asked: list[bool] = []
+
+    def explore(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        asked.append(request.data)
+        return response
+
+    peer.node.create_service(SetBool, 'explore', explore)
+    phases = peer.node.create_publisher(String, 'phase', wire.LATCHED)
+    phases.publish(String(data='building/discovery'))
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    robot.stand('a person')
+    assert robot.cancelled == ['a person']
+    peer.wait_for(lambda: asked and heard, 'that it asks for a pause and says where it is')
+    send(2, -1)    # before the pause
+    phases.publish(String(data='paused'))
+    peer.wait_for(lambda: robot._stand and robot._stand.paused, 'that it hears of the pause')
+    assert not peer.call(Trigger, 'return_home').success
+    assert robot.begun == [0] and not any(asked)
+    send(3, -1)
+    peer.wait_for(lambda: robot._stand and robot._stand.order, 'an order')
+    phases.publish(String(data='building/discovery'))
+    peer.wait_for(lambda: len(robot.begun) == 2, 'the order')
+    assert robot.begun == [0, -1]
+    robot.arrive(0)
+    peer.wait_for(lambda: heard[-1].data[0] == 3, 'its answer')
+    assert {tuple(message.data) for message in heard} == {(-1, 3), (3, 0)}
+
+
+def test_a_person_stops_it_without_an_explorer(peer: Peer, robot: SlowRobot, talk) -> None:
+    send, heard = talk
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    robot.stand('a person')
+    peer.wait_for(lambda: robot._stand._report_at, 'that it looks for one')
+    send(2, -1)
+    assert 'stopped' in peer.call(Trigger, 'return_home').message
+    assert robot.begun == [0] and not heard
+    stop(robot, False)
+    peer.wait_for(lambda: heard, 'the report')
+    send(3, -1)
+    peer.wait_for(lambda: robot.begun == [0, -1], 'the next order')
+
+
+def test_stopped_by_the_service_as_well(peer: Peer, robot: SlowRobot, talk) -> None:
+    """Then an explorer that goes on does not free it."""
+    phases = peer.node.create_publisher(String, 'phase', wire.LATCHED)
+    phases.publish(String(data='paused'))
+    send, _ = talk
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    robot.stand('a person')
+    peer.wait_for(lambda: robot._stand.paused, 'that it hears of the pause')
+    stop(robot, True)
+    phases.publish(String(data='building/discovery'))
+    peer.wait_for(lambda: robot._pause.disturbed, 'that it hears of the exploration')
+    send(2, -1)
+    assert 'stopped' in peer.call(Trigger, 'return_home').message
+    assert robot.begun == [0]
 
 
 def test_the_explorer_leaves(peer: Peer, robot: SlowRobot, talk) -> None:

@@ -53,6 +53,11 @@ class ExplorationPause:
         return self._going_on is None or self._going_on.done()
 
     @property
+    def quiet(self) -> bool:
+        """Whether an explorer has said that it leaves the robot alone."""
+        return self._phase in _QUIET
+
+    @property
     def disturbed(self) -> bool:
         """Whether somebody explores all the same."""
         return self._offered and self._heard and self._phase not in _QUIET
@@ -62,7 +67,7 @@ class ExplorationPause:
         if not self._offered:
             self._asked = False
             return True
-        if self._phase in _QUIET:
+        if self.quiet:
             return now >= self._doubted_until
         if self._heard and now >= self._ask_at and self._client.service_is_ready():
             self._asked, self._ask_at = True, now + _AGAIN

@@ -60,13 +60,14 @@ def home_of(given: Parameters) -> Pose:
 def movers_of(node: Node, given: Parameters) -> tuple[Mover, Mover]:
     """Return what moves the robot between cells, and what moves it home."""
     mover: Mover
+    planned = node, limits_of(given), given['max_detour'], given['cell_size']
     if given['drive'] == 'cmd_vel':
         mover = VelocityMover(
             node, limits_of(given), given['base_frame'] if given['stamped'] else None)
     elif given['drive'] == 'goal_pose':
-        mover = GoalMover(node, limits_of(given))
+        mover = GoalMover(*planned)
     else:
-        mover = Nav2Mover(node)
+        mover = Nav2Mover(*planned)
     return mover, DockMover(node) if given['reset'] == 'service' else mover
 
 

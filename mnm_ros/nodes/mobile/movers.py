@@ -18,7 +18,16 @@ import time
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from mnm_ros import wire
-from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome, STILL, Stopwatch, Velocity
+from mnm_ros.driving.drive import (
+    Drive,
+    Leg,
+    Limits,
+    Outcome,
+    STILL,
+    Stopwatch,
+    Velocity,
+    WayDriven,
+)
 from mnm_ros.geometry import Pose
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
@@ -152,34 +161,76 @@ class VelocityMover(Mover):
             self._publisher.publish(twist)
 
 
-class GoalMover(Mover):
-    """Publishes goals for a planner, and judges by the pose whether they are reached."""
+class PlannerMover(Mover):
+    """
+    Leaves the way to a planner, and gives up a leg that goes wrong by what the poses say.
 
-    def __init__(self, node: Node, limits: Limits) -> None:
+    :param node: that has the topics.
+    :param limits: of tolerances.
+    :param max_detour: the longest way of a move, in straight ways, or sides of a cell.
+    :param cell_size: in m.
+    """
+
+    def __init__(self, node: Node, limits: Limits, max_detour: float, cell_size: float) -> None:
         self._node = node
         self._limits = limits
+        self._max_detour = max_detour
+        self._cell_size = cell_size
         self._leg: Leg | None = None
-        self._goal = Pose(0.0, 0.0, 0.0)
         self._bumped = False
-        self._watch = self._published = Stopwatch(0.0)
+        self._watch = Stopwatch(0.0)
+        self._way = WayDriven(Pose(0.0, 0.0, 0.0), 0.0)
+        self._longest = math.inf
+
+    def start(self, leg: Leg, pose: StampedPose) -> None:
+        """Begin to measure time and way."""
+        self._leg, self._bumped = leg, False
+        self._watch = Stopwatch(pose.time)
+        self._way = WayDriven(pose.pose, self._limits.tolerance)
+        self._longest = math.inf if not leg.direct else (
+            self._max_detour * max(leg.distance(pose.pose), self._cell_size))
+
+    def bump(self) -> None:
+        """End the leg, unless it is a retreat."""
+        self._bumped = self._leg is not None and not self._leg.retreat
+
+    def _given_up(self, leg: Leg, pose: StampedPose) -> Outcome | None:
+        """Return why a leg that is under way has to end, or None."""
+        self._watch.lap(pose.time)
+        driven = self._way.lap(pose.pose)
+        if self._bumped:
+            return Outcome.BUMPED
+        if driven > self._longest:
+            self.detail = f'{driven:.2f} m driven, expected <= {self._longest:.2f} m by max_detour'
+            return Outcome.DETOUR
+        return Outcome.TIMEOUT if self._watch.elapsed >= leg.timeout else None
+
+
+class GoalMover(PlannerMover):
+    """Publishes goals for a planner, and judges by the pose whether they are reached."""
+
+    def __init__(self, node: Node, limits: Limits, max_detour: float, cell_size: float) -> None:
+        super().__init__(node, limits, max_detour, cell_size)
+        self._goal = Pose(0.0, 0.0, 0.0)
+        self._published = Stopwatch(0.0)
         self._listeners = 0    # when it was published; one that comes later has missed the goal
         self._publisher = node.create_publisher(PoseStamped, 'goal_pose', wire.STEP)
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         """Publish the goal."""
-        self._leg, self._goal, self._bumped = leg, goal_of(leg, pose.pose), False
-        self._watch = Stopwatch(pose.time)
+        super().start(leg, pose)
+        self._goal, self.detail = goal_of(leg, pose.pose), ''
         self._publish(pose)
 
     def update(self, pose: StampedPose) -> Outcome | None:
         """Compare the pose with the goal, which is published again now and then."""
         if self._leg is None:
             return None
-        self._watch.lap(pose.time)
         self._published.lap(pose.time)
-        if self._bumped or self._watch.elapsed >= self._leg.timeout:
+        given_up = self._given_up(self._leg, pose)
+        if given_up:
             self.stop(pose)
-            return Outcome.BUMPED if self._bumped else Outcome.TIMEOUT
+            return given_up
         if (self._leg.distance(pose.pose) <= self._limits.tolerance
                 and abs(self._leg.misalignment(pose.pose)) <= self._limits.heading_tolerance):
             return Outcome.REACHED
@@ -187,10 +238,6 @@ class GoalMover(Mover):
         if self._published.elapsed >= _REPEAT or listeners > self._listeners:
             self._publish(pose)
         return None
-
-    def bump(self) -> None:
-        """End the leg, unless it is a retreat."""
-        self._bumped = self._leg is not None and not self._leg.retreat
 
     def stop(self, pose: StampedPose | None) -> None:
         """Make a pose the goal: the present one, or a better one as soon as it is known."""

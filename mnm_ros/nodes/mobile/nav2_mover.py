@@ -12,10 +12,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from mnm_ros.driving.drive import Leg, Outcome, Stopwatch
-from mnm_ros.nodes.mobile.movers import goal_message, goal_of, Mover
+from mnm_ros.driving.drive import Leg, Limits, Outcome
+from mnm_ros.nodes.mobile.movers import goal_message, goal_of, PlannerMover
 from mnm_ros.nodes.mobile.poses import StampedPose
 from mnm_ros.parameters import ParameterError
 from rclpy.action import ActionClient
@@ -29,63 +30,83 @@ except ImportError:
     NavigateToPose = None
 
 
-_REPEAT = 1.0    # s, after which a rejected goal is sent again
+# By the steady clock, as nav2 does not answer sooner where simulated time runs faster:
+_REPEAT = 1.0      # s, after which a rejected goal is sent again, or the next one after a fault
+_PATIENCE = 5.0    # s, in which nav2 answers a request if it is there at all
+
+_OF_A_PLANNER = (
+    'UNKNOWN', 'INVALID_PLANNER', 'TF_ERROR', 'START_OUTSIDE_MAP', 'GOAL_OUTSIDE_MAP',
+    'START_OCCUPIED', 'GOAL_OCCUPIED', 'TIMEOUT', 'NO_VALID_PATH')
+ERRORS = {first + number: name for first, names in (
+    (100, ('UNKNOWN', 'INVALID_CONTROLLER', 'TF_ERROR', 'INVALID_PATH', 'PATIENCE_EXCEEDED',
+           'FAILED_TO_MAKE_PROGRESS', 'NO_VALID_CONTROL', 'CONTROLLER_TIMED_OUT')),
+    (200, _OF_A_PLANNER), (300, _OF_A_PLANNER),
+    (9000, ('UNKNOWN', 'FAILED_TO_LOAD_BEHAVIOR_TREE', 'TF_ERROR', 'TIMEOUT')),
+) for number, name in enumerate(names)}
+"""
+What nav2 calls the values of ``error_code``.
+
+Those of FollowPath, ComputePathToPose, ComputePathThroughPoses and, since Kilted,
+NavigateToPose, which hands the others on.
+"""
+
+OBSTACLES = ('START_OCCUPIED', 'GOAL_OCCUPIED', 'NO_VALID_PATH', 'FAILED_TO_MAKE_PROGRESS')
+"""The errors that say something about the world; all others are faults of nav2 itself."""
 
 
-class Nav2Mover(Mover):
+class Nav2Mover(PlannerMover):
     """
-    Sends each leg to nav2 as a goal. One that nav2 rejects is sent again.
+    Sends each leg to nav2 as a goal. One that nav2 rejects or does not answer is sent again.
 
     :raises ParameterError: if the package nav2_msgs is not installed.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, limits: Limits, max_detour: float, cell_size: float) -> None:
         if NavigateToPose is None:
             raise ParameterError(
                 "parameter 'drive' is 'nav2', which needs the package nav2_msgs; expected that it "
                 'is installed, or cmd_vel or goal_pose')
-        self._node = node
+        super().__init__(node, limits, max_detour, cell_size)
         self._client = ActionClient(node, NavigateToPose, 'navigate_to_pose')
-        self._leg: Leg | None = None
-        self._number = 0               # of the leg; responses to an earlier one are ignored
-        self._open_requests = 0        # those that nav2 has not answered
-        self._send_at = 0.0            # by the stopwatch
-        self._sent = self._bumped = False
+        self._number = 0               # of the goal; what is said of earlier ones is ignored
+        self._unanswered: set[Future] = set()
+        self._send_at = 0.0
+        self._begun = 0.0
         self._handle: Any = None
-        self._status: int | None = None
-        self._watch = Stopwatch(0.0)
+        self._outcome: Outcome | None = None    # as nav2 has it, or why the goal was cancelled
+        self._wait_until = 0.0                  # for nav2 to say that it has cancelled it
 
     @property
     def idle(self) -> bool:
         """Whether nav2 has answered every request, and so does nothing more after a stop."""
-        return not self._open_requests
+        return not self._unanswered
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         """Send the goal as soon as there is a server."""
-        self._number += 1
-        self._send_at = 0.0
-        self._leg, self._watch = leg, Stopwatch(pose.time)
-        self._sent = self._bumped = False
-        self._handle = self._status = None
+        super().start(leg, pose)
+        self._send_at = self._begun = time.monotonic()
+        self._handle = self._outcome = None
         self.detail = f'action server {self._client._action_name} is not there'
         self._send(leg, pose)
 
     def update(self, pose: StampedPose) -> Outcome | None:
-        """Return how nav2 has ended the goal; one that it gave up counts as blocked."""
-        self._watch.lap(pose.time)
-        if self._bumped or self._leg and self._watch.elapsed >= self._leg.timeout:
+        """Return how nav2 has ended the goal, or why it was cancelled, once that is over."""
+        if self._leg is None:
+            return self._cancelled()
+        given_up = self._given_up(self._leg, pose)
+        if given_up and self._outcome is None or (
+                self._outcome is Outcome.REACHED and given_up not in (None, Outcome.TIMEOUT)):
+            if given_up is Outcome.TIMEOUT and self._handle is None:
+                given_up = Outcome.BROKEN_OFF    # nav2 has not even accepted the goal
+            self._outcome, self._wait_until = given_up, time.monotonic() + _PATIENCE
             self.stop(pose)
-            return Outcome.BUMPED if self._bumped else Outcome.TIMEOUT
-        if self._leg and not self._sent and self._watch.elapsed >= self._send_at:
+            return self._cancelled()
+        now = time.monotonic()
+        if self._handle is None and self._outcome is None and now >= self._send_at:
             self._send(self._leg, pose)
-        if self._status is None:
-            return None
-        reached = self._status == GoalStatus.STATUS_SUCCEEDED
-        return Outcome.REACHED if reached else Outcome.BLOCKED
-
-    def bump(self) -> None:
-        """End the leg, unless it is a retreat."""
-        self._bumped = self._leg is not None and not self._leg.retreat
+        if self._outcome is Outcome.BROKEN_OFF and now < self._begun + _REPEAT:
+            return None    # else what follows would go wrong again at once, and again
+        return self._outcome
 
     def stop(self, pose: StampedPose | None) -> None:
         """Cancel the goal, even if nav2 accepts it only later."""
@@ -95,38 +116,75 @@ class Nav2Mover(Mover):
             self._cancel(self._handle)
             self._handle = None
 
-    def _cancel(self, handle: Any) -> None:
-        self._open_requests += 1
-        handle.cancel_goal_async().add_done_callback(self._close)
+    def _cancelled(self) -> Outcome | None:
+        """Return why the goal was cancelled, once nav2 has taken note or seems to be gone."""
+        if self._outcome is None or self.idle:
+            return self._outcome
+        if time.monotonic() < self._wait_until:
+            return None
+        self._unanswered.clear()
+        self.detail = 'nav2 does not answer'
+        return Outcome.BROKEN_OFF
 
-    def _close(self, _: Future) -> None:
-        self._open_requests -= 1
+    def _cancel(self, handle: Any) -> None:
+        self._ask(handle.cancel_goal_async())
+
+    def _ask(self, future: Future) -> Future:
+        self._unanswered.add(future)
+        future.add_done_callback(self._unanswered.discard)
+        return future
 
     def _send(self, leg: Leg, pose: StampedPose) -> None:
         if not self._client.server_is_ready():
             return
-        self._sent, self.detail = True, 'given up by nav2'
+        self._number += 1
+        self._send_at = time.monotonic() + _PATIENCE
+        self.detail = 'nav2 does not answer'
         goal = NavigateToPose.Goal()
         goal.pose = goal_message(self._node, pose.frame, goal_of(leg, pose.pose))
         number = self._number
-        self._open_requests += 1
-        self._client.send_goal_async(goal).add_done_callback(
+        self._ask(self._client.send_goal_async(goal)).add_done_callback(
             lambda future: self._on_response(number, future))
 
     def _on_response(self, number: int, future: Future) -> None:
-        self._open_requests -= 1
         handle = future.result()
         if number != self._number:
             if handle.accepted:
                 self._cancel(handle)
         elif not handle.accepted:    # nav2 is not active (yet), which is no obstacle
-            self._sent, self._send_at = False, self._watch.elapsed + _REPEAT
+            self._send_at = time.monotonic() + _REPEAT
             self.detail = 'rejected by nav2'
         else:
-            self._handle = handle
+            self._handle, self.detail = handle, ''
             handle.get_result_async().add_done_callback(
-                lambda done: self._end(number, done.result().status))
+                lambda done: self._end(number, done.result()))
 
-    def _end(self, number: int, status: int) -> None:
-        if number == self._number:
-            self._handle, self._status = None, status
+    def _end(self, number: int, ended: Any) -> None:
+        if number == self._number and self._leg:
+            self._handle = None
+            self._outcome, self.detail = judge(
+                ended.status, ended.result, self._leg.retreat)
+
+
+def judge(status: int, result: Any, retreat: bool) -> tuple[Outcome, str]:
+    """
+    Return what the end of a goal means, and what nav2 says about it.
+
+    :param status: of ``GoalStatus``.
+    :param result: of ``NavigateToPose``. That of Humble has no ``error_code``: then a goal that is
+        given up counts as blocked if nav2 can lead the robot back, and so is not at fault itself.
+    :param retreat: whether the goal led back to where the robot had come from.
+    """
+    if status == GoalStatus.STATUS_SUCCEEDED:
+        return Outcome.REACHED, ''
+    if status == GoalStatus.STATUS_CANCELED:
+        return Outcome.STOPPED, 'somebody else has cancelled the goal of nav2'
+    if status != GoalStatus.STATUS_ABORTED:    # a server that was started since does not know it
+        return Outcome.BROKEN_OFF, f'nav2 has ended the goal with status {status}'
+    code = getattr(result, 'error_code', None)
+    if code is None:
+        return (Outcome.BROKEN_OFF if retreat else Outcome.BLOCKED,
+                'nav2 has given up the goal and does not say why')
+    name, text = ERRORS.get(code, ''), getattr(result, 'error_msg', '')
+    words = ' '.join(filter(None, (f'nav2: error_code {code}', name, text)))
+    return Outcome.BLOCKED if name in OBSTACLES else Outcome.BROKEN_OFF, words
