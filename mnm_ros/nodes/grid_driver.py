@@ -36,6 +36,7 @@ from std_msgs.msg import Bool, String
 
 _PERIOD = 0.05    # s, between two looks at the time
 _ASTRAY = 2       # cells outside of the grid, beyond which nothing is driven
+_MANY = 10        # moves in a row that were broken off, of which the log tells with an error
 
 
 class GridDriver(RobotSide):
@@ -56,7 +57,8 @@ class GridDriver(RobotSide):
         self._requested: Callable[[], Maneuver] | None = None    # waits for a pose or the map
         self._maneuver: Maneuver | None = None
         self._stopwatch = Stopwatch(0.0)  # since it has begun
-        self._failure = ''                # of the last way home
+        self._failure = ''                # of the last way home, or why a move does not count
+        self._broken_off = 0              # moves in a row that do not count
         self._pending_answer: str | None = None    # its problem; it waits for the next pose
         self._reported_state: int | None = None    # where the explorer believes the robot
         self._outcomes = self.create_publisher(String, 'outcome', wire.LATCHED)
@@ -199,10 +201,17 @@ class GridDriver(RobotSide):
             self.stand(self._mover.detail)
             return
         state = self._next_leg(maneuver, pose, outcome) if outcome else None
-        if state is not None and self._action != RESET and self._failure:
-            self.break_off(state, self._failure)
-        elif state is not None:
+        if state is None:
+            return
+        if self._action != RESET:
+            self._broken_off = self._broken_off + 1 if self._failure else 0
+        if self._action == RESET or not self._failure:
             self.arrived(state, self._failure)
+            return
+        if self._broken_off % _MANY == 0:
+            self.get_logger().error(f'nothing is learnt: {self._broken_off} moves in a row were '
+                                    f'broken off, the last one because: {self._failure}')
+        self.break_off(state, self._failure)
 
     def _abort(self, reason: str) -> None:
         self._requested = None

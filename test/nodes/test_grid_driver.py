@@ -297,6 +297,26 @@ def test_the_latched_pose_of_a_robot_at_rest(
     assert robot.answers(seq) == [HOME + 1]
 
 
+def test_a_long_way_round_does_not_count(drive: Drive) -> None:
+    """The robot is pushed about while it waits for a planner that does nothing."""
+    robot = drive(drive='goal_pose', tolerance=0.1)
+    robot.platform.stuck = True
+    for times in (1, 2):
+        robot.platform.x, robot.platform.y = 0.0, 0.0
+        robot.peer.wait_for(lambda: robot.platform.poses, 'a pose')
+        seq = robot.send(EAST)
+        robot.peer.wait_for(lambda: robot.platform.goals and robot.platform.goals[-1][0] > 0.4,
+                            'the goal')
+
+        def pushed(times: int = times) -> bool:
+            robot.platform.y = -0.2 - robot.platform.y
+            return len(robot.outcomes) == times
+
+        robot.peer.wait_for(pushed, 'that it is broken off')
+        assert not robot.answers(seq)
+    assert all('east: broken off: 1.' in outcome for outcome in robot.outcomes)
+
+
 def test_a_planner_that_comes_late_is_told_the_goal(drive: Drive) -> None:
     robot = drive(drive='goal_pose', pose_timeout=0.0)
     assert robot.act(RESET)[0] == HOME

@@ -16,6 +16,7 @@ Where ``nav2_msgs`` is installed, also with a server of the real type.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -24,8 +25,10 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 from driven_robot import DrivenRobot, EAST, HOME, NORTH, RESET
+from mnm_ros import wire
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.geometry import Pose
+from mnm_ros.nodes.grid_driver import GridDriver
 from mnm_ros.nodes.mobile import nav2_mover
 from mnm_ros.nodes.mobile.movers import GoalMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
@@ -34,9 +37,11 @@ from node_processes import Peer
 import pytest
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.task import Future
-from std_msgs.msg import String
+from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
+from unicycle import Unicycle
 
 LEG = Leg(0.5, 0.0, None, 20.0, direct=True)
 RETREAT = Leg(0.0, 0.0, None, 20.0, retreat=True)
@@ -242,6 +247,56 @@ def test_a_goal_is_cancelled_before_the_node_ends(nav2: Nav2, mover: Nav2Mover) 
     assert mover.idle
 
 
+@pytest.fixture
+def order(peer: Peer, nav2: Nav2) -> Iterator[tuple[GridDriver, Callable[[int, int], None]]]:
+    """Return a driver with the stand-in, and what gives it an order."""
+    driver = GridDriver(
+        context=peer.context, parameter_overrides=[Parameter('drive', value='nav2')])
+    peer.spin_also(driver)
+    Unicycle(peer)
+    actions = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    peer.wait_for(lambda: driver._tracker.fresh and actions.get_subscription_count(),
+                  'that the driver knows where it is')
+    yield driver, lambda seq, action: actions.publish(
+        Int64MultiArray(data=array('q', (seq, action))))
+    driver.destroy_node()
+
+
+def test_steps_that_are_broken_off_have_no_answer(
+        peer: Peer, nav2: Nav2, order: tuple[GridDriver, Callable[[int, int], None]],
+        capfd: pytest.CaptureFixture[str]) -> None:
+    _, send = order
+    states = peer.listen(Int64MultiArray, 'state', wire.STEP)
+    peer.wait_for(lambda: peer.node.count_publishers('state'), 'the driver')
+    for seq in range(10):
+        send(seq, EAST)
+        peer.wait_for(lambda seq=seq: len(nav2.goals) == seq + 1, 'the goal')
+        nav2.respond(True)
+        nav2.end(ABORTED, error_code=102, error_msg='no odom')
+        clock.append(clock[-1] + 1.0)
+        peer.wait_for(lambda seq=seq: len(states) == seq + 1, 'the report')
+    assert {tuple(message.data) for message in states} == {(-1, HOME)}
+    log = capfd.readouterr().err
+    assert 'this step does not count: broken off: nav2: error_code 102 TF_ERROR no odom' in log
+    assert log.count('nothing is learnt: 10 moves in a row were broken off') == 1
+
+
+def test_a_goal_that_somebody_else_cancels_stops_the_robot(
+        peer: Peer, nav2: Nav2, order: tuple[GridDriver, Callable[[int, int], None]]) -> None:
+    driver, send = order
+    outcomes = peer.listen(String, 'outcome', wire.LATCHED)
+    send(1, EAST)
+    peer.wait_for(lambda: nav2.goals, 'the goal')
+    nav2.respond(True)
+    nav2.end(CANCELED)
+    peer.wait_for(lambda: driver._stand and outcomes, 'that it stands')
+    assert 'cancelled: somebody else has cancelled the goal of nav2' in outcomes[-1].data
+    send(2, RESET)
+    peer.wait_for(lambda: driver._stand.order, 'another order')
+    peer.spin(0.3)
+    assert len(nav2.goals) == 1
+
+
 class Server:
     """
     ``navigate_to_pose`` in its real type.
@@ -373,7 +428,6 @@ class Explorer:
     """The service ``explore`` and the topic ``phase``."""
 
     def __init__(self, peer: Peer) -> None:
-        from mnm_ros import wire
         self.asked: list[bool] = []
         self.phases = peer.node.create_publisher(String, 'phase', wire.LATCHED)
         self.phases.publish(String(data='building/discovery'))
