@@ -101,6 +101,8 @@ class Continuity:
             return self._believe(fix, now, anew=last is None)
         if not self._doubted or not self._follows(self._doubted[-1], fix):
             self._doubted = []
+        elif self.doubt:
+            self._heard = now    # it is doubted, not lost
         self._doubted.append(fix)
         if len(self._doubted) > _AGREEING:
             return self._believe(fix, now, anew=True)

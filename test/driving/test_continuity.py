@@ -61,6 +61,13 @@ def test_a_jump_is_believed_once_others_agree_with_it(pose: Pose) -> None:
     assert heard.take(pose)
 
 
+def test_poses_that_come_slowly_are_doubted_and_not_lost() -> None:
+    heard = Heard()
+    for _ in range(5):
+        assert not heard.take(AWAY, 0.4, 0.4) and not heard.continuity.lost(heard.now)
+    assert heard.take(AWAY, 0.4, 0.4) and heard.fresh
+
+
 def test_a_single_pose_elsewhere_changes_nothing() -> None:
     heard = Heard()
     assert not heard.take(AWAY) and heard.continuity.doubt == (
@@ -73,6 +80,7 @@ def test_poses_that_do_not_agree_are_never_believed() -> None:
     for _ in range(300):
         assert not heard.take(Pose(random.uniform(10, 100), random.uniform(10, 100), 0.0))
         assert not heard.fresh
+    assert heard.continuity.lost(heard.now)
 
 
 def test_what_a_robot_can_drive_and_a_localisation_can_correct() -> None:
