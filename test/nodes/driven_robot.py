@@ -35,7 +35,8 @@ class DrivenRobot:
 
     def __init__(self, peer: Peer, process: NodeProcess, platform: Unicycle) -> None:
         self.peer, self.process, self.platform = peer, process, platform
-        self.states = peer.listen(Int64MultiArray, 'state', wire.STEP)
+        self.states: list[Int64MultiArray] = []
+        peer.node.create_subscription(Int64MultiArray, 'state', self._on_state, wire.STEP)
         self._outcomes = peer.listen(String, 'outcome', 10)
         self._actions = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
         self._seq = 100
@@ -52,7 +53,12 @@ class DrivenRobot:
         self._seq += 1
         seq = self._seq if seq is None else seq
         self._actions.publish(Int64MultiArray(data=array('q', (seq, action))))
+        self.platform.ordered = 3
         return seq
+
+    def _on_state(self, message: Int64MultiArray) -> None:
+        self.states.append(message)
+        self.platform.ordered = 0
 
     def leave(self) -> None:
         self.peer.node.destroy_publisher(self._actions)

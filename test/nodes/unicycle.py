@@ -26,7 +26,7 @@ from std_msgs.msg import Bool
 
 TICK = 0.05     # s, between two poses, by their stamps
 _ALONE = 0.02   # s by the clock on the wall, after which it goes on without a command,
-_LATE = 0.2     # or this long after a command, as the next may be late on a busy machine,
+_LATE = 0.2     # or this long after a command or an order, as one may be late on a busy machine,
 _PATIENT = 1.0  # or this long while it moves, so that it does not drive on meanwhile
 
 
@@ -38,6 +38,7 @@ class Unicycle:
     frozen: the last pose again and again, with its stamp.
     shift: m along x by which the poses are wrong, and drift by how much more with each.
     pace: of the stamps, against the motion.
+    ordered: how many of the next poses may be answered, as an order has been given.
 
     commands: the time of the pose that each one followed, speed in m/s, turn in rad/s.
     """
@@ -51,6 +52,7 @@ class Unicycle:
         self.wall: Callable[[float, float], bool] = lambda x, y: False
         self.tells_bumps = True
         self.stuck = self.silent = self.frozen = False
+        self.ordered = 0
         self.headers: list[Any] = []    # of velocities with a stamp
         self.commands: list[tuple[float, float, float]] = []
         self.poses = 0
@@ -94,7 +96,9 @@ class Unicycle:
         if not self.silent:
             self._publish()
         moving = self.speed or self.turn
-        patience = _PATIENT if moving else _LATE if self._commanded else _ALONE
+        late = self._commanded or self.ordered
+        self.ordered = max(0, self.ordered - 1)
+        patience = _PATIENT if moving else _LATE if late else _ALONE
         self._commanded = False
         self._lockstep.ticked(time.monotonic(), _ALONE if self.silent else patience)
 
@@ -131,7 +135,7 @@ class Unicycle:
         twist = message.twist if self._stamped else message
         self.speed, self.turn = twist.linear.x, twist.angular.z
         self.commands.append((self.time, self.speed, self.turn))
-        self._commanded = True
+        self._commanded, self.ordered = True, 0
         self._lockstep.commanded(time.monotonic())
         self._go_on()
 
