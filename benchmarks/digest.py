@@ -34,7 +34,7 @@ RUNS: tuple[tuple[str, int, Mapping[str, object]], ...] = (
     ('moving_wall', 60_000, {}),
     ('grid_3x3', 40_000, {'epsilon': 0.5}),
     ('endless_tree', 40_000, {'stream_data': 'own', 'streams': 'printed',
-                             'stream_exponent': 3.0}),
+                              'stream_exponent': 3.0}),
     ('broken_wheel', 40_000, {'base': 'ucb_explore'}),
     ('shortcut', 40_000, {'radius': 3.0}),
     ('corridor', 3_000_000, {'preset': 'paper', 'accuracy_divisor': 2.0, 'stream_exponent': 3.0,

@@ -65,7 +65,7 @@ class Configuration:
 
     @property
     def delta_1(self) -> float:
-        """What MNM gives to the first stream of its first round; ``delta / 4`` for ``onboard``."""
+        """Return what the first stream of the first round gets; ``delta / 4`` for ``onboard``."""
         return stream_delta(self.settings(1).budget, self.delta, 1, 1)
 
     @property

@@ -48,7 +48,7 @@ def robots(text: str) -> tuple[str, ...]:
         names = [f'r{number + 1}' for number in range(int(names[0]))]
     if not names or len({*names}) < len(names) or not all(
             re.fullmatch(r'[A-Za-z]\w*(/[A-Za-z]\w*)*', name, re.ASCII) for name in names):
-        raise ValueError(f"robots is {text!r}, expected how many, such as 3 for r1, r2 and r3, or "
+        raise ValueError(f'robots is {text!r}, expected how many, such as 3 for r1, r2 and r3, or '
                          "distinct namespaces, such as 'r1 deck/r2'")
     return tuple(names)
 
@@ -123,7 +123,7 @@ TOPICS = {
               '`action`'),
         Topic('bond', 'bond/Status', 'STEP', _EXPLORERS, _EXPLORERS,
               "while active, with `autostart: false` and where `bondpy` is installed: for nav2's "
-              "lifecycle manager; see [operating.md](operating.md#under-nav2s-lifecycle-manager)"),
+              'lifecycle manager; see [operating.md](operating.md#under-nav2s-lifecycle-manager)'),
     ),
     'What was learnt': (
         Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,

@@ -148,6 +148,7 @@ class RobotDescription:
 
 
 class _Undescribed(RobotDescription):
+
     def __post_init__(self) -> None:
         """Have no actions."""
 

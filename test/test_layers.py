@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
+from graphlib import CycleError, TopologicalSorter  # noqa: I201
+from pathlib import Path  # noqa: I100, I201
 import re
 import subprocess
 import sys

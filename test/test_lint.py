@@ -14,11 +14,23 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
+import re
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ['benchmarks', 'examples', 'launch', 'mnm_ros', 'setup.py', 'test']
+
+NO_VERBS = ('a', 'an', 'the', 'this', 'these', 'that', 'what', 'it', 'some', 'same')
+"""With which, for ament_pep257, no docstring of a function begins; ruff spares properties."""
+
+
+@pytest.mark.parametrize('folder', ['benchmarks', 'mnm_ros'])
+def test_no_property_begins_as_no_function_may(folder: str) -> None:
+    begun = re.compile(r'@(?:cached_)?property\n *def (\w+).*\n *"""\s*(\w+)')
+    found = [(path.name, *each) for path in (ROOT / folder).rglob('*.py')
+             for each in begun.findall(path.read_text(encoding='utf-8'))]
+    assert found and not [each for each in found if each[2].lower() in NO_VERBS]
 
 
 @pytest.mark.parametrize('linter, paths', [

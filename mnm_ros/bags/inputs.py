@@ -193,4 +193,3 @@ class Recorded(Inputs):
                           f'{exploration.next_action()}: other parameters, another version, or '
                           'messages that were lost')
         exploration.take(Input.OBSERVED, state, action)
-

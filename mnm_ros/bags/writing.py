@@ -26,7 +26,7 @@ from mnm_ros.core.exploration import Input
 from mnm_ros.core.interruption import Break, Interruption
 from mnm_ros.core.problem import RESET
 
-INSTALL = ("bags need the Python packages rosbags and mcap-ros2-support: pip install "
+INSTALL = ('bags need the Python packages rosbags and mcap-ros2-support: pip install '
            "'mnm_ros[bags]', or pip install rosbags mcap-ros2-support")
 """What to do where a library is missing."""
 

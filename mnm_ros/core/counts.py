@@ -93,7 +93,7 @@ class Counts:
 
     @property
     def met(self) -> set[int]:
-        """The states at either end of a transition."""
+        """Return the states at either end of a transition."""
         return {state for state, _ in self._next}.union(*self._next.values())
 
     def as_dict(self) -> dict[Pair, dict[int, int]]:

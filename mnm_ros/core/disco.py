@@ -173,7 +173,7 @@ class Disco(Phased, BaseAlgorithm):
 
     @property
     def estimates(self) -> Mapping[int, float]:
-        """Expected steps as estimated when the policies were certified."""
+        """Return the expected steps as estimated when the policies were certified."""
         return self._estimates
 
     def activity(self) -> Doing:

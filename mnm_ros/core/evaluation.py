@@ -79,7 +79,7 @@ class Evaluation(ABC):
 
     @property
     def mean_steps(self) -> float:
-        """The plain estimate of ``tau`` from the episodes that were recorded."""
+        """Return the plain estimate of ``tau`` from the episodes that were recorded."""
         failed, arrived = self._failures, self._arrived
         return (self._lengths + failed) / arrived if arrived else math.inf
 

@@ -53,7 +53,7 @@ class Evidence:
 
     @property
     def nats(self) -> float:
-        """What the next test takes: the logarithm of one over its error probability."""
+        """Return what the next test takes: the logarithm of one over its error probability."""
         return self._log(self._free())
 
     def new_test(self) -> BettingEvaluation:

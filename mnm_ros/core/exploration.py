@@ -225,7 +225,7 @@ class Exploration(Run):
             self._problem.limit, expected_steps)
 
     @property
-    def round(self) -> int:
+    def round(self) -> int:    # noqa: A003
         """Return the number of the round of MNM, 0 before the first RESET."""
         return self._mnm.round
 

@@ -178,7 +178,7 @@ class Mnm(Phased):
 
     @property
     def active(self) -> BaseAlgorithm | None:
-        """The run of the base algorithm that has the robot now, or had it last."""
+        """Return the run of the base algorithm that has the robot now, or had it last."""
         if self.checking is not None:
             return self.checking.base
         return self.building.active if self.building is not None else None

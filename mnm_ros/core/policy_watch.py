@@ -78,7 +78,7 @@ class PolicyWatch:
 
     @property
     def most_evidence(self) -> tuple[float, float, int]:
-        """The largest evidence against a policy, its threshold, and the policy's target."""
+        """Return the largest evidence against a policy, its threshold, and the policy's target."""
         return max(((detector.evidence, detector.threshold, target)
                     for target, detector in self.detectors.items()), default=(0.0, 0.0, 0))
 

@@ -59,7 +59,7 @@ class Sampling:
 
     @property
     def price(self) -> float:
-        """Steps that a sample has taken on average."""
+        """Return the steps that a sample has taken on average."""
         return (self.steps + 10) / (self.samples + 5)
 
     @property

@@ -77,6 +77,7 @@ def put(snapshot: Any, fresh: Any = None) -> Any:
 
 
 class _Writer:
+
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}    # of what was met, by its id
 
@@ -147,6 +148,7 @@ class _Writer:
 
 
 class _Reader:
+
     def __init__(self) -> None:
         self._met: list[Any] = []
         self._used: set[int] = set()    # ids of what was taken from the fresh objects

@@ -52,7 +52,7 @@ class StepLimit:
         return {'doublings': self._doublings, 'cut_offs': self.cut_offs,
                 'in_a_row': self.in_a_row}
 
-    def set(self, bound: int) -> None:
+    def set(self, bound: int) -> None:    # noqa: A003
         """Set ``W_r`` by the bound of the base."""
         self.steps = self._given or max(bound, self._least) * 2 ** self._doublings
 

@@ -31,7 +31,7 @@ class Schedule(ABC):
         self.activations: list[int] = []
         self._last: list[int] = []
 
-    def next(self) -> int:
+    def next(self) -> int:    # noqa: A003
         """Return the index of the stream to activate; a new one has the next index."""
         self.quanta += 1
         if self.quanta >= self._start(len(self.activations) + 1):

@@ -116,7 +116,7 @@ class TransitionDetector:
 
     @property
     def following(self) -> tuple[int, ...]:
-        """The next states shown so far, as far as they are told apart."""
+        """Return the next states shown so far, as far as they are told apart."""
         return tuple(self._index)
 
     def record(self, next_state: int) -> None:

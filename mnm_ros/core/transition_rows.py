@@ -46,8 +46,8 @@ class TransitionRows:
         self._entered: Indices = np.zeros(64, dtype=np.intp)
 
     @property
-    def next(self) -> Indices:
-        """The places that followed, as [row, slot]; 0 in an empty slot."""
+    def next(self) -> Indices:    # noqa: A003
+        """Return the places that followed, as [row, slot]; 0 in an empty slot."""
         return self._next[:len(self._slots)]
 
     @property
@@ -57,7 +57,7 @@ class TransitionRows:
 
     @property
     def entered(self) -> Indices:
-        """The places of ``states``."""
+        """Return the places of ``states``."""
         return self._entered[:len(self.states)]
 
     def enter(self, state: int) -> None:

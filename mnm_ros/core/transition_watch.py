@@ -76,12 +76,12 @@ class TransitionWatch:
 
     @property
     def raised(self) -> Iterable[Pair]:
-        """The pairs whose evidence is raised, but not enough for an alarm."""
+        """Return the pairs whose evidence is raised, but not enough for an alarm."""
         return self._raised
 
     @property
     def suspected(self) -> set[int]:
-        """The targets of policies through pairs against which more than one outcome speaks."""
+        """Return the targets of policies through pairs that several outcomes speak against."""
         return {target for targets in self._suspected.values() for target in targets}
 
     @property

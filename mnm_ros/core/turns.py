@@ -49,7 +49,7 @@ class Turns:
         self._ring = deque((*new, *waiting))
         self._first = {target: None for target in self._first if target in now}
 
-    def next(self, urgent: Callable[[int], bool]) -> int | None:
+    def next(self, urgent: Callable[[int], bool]) -> int | None:    # noqa: A003
         """Return whose turn it is; every other turn goes to one that is ``urgent`` if any is."""
         if not self._ring:
             return None

@@ -50,7 +50,7 @@ class Transform(NamedTuple):
 
     @property
     def inverse(self) -> Transform:
-        """The transform the other way."""
+        """Return the transform the other way."""
         back = Transform(0.0, 0.0, 0.0, -self.qx, -self.qy, -self.qz, self.qw)
         return back._moved(*back._rotated(-self.x, -self.y, -self.z))
 

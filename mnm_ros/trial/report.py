@@ -37,7 +37,7 @@ from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.folder import asked_for, STARTS
 from mnm_ros.trial.replay import replay
 
-INSTALL = ("a report needs the Python packages jinja2 and matplotlib: pip install "
+INSTALL = ('a report needs the Python packages jinja2 and matplotlib: pip install '
            "'mnm_ros[report]', or apt install python3-jinja2 python3-matplotlib")
 
 _TARGETS = 80     # known states that have a picture of their own

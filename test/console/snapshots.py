@@ -47,6 +47,7 @@ BUILDING = Snapshot(
         limit=8.0))
 
 FLEET = replace(BUILDING, robots=(
-    RobotHeard('r1', 'ok', 'exploring', 1406, 3), RobotHeard('deck/r2', 'warning',
-    'waiting for robot: nobody publishes /deck/r2/state', 12, None),
+    RobotHeard('r1', 'ok', 'exploring', 1406, 3),
+    RobotHeard('deck/r2', 'warning', 'waiting for robot: nobody publishes /deck/r2/state', 12,
+               None),
     RobotHeard('r3', 'ok', 'exploring', 1399, 6)))

@@ -183,6 +183,7 @@ def test_places_that_are_no_grid_make_no_map(
 
 def test_a_terminal_is_redrawn_and_left_as_it_was() -> None:
     class Terminal(io.StringIO):
+
         def isatty(self) -> bool:
             return True
 

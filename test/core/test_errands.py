@@ -138,6 +138,7 @@ def test_ways_that_have_changed_are_forgotten() -> None:
 
 def test_ways_are_found_while_another_thread_forgets_some() -> None:
     class Forgetting(dict):    # type: ignore[type-arg]
+
         def items(self):    # type: ignore[no-untyped-def]
             for pair, outcomes in super().items():
                 yield pair, outcomes

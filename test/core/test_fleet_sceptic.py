@@ -45,7 +45,7 @@ class Stacks:
         self._drawn: dict[Pair, list[int]] = {}
         self.begun: Counter[Pair] = Counter()
 
-    def next(self, pair: Pair) -> int:
+    def next(self, pair: Pair) -> int:    # noqa: A003
         if pair not in self._drawn:
             rng = np.random.default_rng([self._seed, pair[0], pair[1]])
             outcomes = CORRIDOR.settings[0].cmp.transitions(*pair)

@@ -151,6 +151,7 @@ def test_a_detector_of_transitions_looks_rarely_while_nothing_changes() -> None:
     looks: list[int] = []
 
     class Looking(TransitionDetector):
+
         def _look(self, likelihood: float) -> None:
             looks.append(self.executions)
             super()._look(likelihood)

@@ -18,12 +18,12 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from ament_index_python.packages import PackageNotFoundError
-from launch import LaunchContext
-from launch.utilities import perform_substitutions
-from loading import assert_described, context, load, parameters
-from mnm_ros import launching
-from mnm_ros.parameters.params_file import Configured
+from ament_index_python.packages import PackageNotFoundError  # noqa: E402, I100
+from launch import LaunchContext  # noqa: E402
+from launch.utilities import perform_substitutions  # noqa: E402
+from loading import assert_described, context, load, parameters  # noqa: E402
+from mnm_ros import launching  # noqa: E402
+from mnm_ros.parameters.params_file import Configured  # noqa: E402
 
 
 def nodes(**arguments: str) -> list:

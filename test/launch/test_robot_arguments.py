@@ -18,10 +18,10 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launch import LaunchContext
-from launch.actions import IncludeLaunchDescription
-from launch.utilities import perform_substitutions
-from loading import assert_described, context, load, parameters, pushed
+from launch import LaunchContext  # noqa: E402, I100
+from launch.actions import IncludeLaunchDescription  # noqa: E402
+from launch.utilities import perform_substitutions  # noqa: E402
+from loading import assert_described, context, load, parameters, pushed  # noqa: E402
 
 
 @pytest.mark.parametrize('name', ['robot', 'robots'])

@@ -20,8 +20,8 @@ import yaml
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launch.actions import IncludeLaunchDescription
-from loading import assert_described, context, load
+from launch.actions import IncludeLaunchDescription  # noqa: E402, I100
+from loading import assert_described, context, load  # noqa: E402
 
 
 def trial(**arguments: str) -> list:

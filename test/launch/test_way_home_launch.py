@@ -23,7 +23,7 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launched import DEADLINE, Launch
+from launched import DEADLINE, Launch  # noqa: E402, I100
 
 PARAMETERS = """
 /**/explorer:

@@ -67,5 +67,6 @@ def test_types_and_qualities_of_service(start: Callable, peer: Peer) -> None:
 
     for service in SERVICES:
         if service.name not in NOT_STARTED:
-            kind = peer.wait_for(lambda: types().get(full(service.name)), service.name)  # noqa: B023
+            kind = peer.wait_for(
+                lambda: types().get(full(service.name)), service.name)    # noqa: B023
             assert kind == [service.type.replace('/', '/srv/')]

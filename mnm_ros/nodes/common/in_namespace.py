@@ -18,6 +18,7 @@ from rclpy.node import Node
 
 
 class _InNamespace:
+
     def __init__(self, node: Node, namespace: str) -> None:
         self._node = node
         self._namespace = namespace

@@ -49,7 +49,7 @@ class FleetLoop:
 
     @property
     def obstacle(self) -> Callable[[], str]:
-        """What each robot asks before each step; it returns what is against it, or nothing."""
+        """Return what each robot asks before each step: what is against it, or nothing."""
         return self._loops[0].obstacle
 
     @obstacle.setter

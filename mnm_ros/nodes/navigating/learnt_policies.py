@@ -42,7 +42,7 @@ class LearntPolicies:
 
     @property
     def targets(self) -> tuple[int, ...]:
-        """The states that there are policies for."""
+        """Return the states that there are policies for."""
         if self._policies is None:
             return ()
         if not self._policies.policies:    # too many: each is asked for
