@@ -34,7 +34,8 @@ def test_the_page_lists_every_clause_of_the_contract() -> None:
 
 def test_the_page_lists_what_the_class_offers() -> None:
     tree = ast.parse(text('mnm_ros/nodes/robot_side.py'))
-    robot_side, = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    robot_side, = (node for node in tree.body if isinstance(node, ast.ClassDef)
+                   and node.name == 'RobotSide')
     offered = {node.name for node in robot_side.body if isinstance(node, ast.FunctionDef)
                and not node.name.startswith('_')}
     table = text('docs/robot_sides.md').split('## The class')[1].split('\n\n')[2]

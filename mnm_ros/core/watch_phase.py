@@ -32,8 +32,9 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
   change is noticed, and the run under way forgets that pair alone. They go on from what the
   building phase has seen.
-- *Reach.* An added state tells of a change if it is within the radius for sure (``reach.py``). What
-  it seems to take does not tell: rediscoveries certify as early as they can, and each is a new try.
+- *Reach.* An added state tells of a change if it is within the radius for sure (``reach.py``).
+  What it seems to take does not tell: rediscoveries certify as early as they can, and each of
+  them is a new try.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
   relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
   noticed, all proofs are withdrawn.

@@ -60,7 +60,7 @@ class PoseTracker:
 
     @property
     def loss(self) -> str:
-        """What has been missing for ``pose_timeout``; '' if nothing is."""
+        """Return what has been missing for ``pose_timeout``; '' if nothing is."""
         now = time.monotonic()
         if self.last is None or not self._continuity.lost(now):
             return ''
