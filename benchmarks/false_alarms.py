@@ -11,14 +11,15 @@
 """
 Measure false alarms: long runs of MNM in worlds that do not change.
 
-Each run explores the first setting of a shipped scenario for a fixed number of steps. Counted
-after its first hypothesis: rounds restarted; states deleted although their policies are within
-the limit, by the ground truth; states added with a policy above the limit. In a round, all of
-them together have a probability of at most delta_1 = 3 delta / (4 pi^2), however long the
-run. Rediscoveries that were cut off are counted beside them: one alone refutes no round, but in a
-world that does not change there is no reason for any. States whose policies are above the limit
-may be deleted, and states between L and (1 + eps) L may be added: that is no false alarm and is
-told apart.
+Each run explores the first setting of a shipped scenario, or a random CMP with states a little
+beyond the radius (families ``beyond_...``), for a fixed number of steps. Counted after its first
+hypothesis: rounds restarted; states deleted although their policies are within the limit, by the
+ground truth; states added with a policy above the limit; changes noticed without any of these. In
+a round, all of them together have a probability of at most delta_1 = 3 delta / (4 pi^2), however
+long the run, if the first hypothesis is right. Rediscoveries that were cut off are counted beside
+them: one alone refutes no round, but in a world that does not change there is no reason for any.
+States whose policies are above the limit may be deleted, and states between L and (1 + eps) L may
+be added: that is no false alarm and is told apart.
 
 With --delays, how soon a change of where a pair leads is noticed: the mean executions of its
 detector, and of a CUSUM, which knows both laws, with the threshold log(1 / delta). The delta is
@@ -46,6 +47,7 @@ from mnm_ros.core.presets import new_mnm, PRESETS
 from mnm_ros.core.shares import MANY, share
 from mnm_ros.core.transition_detector import TransitionDetector
 from mnm_ros.core.watch_phase import SHARES
+from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
@@ -72,6 +74,7 @@ class Alarms:
     first: steps until then. rediscoveries: runs of the base begun in the checking phase.
     cut_off: those of them that were given up although nothing was deleted.
     restarts, deleted, added: false alarms, as above. rightly_deleted, rightly_added: the others.
+    noticed: changes, although nothing changes; deletions and restarts are, too.
     """
 
     steps: int = 0
@@ -83,6 +86,7 @@ class Alarms:
     added: int = 0
     rightly_deleted: int = 0
     rightly_added: int = 0
+    noticed: int = 0
 
     @classmethod
     def of(cls, row: Mapping[str, str]) -> Alarms:
@@ -92,7 +96,8 @@ class Alarms:
     @property
     def false(self) -> int:
         """All that a world without change should not bring about."""
-        return self.restarts + self.deleted + self.added
+        others = self.noticed - self.restarts - self.deleted - self.rightly_deleted
+        return self.restarts + self.deleted + self.added + max(0, others)
 
     def compare(self, before: Hypothesis, after: Hypothesis, times: dict[int, float],
                 now: dict[int, float], limit: float) -> None:
@@ -111,7 +116,8 @@ class Alarms:
 
 def run(name: str, seed: int, steps: int, configuration: Configuration) -> Alarms:
     """Return what MNM decides in so many steps; the same each time."""
-    scenario = load(name)
+    scenario = load(name) if name in shipped() else draw(
+        name, seed, configuration.radius, configuration.epsilon)
     scenario = replace(scenario, settings=(replace(scenario.settings[0], until=None),))
     for_simulator, for_explorer = seeds(name, seed, 0)
     simulator = Simulator(scenario, for_simulator)
@@ -138,7 +144,7 @@ def run(name: str, seed: int, steps: int, configuration: Configuration) -> Alarm
         else:
             alarms.compare(hypothesis, machine.hypothesis, times, now, limit)
         hypothesis, times = machine.hypothesis, now
-    alarms.restarts = machine.round - 1
+    alarms.restarts, alarms.noticed = machine.round - 1, machine.log.noticed
     return alarms
 
 
@@ -172,9 +178,12 @@ def line(name: str, found: Sequence[Alarms], delta_1: float) -> str:
             f'{alarmed / len(found):>7.4f} [{low:.4f}, {high:.4f}] {delta_1:.4f}')
 
 
+WORLDS = (*shipped(), *(family for family in FAMILIES if family.startswith('beyond')))
+
 HEAD = (f'{"":<60} {"false alarms":>20} {"rightly":>19}\n'
         f'{"first setting":<17} {"runs":>5} {"steps":>12} {"redisc.":>8} {"cut off":>8} '
-        f'{"restarts":>8} {"deleted":>8} {"added":>8} {"deleted":>8} {"added":>8} {"alarmed":>7} '
+        f'{"restarts":>8} {"deleted":>8} {"added":>8} {"deleted":>8} {"added":>8} {"noticed":>8} '
+        f'{"alarmed":>7} '
         f'{"rate":>7} {"95% interval":<16} delta_1')
 
 
@@ -215,8 +224,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add, default = parser.add_argument, Configuration()
     add('--runs', type=int, default=200, help='in all, in turn over the scenarios (default 200)')
     add('--steps', type=int, default=1_000_000, help='of each run (default 1000000)')
-    add('--scenarios', nargs='+', default=list(shipped()), choices=shipped(), metavar='NAME',
-        help=f'of {", ".join(shipped())} (default all)')
+    add('--scenarios', nargs='+', default=list(WORLDS), choices=WORLDS, metavar='NAME',
+        help=f'of {", ".join(WORLDS)} (default all)')
     add('--preset', default=default.preset, choices=tuple(PRESETS))
     add('--base', default='', metavar='NAME',
         help=f'one of {", ".join(BASES)}, or module:factory (default the one of the preset)')

@@ -100,7 +100,8 @@ class Outcome:
     first, last: the first hypothesis, judged as soon as it is there, and the one at the end of a
         trial with changes; None if there is none. The promise says nothing about the first one
         if a change came before it.
-    alarms: changes noticed although nothing had changed yet.
+    alarms: changes noticed although nothing had changed yet; in a family that goes ``beyond``,
+        within ``change_after`` steps of the first hypothesis.
     interruptions: by what happened to the robot.
     steps_first, steps: to the first hypothesis, and in all; those of all robots of a fleet.
     setting: the one in force at the end.
@@ -253,6 +254,7 @@ class _Exploration:
                  tell: Callable[[str], None]) -> None:
         self._twice, self._early = family.startswith('twice'), family.startswith('early')
         self._benign = family.startswith('benign')
+        self._beyond = family.startswith('beyond')
         self._world = world
         self._step = step
         self._problem = problem
@@ -279,6 +281,10 @@ class _Exploration:
             outcome.end = self._relearnt(0, self._right)
         else:
             self._make_changes()
+        if self._beyond:
+            least = world.steps + self._configuration.change_after
+            self._until(lambda: world.steps >= least)
+            outcome.alarms = machine.log.noticed
         if len(world.scenario.settings) > 1:
             outcome.last = self._judged()
             outcome.hypothesis = machine.hypothesis

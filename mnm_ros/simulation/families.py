@@ -33,6 +33,9 @@ import numpy as np
 SMALLEST, LARGEST = 3, 15
 """The numbers of states within the radius that are worth a trial."""
 
+BEYOND = (1.05, 1.3)
+"""In a family that goes beyond, two states and more are so many times the radius away."""
+
 _ATTEMPTS = 2000
 
 Table = dict[Pair, Outcomes]
@@ -45,12 +48,14 @@ class Draw:
     What a family has drawn: settings that share the start state and the actions.
 
     benign: whether a change is meant to leave a hypothesis right that was right before.
+    beyond: whether states a little beyond the radius are asked for.
     """
 
     start: int
     actions: tuple[str, ...]
     settings: tuple[Table, ...]
     benign: bool = False
+    beyond: bool = False
 
     def cmps(self) -> tuple[Cmp, ...]:
         """Return the CMP of each setting."""
@@ -254,6 +259,28 @@ def random_star(rng: np.random.Generator, changes: int = 0, gap: bool = False) -
     return Draw(0, tuple(f'a{action}' for action in range(count)), tuple(settings), benign=True)
 
 
+def beyond_star(rng: np.random.Generator) -> Draw:
+    """
+    Return a home with 2 or 3 targets within the radius, and 2 to 5 a little beyond it.
+
+    Each is hit by an action of its own, which else stays put. In every other star, two of those
+    beyond share an action, which hits either, and lead to each other: each of them would be within
+    the radius if the other one were. The radius that is meant is drawn, too.
+    """
+    radius, near = rng.uniform(1.5, 6.5), int(rng.integers(2, 4))
+    tries = [float(rng.uniform(1.1, max(1.2, 0.95 * radius))) for _ in range(near)]
+    tries += [float(radius * rng.uniform(1.1, 1.22)) for _ in range(int(rng.integers(2, 6)))]
+    count = len(tries)
+    table: Table = {(0, action): ((action + 1, 1 / each), (0, 1 - 1 / each))
+                    for action, each in enumerate(tries)}
+    if rng.random() < 0.5:
+        either = 1 / (tries[-2] - 1 if tries[-2] > 3 else 2)    # else one is as near as with both
+        table[0, count - 2] = _mixture([(count - 1, either), (count, either), (0, 1 - 2 * either)])
+        table[0, count - 1] = ((0, 1.0),)
+        table[count - 1, 0], table[count, 0] = ((count, 1.0),), ((count - 1, 1.0),)
+    return Draw(0, tuple(f'a{action}' for action in range(count)), (table,), beyond=True)
+
+
 Family = Callable[[np.random.Generator], Draw]
 
 FAMILIES: Mapping[str, Family] = {
@@ -276,14 +303,16 @@ FAMILIES: Mapping[str, Family] = {
     'benign_star': partial(random_star, changes=1),
     'early_graph': partial(random_graph, changes=1),
     'early_grid': partial(random_grid, changes=1),
+    'beyond_star': beyond_star,
     'fleet_graph': random_graph,
     'fleet_tree': random_tree,
     'fleet_star': partial(random_star, gap=True),
     'fleet_changing': partial(random_graph, changes=1),
 }
 """In a family ``twice``, the second change is for a time at which the first is open; in one that
-is ``early``, the change is for the building phase. ``INCIDENTS`` says what happens in others, and
-``COMPANIES`` which robots explore a ``fleet``."""
+is ``early``, the change is for the building phase. One that goes ``beyond`` never changes, and has
+states a little beyond the radius, which may come and go. ``INCIDENTS`` says what happens in
+others, and ``COMPANIES`` which robots explore a ``fleet``."""
 
 
 def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:
@@ -322,6 +351,9 @@ def worth_a_trial(drawn: Draw, radius: float, epsilon: float) -> bool:
         within.append(set(reachable_states(cmp, radius)))
         if not SMALLEST <= len(within[-1]) <= LARGEST:
             return False
+    if drawn.beyond:
+        near, far = (reachable_states(drawn.cmps()[0], times * radius) for times in BEYOND)
+        return len(near) == len(within[0]) <= len(far) - 2
     changes = range(len(within) - 1)
     if drawn.benign and changes:
         return _keeps_right(drawn, radius, (1 + epsilon) * radius)

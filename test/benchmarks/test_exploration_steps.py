@@ -130,6 +130,11 @@ def test_false_alarms_are_told_from_what_may_happen() -> None:
     assert (alarms.added, alarms.rightly_added) == (1, 1)
     alarms.compare(hypothesis(1, 0), hypothesis(2, 0, 1), times, times, 8.0)
     assert alarms.false == 2
+    # Both deletions were noticed, too; a third notice has no such reason.
+    alarms.noticed = 2
+    assert alarms.false == 2
+    alarms.noticed = 3
+    assert alarms.false == 3
 
 
 def test_a_run_without_a_change() -> None:

@@ -230,3 +230,18 @@ def test_a_rate_above_delta_is_not_well(
     told = capsys.readouterr().out
     assert 'broken (no hypothesis): benchmarks/promise --replay trap 0\n' in told
     assert 'ABOVE DELTA' in told
+
+
+def test_what_is_noticed_where_nothing_changes_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    configuration = Configuration(change_after=300)
+    outcome = trials.run('beyond_star', 0, configuration)
+    assert (outcome.end, outcome.alarms) == ('found', 0)
+    assert outcome.steps == outcome.steps_first + 300
+    publish = trials.Mnm._publish
+
+    def cry_wolf(mnm: trials.Mnm, revision: int) -> None:
+        publish(mnm, revision)
+        mnm.log.notice()
+
+    monkeypatch.setattr(trials.Mnm, '_publish', cry_wolf)
+    assert trials.run('beyond_star', 0, configuration).alarms == 1

@@ -96,6 +96,17 @@ def test_a_change_has_to_be_noticed(family: str) -> None:
     assert lost >= 3 and gained >= 3
 
 
+def test_states_a_little_beyond_the_radius_are_there() -> None:
+    helped = 0
+    for seed in SEEDS:
+        cmp = draw('beyond_star', seed, 4.0).settings[0].cmp
+        within, near, far = (
+            reachable_states(cmp, radius) for radius in (4.0, 4.0 * 1.05, 4.0 * 1.3))
+        assert len(within) == len(near) <= len(far) - 2
+        helped += any(best_time(cmp, far, state) < 4 for state in set(far) - set(within))
+    assert 2 < helped < 10
+
+
 def test_a_benign_change_leaves_a_right_hypothesis_right() -> None:
     """What each target's action does stays on its side of the radius and of the limit."""
     changed = between = 0
