@@ -213,14 +213,22 @@ class Generations:
             self._late.clear()
 
     def _begin_log(self, number: int, point: Mapping[str, Any] | None) -> None:
-        aside = f', kept as {set_aside(self._log_path).name},' if self._log_path.exists() else ''
-        self._transitions = InputLog.create(self._log_path, self._identity, point, number)
+        """Begin a transition log; if that fails, the next generation tries again."""
+        aside = ''
+        try:
+            if self._log_path.exists():
+                aside = f', kept as {set_aside(self._log_path).name},'
+            self._transitions = InputLog.create(self._log_path, self._identity, point, number)
+        except (OSError, sqlite3.Error) as error:
+            self.log_problem = f'{self._log_path}: {error}'
+            self._ended = number if self._ended is None else self._ended
+            return
         self.log_problem = ''
-        if self._ended is not None:
+        if self._ended is not None and self._ended < number:
             self.losses.append(
                 f'{self._log_path} begins after {number:,} inputs, and the one before{aside} ends '
                 f'at {self._ended:,}: the inputs {self._ended + 1:,} to {number:,} are in neither')
-            self._ended = None
+        self._ended = None
 
     def _paths(self) -> list[Path]:
         numbered = re.compile(rf'{re.escape(self._name)}\.\d{{8,}}\.sqlite')
@@ -366,10 +374,10 @@ class Generations:
             self._transitions = InputLog.reopen(log)
         else:
             self._begin_log(saved.first, saved.point)
-        assert self._transitions is not None
-        last = self._transitions.number
-        self.append_late(saved.inputs[last - saved.first:], saved.made_by(last))
-        self.write_late()
+        if self._transitions is not None:
+            last = self._transitions.number
+            self.append_late(saved.inputs[last - saved.first:], saved.made_by(last))
+            self.write_late()
 
 
 def _generation(path: Path) -> int:

@@ -341,8 +341,7 @@ def _read(path: Path, after: int | None,
     """Return the tables of a file; of ``inputs`` the row ``after``, if there, and those later."""
     if path.is_symlink() or not path.is_file():
         raise FileNotFoundError('no such file, or no regular one')
-    parts = (path.with_name(path.name + companion) for companion in COMPANIONS)
-    size = sum(regular(part).stat().st_size for part in parts if part.exists())
+    size = _size(path)
     database = sqlite3.connect(path, _BUSY)
     try:
         if sys.version_info >= (3, 11):    # nothing that is stored is larger than all of it
@@ -369,6 +368,12 @@ def _read(path: Path, after: int | None,
     return meta, rows, robots
 
 
+def _size(path: Path) -> int:
+    """Return the bytes of a file and its companions; OSError where to open one may wait."""
+    parts = (path.with_name(path.name + companion) for companion in COMPANIONS)
+    return sum(regular(part).stat().st_size for part in parts if part.exists())
+
+
 def _check_tables(database: sqlite3.Connection) -> bool:
     """
     Return whether there is the table ``robots``.
@@ -389,12 +394,13 @@ def _check_tables(database: sqlite3.Connection) -> bool:
 def unreadable(path: Path) -> str:
     """Return why SQLite cannot read a file at all, whatever is in it, or nothing; quickly."""
     try:
+        _size(path)
         database = sqlite3.connect(path, _BUSY)
         try:
             database.execute('SELECT name FROM sqlite_master').fetchall()
         finally:
             database.close()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         return str(error)
     return ''
 

@@ -266,6 +266,26 @@ def test_more_than_can_wait_for_a_locked_log_is_told_in_numbers(
     assert (Saved(tmp_path / LOG).number, Saved(newest(tmp_path)).number) == (336, 336)
 
 
+def test_a_log_that_cannot_begin_costs_no_generation(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is the generation begun again and again, until the older one is gone."""
+    store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
+    create = InputLog.create
+    with monkeypatch.context() as patch:
+        patch.setattr(InputLog, 'create', lambda path, *rest: (_ for _ in ()).throw(
+            OSError('no room')) if path.name == LOG else create(path, *rest))
+        store.begin_generation(0, None)
+        store.append(Input.OBSERVED, 0, -1)
+        for _ in range(2):
+            assert not store.flush() and store.problem == f'{tmp_path / LOG}: no room'
+    assert len([*tmp_path.glob('explorer.0*.sqlite')]) == 1
+    store.begin_generation(1, {'steps': 1})
+    assert store.flush() and store.problem == ''
+    loss, = store.losses()
+    assert 'the inputs 1 to 1 are in neither' in loss
+    store.close()
+
+
 def test_what_a_locked_file_has_not_taken_at_the_end_is_told(
         tmp_path: Path, impatient: None) -> None:
     store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
