@@ -112,8 +112,9 @@ def test_a_robot_side_that_ends_as_well_is_not_waited_for(
     process = explorer()
     orders = peer.listen(Int64MultiArray, 'action', wire.STEP)
     peer.wait_for(lambda: orders, 'an order')
+    status = peer.listen(String, 'status')
     assert end(peer, simulated, signal.SIGINT) < ENOUGH
-    peer.wait_for(lambda: not peer.node.count_publishers('state'), 'that it is gone')
+    peer.wait_for(lambda: status and 'nobody' in status[-1].data, 'that the explorer misses it')
     assert end(peer, process, signal.SIGINT) < ENOUGH
     assert 'has not said that it has come to rest' not in process.output
 

@@ -124,7 +124,12 @@ class CommandLink(RobotLink):
         if self._last_reset:
             reachable = self.graph.has_home_service if self._home else self.graph.has_partner
             return self._last_reset.over or not reachable
-        return not self.loop.under_way or time.monotonic() >= (self._rest_by or 0.0)
+        return not self._awaits_rest or time.monotonic() >= (self._rest_by or 0.0)
+
+    @property
+    def _awaits_rest(self) -> bool:
+        """Whether somebody is there who has not said yet that the robot has come to rest."""
+        return self.loop.under_way and bool(self._robots.look())
 
     def destroy(self) -> None:
         """Remove the topics and services, once the last action has been heard."""
@@ -159,7 +164,7 @@ class CommandLink(RobotLink):
                            f'home, state {home}')
         elif self._last_reset:
             logger.info('the robot is at home')
-        elif self._rest_by is not None and self.loop.under_way:
+        elif self._rest_by is not None and self._awaits_rest:
             logger.warning('the robot has not said that it has come to rest')
 
     def _on_state(self, seq: int, state: int) -> None:
