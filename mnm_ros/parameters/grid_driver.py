@@ -66,7 +66,7 @@ GRID_DRIVER: tuple[Row, ...] = (
     Row('home_yaw', 0.0, 'rad, heading of the home pose', minimum=-math.pi, maximum=math.pi),
     Row('home_retries', 3, 'legs of a way home that may fail before it counts as failed',
         minimum=0, maximum=1000),
-    _time('home_timeout', 120.0, 's, for a way home with all legs and retries; for each '
+    _time('home_timeout', 300.0, 's, for a way home with all legs and retries; for each '
           'call of dock'),
     _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
