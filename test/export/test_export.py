@@ -260,10 +260,12 @@ def test_a_file_is_written_where_it_is_asked_for(
 
 
 def test_a_full_disk_leaves_the_older_file(
-        folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        learnt: Learnt, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / 'learnt.json'
     path.write_text('of yesterday')
-    words = ['--from', str(folder), '--output', str(path)]
+    words = ['--output', str(path)]
+    monkeypatch.setattr('mnm_ros.command.learnt.find', lambda *arguments: learnt)
     with full_disk():
         assert export.main(words, 'mnm_ros export') == 1
     assert path.read_text() == 'of yesterday' and [*tmp_path.iterdir()] == [path]
