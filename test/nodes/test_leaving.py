@@ -120,13 +120,13 @@ def test_a_robot_side_that_ends_as_well_is_not_waited_for(
 
 
 class Driving(RobotSide):
-    """A robot that takes its time for every action, and tells when it was stopped."""
+    """A robot that takes its time for every action, and tells why it was stopped."""
 
     action_names = ('east', 'west')
 
     def __init__(self, **node_arguments: object) -> None:
         super().__init__('driving', **node_arguments)
-        self.stopped_at: list[float] = []
+        self.stopped_by: list[str] = []
         self.driving = False
         self.orders: list[int] = []
 
@@ -144,7 +144,7 @@ class Driving(RobotSide):
 
     def cancel(self, reason: str) -> int | None:
         self.driving = False
-        self.stopped_at.append(time.monotonic())
+        self.stopped_by.append(reason)
         return 1
 
 
@@ -173,16 +173,16 @@ def test_a_robot_under_way_comes_to_rest_at_once(
                 transition=Transition(id=Transition.TRANSITION_ACTIVE_SHUTDOWN))).success
         else:
             process.send(getattr(signal, how))
-        peer.wait_for(lambda: driving.stopped_at, 'that it stops')
-    print(f'at rest after {driving.stopped_at[0] - began:.3f} s')
-    assert driving.stopped_at[0] - began < 0.5    # 0.3 s on a machine that has nothing else to do
+        peer.wait_for(lambda: driving.stopped_by, 'that it stops')
+    # Told by the end of the explorer itself, before its heartbeat is missed.
+    assert driving.stopped_by == ['whoever commanded it is gone']
     if how != 'transition':
         peer.wait_for(lambda: not process.running, 'the end')
         assert process.wait() == 0 and time.monotonic() - began < ENOUGH
         assert 'has not said that it has come to rest' not in process.output
     peer.spin(0.3)
     navigator.close()
-    assert driving.orders == orders and len(driving.stopped_at) == 1
+    assert driving.orders == orders and len(driving.stopped_by) == 1
 
 
 def test_ending_one_that_stands_by_or_advises_disturbs_nobody(
@@ -204,7 +204,7 @@ def test_ending_one_that_stands_by_or_advises_disturbs_nobody(
         assert other.stop() == 0
         peer.wait_for(lambda: peer.node.count_publishers('heartbeat') == 1, 'its end')
         peer.spin(0.5)
-        assert driving.stopped_at == []
+        assert driving.stopped_by == []
 
 
 def test_nothing_is_explored_after_that(explorer: Callable, peer: Peer,
