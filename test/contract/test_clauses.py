@@ -18,6 +18,7 @@ from itertools import count, product
 import math
 from random import Random
 from types import SimpleNamespace
+from typing import Any
 
 from binomial import binomial_tail
 import pytest
@@ -28,6 +29,7 @@ from mnm_ros.contract import clauses  # noqa: E402, I100
 from mnm_ros.contract import robot as robots  # noqa: E402
 from mnm_ros.contract.tosses import Tosses  # noqa: E402
 from mnm_ros.core.problem import RESET  # noqa: E402
+from mnm_ros.protocol.clients import REPORT  # noqa: E402
 
 Step = Callable[[int, int], int]
 Judge = Callable[[Callable[[robots.Robot], None], 'Simulated', int], str]
@@ -96,6 +98,34 @@ class Simulated(robots.Robot):
         self.heard.append((self._last, self.now))
 
 
+class Returning(Simulated):
+    """One whose service fails by chance, and then reports where it stands; reports come late."""
+
+    _coming: tuple[int, int] | None = None
+
+    def offers(self, kind: type, service: str) -> bool:
+        return service == 'return_home'
+
+    def call(self, kind: Any, service: str, request: Any) -> Any:
+        success = self._random.random() >= self._slip
+        self._state = 0 if success else self._state
+        self._deliver()
+        self._coming = REPORT, self._state
+        if not success:
+            self._deliver()
+        return SimpleNamespace(success=success, message='')
+
+    def wait(self, condition: Callable[[], object], deadline: float) -> bool:
+        if not condition():
+            self._deliver()
+        return super().wait(condition, deadline)
+
+    def _deliver(self) -> None:
+        if self._coming:
+            self.heard.append((self._coming, self.now))
+        self._coming = None
+
+
 CLAUSES = [clause for name, clause in vars(clauses).items() if name.startswith('test_')]
 REPEATED = clauses.test_a_repeated_order_is_not_executed_again
 
@@ -128,6 +158,12 @@ def test_a_correct_robot_fails_no_clause_more_often_than_is_written_down(
     print(f'seeds 0 to {trials - 1}, wrongly failed: {wrongly}')
     for name, failed in Counter(name for name, _ in wrongly).items():
         assert binomial_tail(trials, clauses.WRONGLY, failed) > 1e-3, (name, wrongly)
+
+
+def test_a_way_home_that_has_failed_before_fails_no_clause(verdict: Judge) -> None:
+    found = [verdict(clauses.test_return_home, Returning(ring, 0.5, False, seed), seed)
+             for seed in range(40)]
+    assert found == ['ok'] * 40
 
 
 @pytest.mark.parametrize(('move', 'slip'), [(ring, 0.0), (ring, 0.1), (line, 0.0), (line, 0.1)])
