@@ -182,7 +182,8 @@ class Heard:
         The steps of the exploration are those that it has taken of them; see ``docs/fleet.md``.
         """
         steps = sum(robot.steps or 0 for robot in self.robots)
-        return f'{steps:,} made by {len(self.robots)} robots' if self.robots else ''
+        count = len(self.robots)
+        return f'{steps:,} made by {count} robot{"s" * (count > 1)}' if count else ''
 
     def steps_left(self) -> int | None:
         """Return the predicted steps until the aim is reached; None if nothing can be said."""

@@ -62,3 +62,4 @@ def test_who_owes_an_answer_and_what_is_made() -> None:
     fleet = Heard(report={'unanswered': '1200'}, robots=(
         RobotHeard('r1', 'ok', '', 1000, 0, 1200.0), RobotHeard('r2', 'ok', '', None, 0)))
     assert fleet.late == 'r1: no answer for 1,200 s' and fleet.made == '1,000 made by 2 robots'
+    assert Heard(robots=fleet.robots[:1]).made == '1,000 made by 1 robot'

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from mnm_ros.console.argument_types import seconds
+from mnm_ros.console.argument_types import explained, seconds
 from mnm_ros.interface import namespace
 
 ROS_ARGUMENTS = '--ros-args'
@@ -29,7 +30,7 @@ def parser(program: str, description: str) -> argparse.ArgumentParser:
         prog=program, description=description,
         epilog='Arguments for ROS come last, after --ros-args.')
     made.add_argument(
-        '--namespace', type=namespace, default='/', metavar='NS',
+        '--namespace', type=partial(explained, namespace), default='/', metavar='NS',
         help='of the nodes (default %(default)s)')
     return made
 

@@ -8,12 +8,24 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 
-"""Numbers on command lines."""
+"""Numbers and names on command lines."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 import math
+from typing import TypeVar
+
+_T = TypeVar('_T')
+
+
+def explained(convert: Callable[[str], _T], text: str) -> _T:
+    """Return what ``convert`` returns; of what it refuses, let argparse print the reason."""
+    try:
+        return convert(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def whole(minimum: int, text: str) -> int:

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from mnm_ros import interface
-from mnm_ros.console.argument_types import seconds, whole
+from mnm_ros.console.argument_types import explained, seconds, whole
 from mnm_ros.console.options import Options
 from mnm_ros.console.snapshot import Goal
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.core.problem import Problem
+from mnm_ros.heard import MOST_ROBOTS
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.flat import scenario_of
@@ -76,6 +77,9 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
                           value['radius'], value['epsilon'], value['delta'])
         goal = _goal(given, scenario)
         robots = given.robots or ()
+        if len(robots) > MOST_ROBOTS:
+            raise ValueError(
+                f'argument --robots: {len(robots)} robots, expected at most {MOST_ROBOTS}')
         if robots and given.changes and scenario is not None and world is None:
             raise ValueError('argument --changes: not allowed with --robots but in a world, as '
                              'what each robot is in changes after steps of its own')
@@ -146,7 +150,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         '--robot', action='store_true',
         help='simulate nothing: explore with the robot whose robot side runs')
     parser.add_argument(
-        '--robots', type=interface.robots, metavar='N',
+        '--robots', type=partial(explained, interface.robots), metavar='N',
         help='explore with N robots together, in the namespaces r1, r2 and so on, or in those '
              "that are named: --robots 'kitchen hall'; with --robot those that are there, else "
              'simulated ones')
@@ -154,7 +158,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         '--params-file', default='', metavar='FILE',
         help='parameters of the explorer, only with --robot')
     parser.add_argument(
-        '--namespace', type=interface.namespace, default='/', metavar='NS',
+        '--namespace', type=partial(explained, interface.namespace), default='/', metavar='NS',
         help='of all nodes (default: %(default)s)')
     parser.add_argument(
         '--page', action='store_true',

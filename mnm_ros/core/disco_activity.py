@@ -66,7 +66,8 @@ def sampling_now(here: int | None, sampling: Sampling, tests: Tests,
     else:
         count = len(sampling.sampled)
         sentence = f'sampling {count} state{"s" if count > 1 else ""}'
-    return Doing('sampling', f'{sentence}: {lacking:,} executions to go', target, action, begun)
+    sentence += f': {lacking:,} execution{"s" * (lacking != 1)} to go'
+    return Doing('sampling', sentence, target, action, begun)
 
 
 def _evidence(tests: Tests) -> Iterator[Evidence]:

@@ -134,7 +134,8 @@ def test_a_fleet_has_simulators_of_its_own() -> None:
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (['--robots', 'r1 r1'], "argument --robots: invalid robots value: 'r1 r1'"),
+    (['--robots', 'r1 r1'], "argument --robots: robots is 'r1 r1', expected how many, such as 3"),
+    (['--robots', '101'], 'argument --robots: 101 robots, expected at most 100'),
     (['--robots', '2', '--changes', '1'], 'not allowed with --robots but in a world'),
     (['--robot', '-p', 'robots:=[r1]'], 'argument of its own'),
     (['nowhere'], 'two_rooms'),
@@ -145,7 +146,7 @@ def test_a_fleet_has_simulators_of_its_own() -> None:
     (['--changes', '0'], 'at least 1'),
     (['--changes', '9'], 'at most 2'),
     (['grid_3x3', '--changes', '1'], 'has only one setting'),
-    (['--namespace', 'robot 1'], "invalid namespace value: 'robot 1'"),
+    (['--namespace', 'robot 1'], "namespace is 'robot 1', expected names of letters"),
     (['corridor', '--robot'], 'not allowed with corridor'),
     (['--params-file', 'my_robot.yaml'], 'only allowed with --robot'),
     (['--robot', '--params-file', 'nowhere.yaml'], 'nowhere.yaml, expected a file'),
