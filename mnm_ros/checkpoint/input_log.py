@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 import hashlib
+from itertools import count
 import json
 import os
 from pathlib import Path
@@ -141,6 +142,8 @@ class InputLog:
             database.close()
         with draft.open('rb') as file:
             os.fsync(file.fileno())
+        if any(part.exists() for part in _parts(path)):
+            set_aside(path)    # SQLite would apply the journal of a file that is gone to this one
         draft.rename(path)
         flush_folder(path.parent)
         return cls(path, number, 0)
@@ -273,6 +276,9 @@ class Saved(Inputs):
         point = json.loads(text)
         self.point = point['point']
         self.number = point['number']
+        if type(self.number) is not int or self.number < 0:
+            raise Refused(f'{self.path} begins after {self.number!r} inputs, expected a number '
+                          'of them')
         if identity is not None:
             self._check_identity(json.loads(json.dumps(identity)))
         self.chain = 0
@@ -315,25 +321,28 @@ class Saved(Inputs):
 
 def set_aside(path: Path) -> Path:
     """Rename a file and its companions, to keep them from being overwritten; return the path."""
-    number = 1
-    while (aside := path.with_name(f'{path.name}.aside.{number}')).exists():
-        number += 1
-    return rename(path, aside)
+    asides = (path.with_name(f'{path.name}.aside.{number}') for number in count(1))
+    return rename(path, next(
+        aside for aside in asides if not any(part.exists() for part in _parts(aside))))
 
 
 def rename(path: Path, name: Path) -> Path:
     """Rename a file and its companions; return the new path."""
-    for companion in COMPANIONS:
-        part = path.with_name(path.name + companion)
+    for part, renamed in zip(_parts(path), _parts(name)):
         if part.exists():
-            part.rename(name.with_name(name.name + companion))
+            part.rename(renamed)
     return name
 
 
 def remove(path: Path) -> None:
     """Remove a file and its companions, if they are there."""
-    for companion in COMPANIONS:
-        path.with_name(path.name + companion).unlink(missing_ok=True)
+    for part in _parts(path):
+        part.unlink(missing_ok=True)
+
+
+def _parts(path: Path) -> list[Path]:
+    """Return a file and its companions, be they there or not."""
+    return [path.with_name(path.name + companion) for companion in COMPANIONS]
 
 
 def _read(path: Path, after: int | None,
@@ -370,8 +379,7 @@ def _read(path: Path, after: int | None,
 
 def _size(path: Path) -> int:
     """Return the bytes of a file and its companions; OSError where to open one may wait."""
-    parts = (path.with_name(path.name + companion) for companion in COMPANIONS)
-    return sum(regular(part).stat().st_size for part in parts if part.exists())
+    return sum(regular(part).stat().st_size for part in _parts(path) if part.exists())
 
 
 def _check_tables(database: sqlite3.Connection) -> bool:

@@ -89,6 +89,7 @@ DEEP = '[' * 10**5
     {'identity': DEEP}, {'identity': json.dumps({**ASKED, 'radius': 'x'})},
     {'identity': json.dumps({**ASKED, 'seed': 'x'})},
     {'point': '{"number": 0, "point": [1]}'}, {'point': '{"number": "x", "point": null}'},
+    *({'point': f'{{"number": {number}, "point": null}}'} for number in ('NaN', '-5', '0.0')),
     {'point': '{"number": 0, "point": {"mnm": {}}}'}], ids=repr)
 def test_what_was_edited_is_refused(meta: dict[str, object], tmp_path: Path) -> None:
     path = log(tmp_path)

@@ -377,3 +377,18 @@ def test_the_generation_after_one_of_eight_digits_is_found(run: Run) -> None:
 
 def newest_of_all(folder: Path) -> Path:
     return max(folder.glob('explorer.[0-9]*.sqlite'), key=lambda path: path.stat().st_mtime_ns)
+
+
+@pytest.mark.parametrize('files', [LOG, 'explorer.0*[0-9].sqlite'], ids=['log', 'generation'])
+def test_a_new_file_does_not_take_the_journal_of_one_that_is_gone(run: Run, files: str) -> None:
+    """SQLite would apply it to the new file; it may be all that is left of the old one."""
+    _, _, left = run
+    gone = max(left.glob(files))
+    old = journal(gone).read_bytes()
+    gone.unlink()
+    second, store = restored(left)
+    assert second is not None
+    store.begin_generation(3000, second.to_state())
+    drive_on(second, store)
+    assert (Saved(left / LOG).number, Saved(newest(left)).number) == (3100, 3100)
+    assert journal(gone.with_name(f'{gone.name}.aside.1')).read_bytes() == old
