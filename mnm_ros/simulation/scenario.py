@@ -17,6 +17,7 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.counts import Pair
+from mnm_ros.robot_description import MAX_ACTIONS
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, Outcomes, TableCmp
 from mnm_ros.simulation.config_files import files, find
 from mnm_ros.simulation.generators import GENERATORS
@@ -118,7 +119,10 @@ def _rows(keys: Keys) -> tuple[str, ...]:
 
 def _actions(entry: Entry) -> tuple[str, ...]:
     names: list[str] = []
-    for item in entry.sequence('a list of at least one name'):
+    items = entry.sequence('a list of at least one name')
+    if len(items) > MAX_ACTIONS:
+        raise entry.error(f'found {len(items):,} names, expected at most {MAX_ACTIONS:,}')
+    for item in items:
         name = item.text('the name of an action, in quotes if YAML takes it for something else')
         if name.upper() == 'RESET':
             raise item.error('RESET is always there, expected only the other actions')

@@ -131,3 +131,14 @@ def test_a_large_table_loads_in_seconds(tmp_path: Path) -> None:
     assert time.process_time() - before < 12.0
     assert loaded.settings[0].cmp.transitions(states - 1, 0) == ((0, 0.9), (states - 1, 0.1))
     assert loaded.warnings == ()
+
+
+def test_more_actions_than_a_robot_side_may_have(tmp_path: Path) -> None:
+    """Each name is compared with all before it."""
+    names = [f'a{number}' for number in range(40_000)]
+    rest = 'start: 0\nsettings:\n  - transitions: {0: {a1: {1: 1}}, 1: {}}\n'
+    found = refusal(tmp_path, f'actions: [{", ".join(names)}]\n{rest}')
+    assert found.endswith(':1: found 40,000 names, expected at most 1,000')
+    path = tmp_path / 'scenario.yaml'
+    path.write_text(f'actions: [{", ".join(names[:1000])}]\n{rest}')
+    assert len(scenario.load(str(path)).actions) == 1000
