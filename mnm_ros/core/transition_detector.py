@@ -21,8 +21,8 @@ numerator is part of a probability of the sequence: ``first`` predicts up to a c
 executions, ``after`` begins anew there, and the weights sum up to 1. The denominator is the
 largest probability that any single distribution gives the sequence. Divided by the true
 probability instead, which is no larger, the numerator (with the weights not spent yet) is a
-nonnegative martingale that starts at 1. So ``E`` ever reaches ``1/d`` with probability at most
-``d`` (Ville), whatever the distribution and its support.
+nonnegative supermartingale that starts at 1. So ``E`` ever reaches ``1/d`` with probability at
+most ``d`` (Ville), whatever the distribution and its support.
 
 Source: Wasserman, Ramdas & Balakrishnan 2020, *Universal inference*, section 7 (sequences), with a
 mixture over change points as in Shin, Ramdas & Rinaldo 2022, *E-detectors*.
