@@ -52,9 +52,10 @@ def write_whole(path: Path, content: str | bytes) -> Path:
                 os.fchmod(file.fileno(), rights)
             os.fsync(file.fileno())
         draft.replace(target)
-    except BaseException:
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None    # no word of the draft
+    finally:
         draft.unlink(missing_ok=True)
-        raise
     flush_folder(target.parent)
     return path
 

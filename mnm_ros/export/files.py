@@ -38,7 +38,7 @@ def read(path: Path, log: bool = False) -> Learnt:
     saved = Saved(_file_in(path, log) if path.is_dir() else path)
     if log and (saved.point is not None or not saved.path.name.endswith('.log.sqlite')):
         raise Refused(f'{saved.path} does not begin with the exploration, expected a '
-                      '*.log.sqlite of an explorer with transition_log: true')
+                      '*.log.sqlite that does, of an explorer with transition_log: true')
     with refusing(saved.path):
         return _learnt(saved)
 

@@ -269,7 +269,11 @@ def test_a_full_disk_leaves_the_older_file(
     with full_disk():
         assert export.main(words, 'mnm_ros export') == 1
     assert path.read_text() == 'of yesterday' and [*tmp_path.iterdir()] == [path]
-    assert capsys.readouterr().err.startswith('mnm_ros export: ')
+    said = capsys.readouterr().err
+    assert said.startswith('mnm_ros export: ') and said.endswith(f"File too large: '{path}'\n")
+    assert export.main([*words[:-1], str(tmp_path / 'no' / 'a.json')], 'mnm_ros export') == 1
+    assert capsys.readouterr().err.endswith("No such file or directory: "
+                                            f"'{tmp_path / 'no' / 'a.json'}'\n")
     link = tmp_path / 'link.json'
     link.symlink_to(path)
     path.chmod(0o600)
