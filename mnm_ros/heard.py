@@ -195,11 +195,11 @@ class Heard:
         return left if left > least else None
 
     def seconds_left(self) -> float | None:
-        """Return the predicted time until the aim is reached; None if nothing can be said."""
+        """Return the predicted time to the aim, at least 1 s; None if nothing can be said."""
         left = self.steps_left()
         if left is None or not self.pace or not self.exploring or self.late and not self.robots:
             return None
-        return left / self.pace if left < _ENDLESS * self.pace else None
+        return max(1.0, left / self.pace) if left < _ENDLESS * self.pace else None
 
 
 def number(values: Mapping[str, str], key: str) -> float | None:

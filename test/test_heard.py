@@ -46,6 +46,9 @@ def test_a_pause_does_not_change_the_pace() -> None:
     heard = Heard(report={'phase': 'building/discovery'}, pace=found, activity=Activity(
         progress=Progress('first hypothesis', 600, 2600, 2000, 3000)))
     assert heard.seconds_left() == pytest.approx(200.0)
+    nearly = Heard(report={'phase': 'checking/rediscovery'}, pace=100.0, activity=Activity(
+        progress=Progress('check', 1380, 1400, 1000, 2000)))
+    assert nearly.seconds_left() == 1.0    # not 0, while something is to be done
 
 
 def test_a_slow_robot_has_an_even_pace() -> None:
