@@ -131,6 +131,8 @@ class Generations:
     def create(self, number: int, point: Mapping[str, Any] | None) -> None:
         """Begin a generation at a resume point, after ``number`` inputs; None is the beginning."""
         before = self._paths()
+        if not self.log_problem:    # a crash must not leave a log that ends before the generation
+            self.write_late()
         log = InputLog.create(self._next_path(), self._identity, point, number)
         if self._newest is not None:
             self._newest.close()

@@ -392,3 +392,30 @@ def test_a_new_file_does_not_take_the_journal_of_one_that_is_gone(run: Run, file
     drive_on(second, store)
     assert (Saved(left / LOG).number, Saved(newest(left)).number) == (3100, 3100)
     assert journal(gone.with_name(f'{gone.name}.aside.1')).read_bytes() == old
+
+
+def test_a_crash_as_a_generation_begins_leaves_the_log_whole(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log gets its inputs last, but not after a generation that needs them there."""
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path / 'kept', 'explorer', IDENTITY, transition_log=True)
+    keep(exploration, store)
+    assert store.flush()
+    create, crashed = InputLog.create, tmp_path / 'crashed'
+
+    def crash(path: Path, *rest: object) -> InputLog:
+        made = create(path, *rest)
+        shutil.copytree(tmp_path / 'kept', crashed / path.name)
+        return made
+
+    monkeypatch.setattr(InputLog, 'create', crash)
+    drive(exploration, simulator, 1200)
+    assert store.flush()
+    store.close()
+    monkeypatch.undo()
+    assert [*crashed.iterdir()]
+    for left in crashed.iterdir():
+        second, store = restored(left)
+        store.close()
+        assert second is not None and store.refusals == [] and store.losses() == []
+        assert len(Saved(left / LOG).inputs) == Saved(newest(left)).number > 0
