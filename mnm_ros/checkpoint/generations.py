@@ -175,21 +175,26 @@ class Generations:
             self._late.clear()
             self.log_problem = ''
 
-    def leave_gap(self, reason: str, inputs: int = 0) -> None:
-        """Leave out so many inputs, and all others until the next generation begins."""
+    def leave_gap(self, reason: str, inputs: int = 0, point: int | None = None) -> None:
+        """
+        Leave out so many inputs, and all others until the next generation begins.
+
+        :param point: after which they come; None for the last one that was not left out.
+        """
         self.gap = f'nothing is kept until the next resume point: {reason}'
-        self._left_out += inputs
+        self._leave_out(inputs, point)
         self._tell_left_out(reason)
         self._end_log()
 
-    def close(self, waiting: int, reason: str) -> None:
+    def close(self, waiting: int, reason: str, point: int | None = None) -> None:
         """
         Close all files and let other processes use the folder.
 
         :param waiting: inputs that could not be written.
         :param reason: why not.
+        :param point: after which they come; None for the last one that was written.
         """
-        self._left_out += waiting
+        self._leave_out(waiting, point)
         self._tell_left_out(reason)
         if self._transitions is not None and self._late:
             self.losses.append(f'{self.log_problem}; the inputs {self._transitions.number + 1:,} '
@@ -199,9 +204,18 @@ class Generations:
                 log.close()
         os.close(self._lock)
 
+    def _leave_out(self, inputs: int, point: int | None) -> None:
+        if point is not None:
+            self._left_out = max(self._left_out, point - self._last)
+        self._left_out += inputs
+
+    @property
+    def _last(self) -> int:
+        return self._newest.number if self._newest else 0
+
     def _tell_left_out(self, reason: str) -> None:
-        if self._left_out > self._told and self._newest is not None:
-            last = self._newest.number
+        if self._left_out > self._told:
+            last = self._last
             self.losses.append(f'the inputs {last + self._told + 1:,} to '
                                f'{last + self._left_out:,} could not be kept: {reason}')
             self._told = self._left_out

@@ -190,7 +190,8 @@ class Store:
             self._wake.clear()
             self._write()
         self._write()
-        self._files.close(len(_inputs(self._pending)), self.problem)
+        inputs, point = _left(self._pending)
+        self._files.close(inputs, self.problem, point)
 
     def _write(self) -> None:
         with self._files_lock:
@@ -213,7 +214,7 @@ class Store:
             with self._pending_lock:
                 self._pending = pending + self._pending
                 if len(self._pending) > _BACKLOG:
-                    self._files.leave_gap(problem, len(_inputs(self._pending)))
+                    self._files.leave_gap(problem, *_left(self._pending))
                     self._pending = []
         self._files.write_late()
         self.problem = problem or self._files.log_problem
@@ -237,6 +238,13 @@ class Store:
 
 def _inputs(pending: Iterable[_Made | ResumePoint]) -> list[_Made]:
     return [entry for entry in pending if isinstance(entry, _Made)]
+
+
+def _left(pending: Pending) -> tuple[int, int | None]:
+    """Return how many inputs there are since the last resume point, and its number, if any."""
+    after = list(takewhile(lambda entry: not isinstance(entry, ResumePoint), reversed(pending)))
+    point = pending[-1 - len(after)] if len(after) < len(pending) else None
+    return len(after), point.number if isinstance(point, ResumePoint) else None
 
 
 def _apart(made: list[_Made]) -> tuple[list[Entry], list[str]]:

@@ -419,3 +419,25 @@ def test_a_crash_as_a_generation_begins_leaves_the_log_whole(
         store.close()
         assert second is not None and store.refusals == [] and store.losses() == []
         assert len(Saved(left / LOG).inputs) == Saved(newest(left)).number > 0
+
+
+@pytest.mark.parametrize('begun', [True, False])
+def test_what_waits_for_a_resume_point_at_the_end_is_told_in_numbers(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bool) -> None:
+    """The inputs before the point, which no longer wait for it, are missing, too."""
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    if begun:
+        store.begin_generation(0, None)
+        store.append(Input.OBSERVED, 0, -1)
+        assert store.flush()
+    monkeypatch.setattr(InputLog, 'create', lambda *_: (_ for _ in ()).throw(OSError('full')))
+    monkeypatch.setattr(InputLog, 'append', lambda *_: (_ for _ in ()).throw(OSError('full')))
+    for _ in range(9):
+        store.append(Input.OBSERVED, 0, -1)
+    store.begin_generation(10, {'steps': 10})
+    for _ in range(5):
+        store.append(Input.OBSERVED, 0, -1)
+    assert not store.flush()
+    store.close()
+    loss, = store.losses()
+    assert f'the inputs {1 + begun} to 15 could not be kept' in loss and 'full' in loss
