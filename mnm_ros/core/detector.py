@@ -171,9 +171,7 @@ class Detector:
         detector.evidence = state['evidence']
         detector._episodes = state['episodes']
         detector._notices = state['notices']
-        # Of a proof from before this was kept nobody knows whether an episode has left.
-        detector._waiting = state.get('waiting', 0.0)
-        detector._left = state.get('left', True)
+        detector._waiting, detector._left = state['waiting'], state['left']
         detector._against_logs = np.array(state['against'])
         detector._for_logs = np.array(state['for'])
         detector.proven, detector.credible = state['proven'], state['credible']

@@ -164,7 +164,7 @@ class WatchPhase(CheckingPhase):
         self._limit = StepLimit(
             delta['restart'], self._round.steps_taken, self._round.check_steps, given['limit'])
         self._reach = Reach(problem.radius, delta['reach'])
-        if given.get('reach') is not None:
+        if given['reach'] is not None:
             snapshot.put(given['reach'], self._reach)
 
     def next_action(self) -> int:
