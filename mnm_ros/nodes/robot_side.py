@@ -312,6 +312,7 @@ class RobotSide(Node):
         elif self._stopped:
             self._free()
             self._send_reports()    # at once, so that no answer to an earlier order precedes it
+        self._told = None    # also if nothing changes: another robot side may have told otherwise
         response.success = True
         response.message = ('free' if not request.data else
                             'not at rest yet' if self.busy else 'stopped')

@@ -19,7 +19,7 @@ from mnm_ros import wire
 from mnm_ros.nodes.robot_side import RobotSide
 from node_processes import Peer
 import pytest
-from std_msgs.msg import Header, Int64MultiArray, String
+from std_msgs.msg import Bool, Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 
@@ -197,6 +197,18 @@ def test_stop_and_go_on(peer: Peer, robot: SlowRobot, talk) -> None:
     assert list(heard[0].data) == [-1, 3]
     send(3, 0)
     peer.wait_for(lambda: len(robot.begun) == 2, 'another action')
+
+
+def test_whether_it_is_stopped_is_told_whenever_somebody_asks_for_it(
+        peer: Peer, robot: SlowRobot) -> None:
+    """A robot side that has died since may have said something else."""
+    told = peer.listen(Bool, 'stopped')
+    peer.wait_for(lambda: told, 'what holds at the beginning')
+    for stop in (False, True, True, False):
+        told.clear()
+        assert peer.call(SetBool, 'stop', SetBool.Request(data=stop)).success
+        peer.wait_for(lambda: told, 'what holds')
+        assert told[-1].data is stop
 
 
 def test_a_step_that_says_nothing_about_the_world(
