@@ -57,7 +57,7 @@ _ROBOTS = 'CREATE TABLE robots (number INTEGER PRIMARY KEY, robot TEXT NOT NULL)
 
 _HARMLESS = re.compile(    # what people may add who look inside
     r'CREATE TABLE sqlite_stat\d\([a-z,]+\)|'
-    r'CREATE INDEX \w+ ON (meta|inputs|robots) ?\( ?[a-z]+( ?, ?[a-z]+)* ?\)').fullmatch
+    r'CREATE INDEX \w+ (?i:ON) (meta|inputs|robots) ?\( ?[a-z]+( ?, ?[a-z]+)* ?\)').fullmatch
 
 _Row = tuple[int, int, int, int, int]
 
@@ -354,7 +354,7 @@ def _read(path: Path, after: int | None,
     database = sqlite3.connect(path, _BUSY)
     try:
         if sys.version_info >= (3, 11):    # nothing that is stored is larger than all of it
-            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, size + 2**20)
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(size + 2**20, 2**31 - 1))
         has_robots = _check_tables(database)
         if after is None:
             finding = database.execute('PRAGMA quick_check').fetchone()[0]

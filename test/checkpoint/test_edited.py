@@ -22,6 +22,7 @@ import subprocess
 import sys
 from typing import Any
 
+from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Refused, Saved
 from mnm_ros.checkpoint.warm_start import warm_start
@@ -145,7 +146,8 @@ def test_what_is_added_to_look_inside_does_no_harm(tmp_path: Path) -> None:
     path = log(tmp_path)
     database = sqlite3.connect(path)
     with database:
-        database.executescript('CREATE INDEX "by_state" ON inputs (state, action); ANALYZE')
+        database.executescript('CREATE INDEX "by_state" ON inputs (state, action); '
+            'create index by_kind on inputs (kind); ANALYZE')
     database.close()
     assert Saved(path).number == 1
 
@@ -161,3 +163,11 @@ def test_a_companion_that_is_a_pipe_is_not_opened(tmp_path: Path) -> None:
 def test_a_log_that_nobody_waits_for_is_not_replayed_to_its_end(tmp_path: Path) -> None:
     with pytest.raises(Abandoned):
         warm_start(log(tmp_path), {**ASKED, 'base': 'disco'}, lambda: True)
+
+
+def test_a_file_of_more_than_two_gigabytes_is_read(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite takes no higher limit than that of a C int."""
+    path = log(tmp_path)
+    monkeypatch.setattr(input_log, '_size', lambda path: 2**32)
+    assert Saved(path).number == 1
