@@ -146,7 +146,8 @@ def test_what_is_added_to_look_inside_does_no_harm(tmp_path: Path) -> None:
     path = log(tmp_path)
     database = sqlite3.connect(path)
     with database:
-        database.executescript('CREATE INDEX "by_state" ON inputs (state, action); '
+        database.executescript(
+            'CREATE INDEX "by_state" ON inputs (state, action); '
             'create index by_kind on inputs (kind); ANALYZE')
     database.close()
     assert Saved(path).number == 1
