@@ -13,7 +13,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import math
 import sys
+import time
 from typing import Any
 
 from mnm_ros import wire
@@ -36,6 +38,7 @@ from std_msgs.msg import Bool, String
 
 _PERIOD = 0.05    # s, between two looks at the time
 _ASTRAY = 2       # cells outside of the grid, beyond which nothing is driven
+_PAUSE = 1.0      # s, until it is told that no way leads home: where it is may yet be corrected
 _MANY = 10        # moves in a row that were broken off, of which the log tells with an error
 
 
@@ -59,7 +62,8 @@ class GridDriver(RobotSide):
         self._stopwatch = Stopwatch(0.0)  # since it has begun
         self._failure = ''                # of the last way home, or why a move does not count
         self._broken_off = 0              # moves in a row that do not count
-        self._pending_answer: str | None = None    # its problem; it waits for the next pose
+        self._pending_answer: str | None = None    # its problem; it waits for the next pose,
+        self._answer_from = -math.inf     # and for this time
         self._reported_state: int | None = None    # where the explorer believes the robot
         self._outcomes = self.create_publisher(String, 'outcome', wire.LATCHED)
         self._poses = poses_of(self, given, self._on_pose)
@@ -92,7 +96,7 @@ class GridDriver(RobotSide):
             self._ways, home_of(given), given['home_retries'],
             given['move_timeout' if by_cells else 'home_timeout'], not by_cells, *limits))
         if state is not None:
-            self._pending_answer = self._failure    # a state returned at once would mean success
+            self._answer_later()    # a state returned at once would mean success
         return None
 
     def cancel(self, reason: str) -> int | None:
@@ -167,7 +171,15 @@ class GridDriver(RobotSide):
     def _start_late(self) -> None:
         """Begin what is requested; if it is over at once, answer with the next pose."""
         if self._start_requested() is not None:
-            self._pending_answer = self._failure
+            self._answer_later()
+
+    def _answer_later(self) -> None:
+        self._pending_answer = self._failure
+        self._answer_from = time.monotonic() + _PAUSE if self._failure else -math.inf
+
+    @property
+    def _can_answer(self) -> bool:
+        return self._tracker.fresh and time.monotonic() >= self._answer_from
 
     def _next_leg(
             self, maneuver: Maneuver, pose: StampedPose, ended: Outcome | None) -> int | None:
@@ -182,8 +194,9 @@ class GridDriver(RobotSide):
         self._failure = '' if at_home else maneuver.problem
         if self._failure and self._mover.detail:
             self._failure += f': {self._mover.detail}'
-        if self._failure:
-            self.get_logger().warning(f'the way home has failed: {self._failure}')
+        if self._failure and self._action == RESET:
+            self.get_logger().warning(
+                f'the way home has failed: {self._failure}', throttle_duration_sec=5.0)
         if self._action == RESET and maneuver.outcome is Outcome.REACHED:
             self._tracker.reached_home = pose.pose
         self._publish_outcome(self._failure or maneuver.outcome.value)
@@ -227,6 +240,7 @@ class GridDriver(RobotSide):
 
     def _send_pending_answer(self) -> None:
         problem, self._pending_answer = self._pending_answer, None
+        self._answer_from = -math.inf
         self.arrived(self._tracker.place.state, problem or '')
 
     def _on_pose(self, message: Located, received: float | None = None) -> None:
@@ -253,7 +267,7 @@ class GridDriver(RobotSide):
             return
         self._base_mover.rest(pose)
         if self._pending_answer is not None:
-            if self._tracker.fresh:
+            if self._can_answer:
                 self._mover.stop(pose)    # where it has stopped may not have been known then
                 self._send_pending_answer()
         elif not self.busy and not self._stopped and self._reported_state not in (None, state):
@@ -296,7 +310,7 @@ class GridDriver(RobotSide):
             self._pending_answer = 'the pose was lost'
         elif self._requested and fresh:
             self._start_late()
-        elif self._pending_answer is not None and fresh:
+        elif self._pending_answer is not None and self._can_answer:
             self._send_pending_answer()
         elif pose:
             present = self._tracker.as_of_now(pose)
