@@ -68,16 +68,19 @@ def test_without_change_detection_the_old_hypothesis_is_kept() -> None:
 
 
 @pytest.mark.parametrize('method', ['mnm', 'oracle', 'once'])
-def test_exploration_steps_over_time(method: str) -> None:
-    trial = references.METHODS[method]('two_rooms', 0, SHORT)
-    assert trial.breaks[0] == (0, 0) and trial.breaks[-1] == (165_000, trial.total)
+def test_exploration_steps_over_time(early: None, method: str) -> None:
+    trial = references.METHODS[method]('broken_wheel', 0, SHORT)
+    assert trial.breaks[0] == (0, 0) and trial.breaks[-1] == (11_000, trial.total)
     slopes = {(after - before) / (end - start) for (start, before), (end, after)
               in zip(trial.breaks, trial.breaks[1:]) if end > start}
     assert slopes == {0.0, 1.0}
+
+
+def test_how_long_each_setting_is_in_force() -> None:
     assert references.lengths(load('two_rooms'), 5000) == [60_000, 100_000, 5000]
 
 
-def test_what_was_waited_for_adds_up() -> None:
+def test_what_was_waited_for_adds_up(early: None) -> None:
     trial = references.run_mnm('broken_wheel', 0, SHORT)
     assert sum(trial.lost.values()) == trial.exploration[1]
     assert set(trial.lost) <= set(references.REASONS)

@@ -27,7 +27,7 @@ PROMISE = ({'family': 'corridor', 'preset': 'onboard', 'base': 'ucb_explore', 'o
             'alone': '0', 'delta': '0.1', 'ok_first': ok, 'ok_last': ''} for ok in '1101')
 
 
-def test_figures(tmp_path: Path) -> None:
+def test_figures(early: None, tmp_path: Path) -> None:
     paths = {name: tmp_path / f'{name}.csv' for name in ('exploration', 'series', 'promise')}
     exploration_steps.main([
         '--seeds', '1', '--scaled-seeds', '0', '--scenarios', 'broken_wheel', '--tail', '3000',
