@@ -168,7 +168,7 @@ def test_a_log_that_nobody_waits_for_is_not_replayed_to_its_end(tmp_path: Path) 
 
 def test_a_file_of_more_than_two_gigabytes_is_read(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite takes no higher limit than that of a C int."""
+    """No limit of SQLite is above that of a C int."""
     path = log(tmp_path)
     monkeypatch.setattr(input_log, '_size', lambda path: 2**32)
     assert Saved(path).number == 1

@@ -381,7 +381,7 @@ def newest_of_all(folder: Path) -> Path:
 
 @pytest.mark.parametrize('files', [LOG, 'explorer.0*[0-9].sqlite'], ids=['log', 'generation'])
 def test_a_new_file_does_not_take_the_journal_of_one_that_is_gone(run: Run, files: str) -> None:
-    """SQLite would apply it to the new file; it may be all that is left of the old one."""
+    """Else SQLite would apply it to the new file; it may be all that is left of the old one."""
     _, _, left = run
     gone = max(left.glob(files))
     old = journal(gone).read_bytes()

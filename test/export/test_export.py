@@ -272,7 +272,7 @@ def test_a_full_disk_leaves_the_older_file(
     said = capsys.readouterr().err
     assert said.startswith('mnm_ros export: ') and said.endswith(f"File too large: '{path}'\n")
     assert export.main([*words[:-1], str(tmp_path / 'no' / 'a.json')], 'mnm_ros export') == 1
-    assert capsys.readouterr().err.endswith("No such file or directory: "
+    assert capsys.readouterr().err.endswith('No such file or directory: '
                                             f"'{tmp_path / 'no' / 'a.json'}'\n")
     link = tmp_path / 'link.json'
     link.symlink_to(path)
