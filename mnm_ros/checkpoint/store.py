@@ -167,7 +167,7 @@ class Store:
         with self._pending_lock:
             self._pending.append(ResumePoint(number, state))
 
-    def flush(self, timeout: float = 5.0) -> bool:
+    def flush(self, timeout: float = 60.0) -> bool:
         """Wait until everything so far is on the disk; return whether it is."""
         deadline = time.monotonic() + timeout
         with self._written:
