@@ -1,12 +1,4 @@
-# Copyright 2026 mnm_ros maintainers
-#
-# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
-# in compliance with the License. You may obtain a copy of the License at
-# http://www.apache.org/licenses/LICENSE-2.0
-# Unless required by applicable law or agreed to in writing, software distributed under the License
-# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
-# or implied. See the License for the specific language governing permissions and limitations under
-# the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The linters of ROS pass as ``colcon test`` runs them; ruff alone knows most of their rules."""
 
@@ -33,10 +25,18 @@ def test_no_property_begins_as_no_function_may(folder: str) -> None:
     assert found and not [each for each in found if each[2].lower() in NO_VERBS]
 
 
-@pytest.mark.parametrize('linter, paths', [
-    ('flake8', CODE), ('pep257', CODE), ('copyright', [*CODE, 'CONTRIBUTING.md', 'LICENSE'])])
-def test_the_code_passes(
-        linter: str, paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize('folder', [*CODE, 'docs'])
+def test_every_file_names_its_license_in_its_first_line(folder: str) -> None:
+    files = [path for path in ([ROOT / folder] if folder.endswith('.py') else
+                               (ROOT / folder).rglob('*')) if path.suffix in ('.py', '.css', '.js')]
+    first = {path: path.read_text(encoding='utf-8').removeprefix('#!/usr/bin/env python3\n')
+             for path in files}
+    assert files and not [path for path, text in first.items() if not re.match(
+        r'(#|//|/\*) SPDX-License-Identifier: Apache-2\.0( \*/)?\n', text)]
+
+
+@pytest.mark.parametrize('linter', ['flake8', 'pep257'])
+def test_the_code_passes(linter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(f'ament_{linter}', reason=f'ament_{linter} is not installed')
     monkeypatch.chdir(ROOT)
-    assert importlib.import_module(f'ament_{linter}.main').main(paths) == 0
+    assert importlib.import_module(f'ament_{linter}.main').main(CODE) == 0
