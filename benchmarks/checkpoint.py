@@ -25,10 +25,10 @@ from typing import Any
 from grids import grid, SIZES
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.counts import Counts
 from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np

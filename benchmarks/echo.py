@@ -35,8 +35,8 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import rclpy

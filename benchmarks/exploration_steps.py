@@ -31,7 +31,7 @@ from pathlib import Path
 from statistics import mean
 
 from batch import add_arguments, engine_of, exit_with, run_batch
-from mnm_ros.core.parts import BASES
+from mnm_ros.core.components import BASES
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.simulation.scenario import load, shipped
 from references import (

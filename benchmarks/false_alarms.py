@@ -32,13 +32,13 @@ import math
 import time
 
 from batch import add_arguments, engine_of, exit_with, Row, run_batch
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.parts import BASES
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.components import BASES
+from mnm_ros.core.detection.transition_detector import TransitionDetector
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm, PRESETS
-from mnm_ros.core.shares import MANY, share
-from mnm_ros.core.transition_detector import TransitionDetector
-from mnm_ros.core.watch_phase import SHARES
+from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.watch.watch_phase import SHARES
 from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped

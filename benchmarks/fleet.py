@@ -26,9 +26,9 @@ from batch import add_arguments, engine_of, exit_with, Row, run_batch
 from grids import grid, SIZES
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem
-from mnm_ros.core.step_task import play
+from mnm_ros.core.task.step_task import play
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.robots import Robots
 from mnm_ros.simulation.scenario import load, Scenario, shipped

@@ -20,15 +20,15 @@ from statistics import mean
 import sys
 import time
 
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.kl_optimism import KlOptimism
-from mnm_ros.core.model import Model
-from mnm_ros.core.optimistic_planner import OptimisticPlanner
-from mnm_ros.core.parts import BASES
-from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.components import BASES
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.paper.kl_optimism import KlOptimism
+from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.presets import new_base
-from mnm_ros.core.problem import Problem
-from mnm_ros.core.transition_rows import TransitionRows
 from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import Scenario, Setting

@@ -13,11 +13,11 @@ from typing import Any
 from growth_trial import TOPICS
 from mnm_ros import wire
 from mnm_ros.checkpoint.input_log import Entry, InputLog
-from mnm_ros.core.activity import Activity
-from mnm_ros.core.counts import Pair
-from mnm_ros.core.policy import Hypothesis
-from mnm_ros.nodes.exploring.markers import Markers
-from mnm_ros.nodes.exploring.picture import Caption
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.progress.activity import Activity
+from mnm_ros.nodes.exploring.output.markers import Markers
+from mnm_ros.nodes.exploring.output.picture import Caption
 from mnm_ros.robot_description import RobotDescription
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String

@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 
 from growth_truth import Truth
 from growth_worlds import World, WORLDS
-from mnm_ros.core.counts import Counts
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.robots import Robots
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
@@ -165,7 +165,7 @@ def built(task: Task) -> dict[str, object]:
     """Return sizes and planning for a hypothesis that nobody has explored, as columns."""
     from grids import plan_seconds
     from growth_sizes import messages
-    from mnm_ros.core.activity import Activity
+    from mnm_ros.core.progress.activity import Activity
     world = WORLDS[task.world](task.number)
     truth = Truth(world.cmp, world.radius)
     known, actions = truth.members, world.cmp.actions

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import Cmp
 import numpy as np
 from references import floor_executions

@@ -20,9 +20,9 @@ import sys
 import time
 from types import SimpleNamespace
 
-from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.nodes.exploring.markers import Markers
-from mnm_ros.nodes.exploring.picture import Caption
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.nodes.exploring.output.markers import Markers
+from mnm_ros.nodes.exploring.output.picture import Caption
 from mnm_ros.robot_description import RobotDescription
 from rclpy.serialization import serialize_message
 from visualization_msgs.msg import MarkerArray

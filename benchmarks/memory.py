@@ -16,8 +16,8 @@ import sys
 import time
 
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS, settings
-from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 

@@ -24,10 +24,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean, NormalDist, stdev
 import sys
 
-from mnm_ros.core.navigation import Navigation
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.task.navigation import Navigation
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps

@@ -5,8 +5,8 @@ How many steps the first hypothesis takes, and how well that can be said beforeh
 
 MNM runs in random CMPs until its first hypothesis, in each with every epsilon and every delta
 once, paired anew from seed to seed, as worlds differ more than pairs do. Two power laws
-(mnm_ros/core/prediction.py) are fitted to the runs in one half of the CMPs and judged on those in
-the other half:
+(mnm_ros/core/progress/prediction.py) are fitted to the runs in one half of the CMPs and judged on
+those in the other half:
 
 learnt  by the number of states that the hypothesis has in the end, as if known beforehand
 probed  by what a probe like that of preflight finds: states that seem to be within the radius,
@@ -35,7 +35,8 @@ import json
 from typing import NamedTuple
 
 from batch import add_arguments, engine_of, exit_with, run_batch
-from mnm_ros.core.prediction import (
+from mnm_ros.core.presets import new_mnm
+from mnm_ros.core.progress.prediction import (
     factors,
     factors_left,
     LEARNT,
@@ -46,7 +47,6 @@ from mnm_ros.core.prediction import (
     PROBED,
     REMAINING,
 )
-from mnm_ros.core.presets import new_mnm
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import shipped
 from mnm_ros.simulation.simulator import Simulator

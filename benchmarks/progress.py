@@ -22,8 +22,8 @@ from functools import partial
 import json
 
 from batch import add_arguments, engine_of, exit_with, run_batch
-from mnm_ros.core.activity import Progress
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.progress.activity import Progress
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from trials import Configuration, families, prepare

@@ -21,7 +21,7 @@ import shlex
 import time
 
 from batch import add_arguments, engine_of, exit_with, Row, run_batch
-from mnm_ros.core.parts import BASES
+from mnm_ros.core.components import BASES
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.ground_truth import best_time, expected_steps, reachable_states, Verdict

@@ -15,13 +15,14 @@ from itertools import pairwise
 import math
 import zlib
 
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.counts import Pair
-from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
-from mnm_ros.core.options import Settings, Value
-from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
+from mnm_ros.core.mnm.options import Settings, Value
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_base, new_mnm, settings
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.statistics.delta_spending import round_delta, stream_delta
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.ground_truth import ExplorationSteps, judge, reachable_states, Verdict
 from mnm_ros.simulation.scenario import load, Scenario

@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 from statistics import mean
 
-from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_base, settings
-from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

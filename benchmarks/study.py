@@ -22,7 +22,7 @@ from statistics import mean
 import time
 
 from batch import add_arguments, engine_of, exit_with, Row, run_batch
-from mnm_ros.core.parts import BASES
+from mnm_ros.core.components import BASES
 from mnm_ros.core.presets import PRESETS
 from promise import names_of, Task, trial
 from trials import Configuration, families, is_broken, is_finished

@@ -16,11 +16,11 @@ import zlib
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.mnm import Mnm
-from mnm_ros.core.options import Settings, Value
-from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.mnm.options import Settings, Value
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_base, new_mnm, PRESETS, settings
-from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
 from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player

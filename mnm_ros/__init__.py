@@ -14,6 +14,8 @@ from __future__ import annotations
 import importlib
 from typing import Any, TYPE_CHECKING
 
+from mnm_ros.moved import forward
+
 if TYPE_CHECKING:
     from mnm_ros.core import Exploration, play, Problem, settings
     from mnm_ros.navigator_client import NavigatorClient
@@ -26,6 +28,8 @@ __version__ = '0.1.0'
 
 _HOMES = {'NavigatorClient': 'navigator_client', 'PolicySet': 'wire',
           'RobotSide': 'nodes.robot_side'}
+
+forward()
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import math
 import re
 
-from mnm_ros.core.activity import Activity
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]

@@ -17,7 +17,7 @@ import math
 from typing import Any
 from unicodedata import category
 
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 
 MAX_ACTIONS = 1000
 MAX_STATES = 10_000

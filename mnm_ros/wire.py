@@ -33,9 +33,9 @@ from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from mnm_ros.core.goals import GoalReport, GoalStatus
-from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from mnm_ros.heard import MOST_ROBOTS, NAMESPACE, number, RobotHeard
 from rclpy.duration import Duration
 from rclpy.node import Node

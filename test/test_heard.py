@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.activity import Activity, Progress
+from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.heard import Heard, Pace, RobotHeard, RobotsMet
 import pytest
 

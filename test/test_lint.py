@@ -27,8 +27,8 @@ def test_no_property_begins_as_no_function_may(folder: str) -> None:
 
 @pytest.mark.parametrize('folder', [*CODE, 'docs'])
 def test_every_file_names_its_license_in_its_first_line(folder: str) -> None:
-    files = [path for path in ([ROOT / folder] if folder.endswith('.py') else
-                               (ROOT / folder).rglob('*')) if path.suffix in ('.py', '.css', '.js')]
+    found = [ROOT / folder] if folder.endswith('.py') else (ROOT / folder).rglob('*')
+    files = [path for path in found if path.suffix in ('.py', '.css', '.js')]
     first = {path: path.read_text(encoding='utf-8').removeprefix('#!/usr/bin/env python3\n')
              for path in files}
     assert files and not [path for path, text in first.items() if not re.match(

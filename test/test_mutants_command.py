@@ -20,8 +20,8 @@ def test_every_path_of_the_table_exists() -> None:
 
 
 @pytest.mark.parametrize('module, tests', [
-    ('mnm_ros/core/mnm.py', 'test/core'),
-    ('mnm_ros/core/navigation.py', 'test/core/test_navigation.py'),
+    ('mnm_ros/core/mnm/mnm.py', 'test/core'),
+    ('mnm_ros/core/task/navigation.py', 'test/core/test_navigation.py'),
     ('mnm_ros/wire.py', 'test/test_wire.py'), ('mnm_ros/nodes/explorer.py', None)])
 def test_the_nearest_tests_are_taken(module: str, tests: str | None) -> None:
     assert mutants.tests_of(module) == tests
@@ -32,10 +32,10 @@ def test_tests_that_import_the_module_come_first_and_then_the_quickest(
     monkeypatch.chdir(ROOT)
     durations = {'test/core/test_fleet.py': 30.0, 'test/core/test_disco.py': 9.0,
                  'test/core/test_mnm.py': 1.5, 'test/core/test_turns.py': 0.5}
-    assert mutants.stages('mnm_ros/core/disco.py', durations) == [
+    assert mutants.stages('mnm_ros/core/disco/disco.py', durations) == [
         ['test/core/test_disco.py'], ['test/core/test_turns.py', 'test/core/test_mnm.py'],
         ['test/core/test_fleet.py']]
-    assert mutants.stages('mnm_ros/core/arrays.py', durations)[0] == [
+    assert mutants.stages('mnm_ros/core/model/arrays.py', durations)[0] == [
         'test/core/test_turns.py', 'test/core/test_mnm.py']
 
 

@@ -12,8 +12,8 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from mnm_ros import reference, security, wire  # noqa: E402, I100
 from mnm_ros.core.exploration import Exploration  # noqa: E402
+from mnm_ros.core.model.problem import Problem  # noqa: E402
 from mnm_ros.core.presets import settings  # noqa: E402
-from mnm_ros.core.problem import Problem  # noqa: E402
 from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS  # noqa: E402
 from mnm_ros.parameters import NODES  # noqa: E402
 

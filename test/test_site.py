@@ -13,11 +13,11 @@ import subprocess
 import sys
 from types import ModuleType
 
-from mnm_ros.core.machine import diagram
-from mnm_ros.core.mnm import MNM_TRANSITIONS
-from mnm_ros.core.run import RUN_TRANSITIONS
-from mnm_ros.core.step_task import RunState
-from mnm_ros.core.ucb_explore import UCB_TRANSITIONS
+from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS
+from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS
+from mnm_ros.core.task.machine import diagram
+from mnm_ros.core.task.pausable_task import RUN_TRANSITIONS
+from mnm_ros.core.task.step_task import RunState
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,7 +83,7 @@ def test_the_site(site: Path) -> None:
     api = page(site, 'api.html')
     for name in ('navigator_client.NavigatorClient.go', 'nodes.robot_side.RobotSide.execute',
                  'robot_description.RobotDescription', 'core.exploration.Exploration.observe',
-                 'core.presets.settings', 'core.parts.BASES', 'wire.PolicySet.from_msg'):
+                 'core.presets.settings', 'core.components.BASES', 'wire.PolicySet.from_msg'):
         assert f'id="mnm_ros.{name}"' in api, name
     assert 'data:image/png' in page(site, 'gymnasium.html')
 

@@ -7,8 +7,8 @@ from array import array
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import PolicySet, wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
-from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from mnm_ros.heard import RobotHeard
 from mnm_ros.wire import (
     decode_goals,

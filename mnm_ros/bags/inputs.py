@@ -19,7 +19,7 @@ from mnm_ros.checkpoint.input_log import Entry, Inputs, Refused
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.interruption import Break
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 
 _NEAR = 1000    # orders of one sender; those of others have numbers that are farther away
 _REPORT = -1

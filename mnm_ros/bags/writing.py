@@ -16,7 +16,7 @@ from typing import Any
 from mnm_ros.checkpoint.input_log import Inputs, Refused
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.interruption import Break, Interruption
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 
 INSTALL = ('bags need the Python packages rosbags and mcap-ros2-support: pip install '
            "'mnm_ros[bags]', or pip install rosbags mcap-ros2-support")

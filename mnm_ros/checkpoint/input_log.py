@@ -36,7 +36,7 @@ import zlib
 
 from mnm_ros.checkpoint.files import flush_folder, regular
 from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 
 FORMAT = 1
 COMPANIONS = ('', '-wal', '-shm', '-journal')

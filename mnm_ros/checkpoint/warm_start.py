@@ -22,8 +22,8 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import Inputs, Refused, refusing, Saved
 from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.mnm.recollection import Recollection, Step
 from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
-from mnm_ros.core.recollection import Recollection, Step
 import numpy as np
 
 KEY = 'warm_start'

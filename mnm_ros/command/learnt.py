@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.console.snapshot import Snapshot
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
 from mnm_ros.export import files
 from mnm_ros.export.learnt import Learnt

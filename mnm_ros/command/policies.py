@@ -12,7 +12,7 @@ from typing import Any, TYPE_CHECKING
 from mnm_ros.command.arguments import add_source, parser, split
 
 if TYPE_CHECKING:
-    from mnm_ros.core.policy import Policy
+    from mnm_ros.core.model.policy import Policy
     from mnm_ros.export.learnt import Learnt
     from rich.console import Console, RenderableType
     from rich.table import Table

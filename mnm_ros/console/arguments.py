@@ -15,8 +15,8 @@ from mnm_ros import interface
 from mnm_ros.console.argument_types import explained, seconds, whole
 from mnm_ros.console.options import Options
 from mnm_ros.console.snapshot import Goal
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
-from mnm_ros.core.problem import Problem
 from mnm_ros.heard import MOST_ROBOTS
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds

@@ -13,8 +13,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import wire
 from mnm_ros.console import grid
 from mnm_ros.console.snapshot import phase_of, Snapshot
-from mnm_ros.core.activity import Activity
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.heard import Pace, RobotsMet
 from mnm_ros.robot_description import RobotDescription
 from rcl_interfaces.srv import GetParameters

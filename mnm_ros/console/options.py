@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import json
 
 from mnm_ros.console.snapshot import Goal
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.flat import driver_parameters

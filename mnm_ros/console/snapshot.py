@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mnm_ros.console.grid import Picture
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.heard import Heard
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.console.wording import known, LABEL, robots, setting, stamp, steps, whole
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 

@@ -13,7 +13,7 @@ from mnm_ros.console.grid import Picture
 from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.console.wording import LABEL
 from mnm_ros.console.world_view import WorldView
-from mnm_ros.core.activity import Evidence
+from mnm_ros.core.progress.activity import Evidence
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.progress_bar import ProgressBar
 from rich.segment import Segment

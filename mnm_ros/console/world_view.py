@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from mnm_ros.console.grid import Picture, window
 from mnm_ros.console.snapshot import Snapshot
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from rich.text import Text
 
 MARKS = {

@@ -23,7 +23,7 @@ import time
 
 from mnm_ros.contract.robot import expect, Robot, Sender
 from mnm_ros.contract.tosses import Tosses
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 import pytest
 from std_srvs.srv import SetBool, Trigger

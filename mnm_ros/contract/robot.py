@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from mnm_ros import wire
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.clients import REPORT
 import pytest
 import rclpy

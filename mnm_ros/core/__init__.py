@@ -24,24 +24,24 @@ import importlib
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnm_ros.core.base import BaseAlgorithm
     from mnm_ros.core.exploration import Event, Exploration, Phase
     from mnm_ros.core.fleet.fleet import Fleet
     from mnm_ros.core.fleet.member import Member
-    from mnm_ros.core.policy import Hypothesis, Policy
+    from mnm_ros.core.mnm.base import BaseAlgorithm
+    from mnm_ros.core.model.policy import Hypothesis, Policy
+    from mnm_ros.core.model.problem import Problem, RESET
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
-    from mnm_ros.core.problem import Problem, RESET
-    from mnm_ros.core.step_task import play
+    from mnm_ros.core.task.step_task import play
 
 __all__ = [
     'BaseAlgorithm', 'Event', 'Exploration', 'Fleet', 'Hypothesis', 'Member', 'OPTIONS', 'PRESETS',
     'Phase', 'Policy', 'Problem', 'RESET', 'new_base', 'play', 'settings']
 _MODULES = {
-    'BaseAlgorithm': 'base', 'Event': 'exploration', 'Exploration': 'exploration',
+    'BaseAlgorithm': 'mnm.base', 'Event': 'exploration', 'Exploration': 'exploration',
     'Phase': 'exploration', 'Fleet': 'fleet.fleet', 'Member': 'fleet.member',
-    'Hypothesis': 'policy', 'Policy': 'policy', 'OPTIONS': 'presets',
-    'PRESETS': 'presets', 'new_base': 'presets', 'settings': 'presets', 'RESET': 'problem',
-    'Problem': 'problem', 'play': 'step_task'}
+    'Hypothesis': 'model.policy', 'Policy': 'model.policy', 'OPTIONS': 'presets',
+    'PRESETS': 'presets', 'new_base': 'presets', 'settings': 'presets', 'RESET': 'model.problem',
+    'Problem': 'model.problem', 'play': 'task.step_task'}
 
 
 def __getattr__(name: str) -> Any:

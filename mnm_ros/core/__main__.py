@@ -2,12 +2,12 @@
 
 """Print the state machines as Mermaid diagrams: ``python3 -m mnm_ros.core``."""
 
-from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
-from mnm_ros.core.machine import diagram
-from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
-from mnm_ros.core.run import RUN_TRANSITIONS
-from mnm_ros.core.step_task import RunState
-from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
+from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
+from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
+from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
+from mnm_ros.core.task.machine import diagram
+from mnm_ros.core.task.pausable_task import RUN_TRANSITIONS
+from mnm_ros.core.task.step_task import RunState
 
 print(diagram(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT),
       diagram(MNM_TRANSITIONS, MnmPhase.HOMING),

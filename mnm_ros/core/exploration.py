@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Union
 
-from mnm_ros.core.activity import Activity, closest
-from mnm_ros.core.checking_phase import ChangeLog
-from mnm_ros.core.counts import Pair
-from mnm_ros.core.homing import Homing
-from mnm_ros.core.mnm import Mnm, MnmPhase
-from mnm_ros.core.observed import Observed
-from mnm_ros.core.onlooker import Onlooker
-from mnm_ros.core.options import Settings
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
+from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.recollection import Recollection
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.observed import Observed
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.recollection import Recollection
-from mnm_ros.core.run import Run
-from mnm_ros.core.step_task import RunState
+from mnm_ros.core.progress.activity import Activity, closest
+from mnm_ros.core.progress_estimator import Onlooker
+from mnm_ros.core.task.homing import Homing
+from mnm_ros.core.task.pausable_task import Run
+from mnm_ros.core.task.step_task import RunState
 
 ALGORITHM = 3
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""

@@ -11,13 +11,13 @@ import inspect
 from types import MappingProxyType
 from typing import Any
 
-from mnm_ros.core.base import BaseAlgorithm, BaseFactory
-from mnm_ros.core.mnm import Mnm
-from mnm_ros.core.options import Settings, Value
-from mnm_ros.core.parts import BASES, CHECKS, PARTS
-from mnm_ros.core.problem import Problem
-from mnm_ros.core.recollection import Recollection
-from mnm_ros.core.streams import new_schedule
+from mnm_ros.core.components import BASES, CHECKS, PARTS
+from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.mnm.options import Settings, Value
+from mnm_ros.core.mnm.recollection import Recollection
+from mnm_ros.core.mnm.streams import new_schedule
+from mnm_ros.core.model.problem import Problem
 import numpy as np
 
 

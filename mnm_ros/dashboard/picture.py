@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import math
 from typing import Any
 
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.places import Place, Places
 from mnm_ros.heard import Counts

@@ -7,8 +7,8 @@ from __future__ import annotations
 from html import escape
 from typing import NamedTuple
 
-from mnm_ros.core.activity import Evidence
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.picture import kinds
 

@@ -11,8 +11,8 @@ import re
 from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_of_file
-from mnm_ros.core.problem import RESET
 from mnm_ros.export.learnt import Learnt, nested
 from mnm_ros.robot_description import RobotDescription
 

@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from mnm_ros.checkpoint.input_log import Saved
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.heard import Counts
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.simulation.cmp import TableCmp

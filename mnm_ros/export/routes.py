@@ -8,8 +8,8 @@ from heapq import heappop, heappush
 from itertools import groupby
 import math
 
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.learnt import Learnt, Transition
 
 

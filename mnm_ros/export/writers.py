@@ -14,8 +14,8 @@ from typing import Any
 
 from mnm_ros.bags.writing import write_mcap
 from mnm_ros.core.exploration import Input
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.learnt import Learnt
 from mnm_ros.export.routes import route
 

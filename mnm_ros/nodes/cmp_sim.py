@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from mnm_ros import wire
-from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from mnm_ros import wire
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.driving.drive import Outcome, Stopwatch
 from mnm_ros.driving.grid import free_cells, Map
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome

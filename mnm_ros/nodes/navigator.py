@@ -12,9 +12,9 @@ import time
 from typing import Any
 
 from mnm_ros import wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
-from mnm_ros.core.navigation import Navigation, StepsToGo
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.task.goals import GoalReport, GoalStatus
+from mnm_ros.core.task.navigation import Navigation, StepsToGo
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService, STOPPED

@@ -15,7 +15,7 @@ import sys
 import time
 
 from mnm_ros import wire
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import Parameters, PREFLIGHT

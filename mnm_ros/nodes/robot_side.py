@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from mnm_ros import wire
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.commanders import CommanderWatch
 from mnm_ros.nodes.common.describing import DescriptionTopic
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.problem import EPSILON, RADIUS
+from mnm_ros.core.model.problem import EPSILON, RADIUS
 from mnm_ros.parameters.declaration import Row
 
 PROBLEM = (

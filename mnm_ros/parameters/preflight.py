@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.prediction import PROBE_STEPS
+from mnm_ros.core.progress.prediction import PROBE_STEPS
 from mnm_ros.parameters.common import SEED
 from mnm_ros.parameters.declaration import Row
 from mnm_ros.parameters.explorer import EXPLORER

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.step_task import StepTask
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.step_task import StepTask
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.loop import Loop, StepLimits
 

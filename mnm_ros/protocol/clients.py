@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import Enum
 import math
 
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 
 _RECENT = 0.1    # weight of the last answer in the usual time
 _LEAST = 2.0     # s, as a busy machine holds any answer up for a moment

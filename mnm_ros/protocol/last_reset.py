@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.clients import Incoming, RetryTimer, StepClient
 
 _AGAIN = 0.5    # s, before it is sent again

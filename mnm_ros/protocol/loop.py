@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 import math
 
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.step_task import OVER, RunState, StepTask
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.clients import RetryTimer
 
 

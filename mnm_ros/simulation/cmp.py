@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from mnm_ros.core.counts import Pair
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import RESET
 
 Outcomes = tuple[tuple[int, float], ...]
 """Distinct next states with their probabilities, which are positive and sum to 1."""

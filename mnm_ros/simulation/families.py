@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 import zlib
 
-from mnm_ros.core.counts import Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.simulation.cmp import Cmp, GRID_MOVES, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import Scenario, Setting

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 import numpy as np
 
 _NAMES = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 

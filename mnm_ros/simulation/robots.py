@@ -11,7 +11,7 @@ import math
 
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.member import Member
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.simulator import Simulator

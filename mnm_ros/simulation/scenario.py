@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import math
 from pathlib import Path
 
-from mnm_ros.core.counts import Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.robot_description import MAX_ACTIONS
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, Outcomes, TableCmp
 from mnm_ros.simulation.config_files import files, find

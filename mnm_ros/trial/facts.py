@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from mnm_ros.bags.inputs import Recorded
 from mnm_ros.checkpoint.input_log import Inputs
 from mnm_ros.core.exploration import Input
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS
-from mnm_ros.core.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import best_time

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any, NamedTuple
 
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.layout import Layout
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.replay import ReplaySummary

@@ -8,8 +8,8 @@ from collections import Counter
 import math
 from random import Random
 
-from mnm_ros.core.counts import Pair
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 

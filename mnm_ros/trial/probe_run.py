@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import chain
 from statistics import mean, median
 
-from mnm_ros.core.prediction import factors, LEARNT, MEASURED_STATES, predict, PROBED
-from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.progress.prediction import factors, LEARNT, MEASURED_STATES, predict, PROBED
 from mnm_ros.protocol.clients import Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.trial.probe import Probe
 

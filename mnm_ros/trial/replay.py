@@ -14,10 +14,10 @@ import math
 
 from mnm_ros.checkpoint.input_log import Inputs
 from mnm_ros.checkpoint.warm_start import begun
-from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import exploration_steps
 import false_alarms
-from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.shares import MANY, share
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.statistics.delta_spending import MANY, share
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import best_time, reachable_states

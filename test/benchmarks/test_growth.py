@@ -14,7 +14,7 @@ from growth import main, Point, slope, STUDIES
 from growth_trial import run, Task
 from growth_truth import Truth
 from growth_worlds import WORLDS
-from mnm_ros.core.policy import Hypothesis
+from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.simulation.ground_truth import judge, reachable_states
 import pytest
 from references import information_floor

@@ -11,8 +11,8 @@ import sqlite3
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 

@@ -48,7 +48,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return the file that a module writes when it is imported."""
     (tmp_path / 'of_somebody_else.py').write_text(
         'from pathlib import Path\nPath(__file__).with_name("ran").touch()\n'
-        'from mnm_ros.core.parts import BASES\nbase = BASES["disco"]\n')
+        'from mnm_ros.core.components import BASES\nbase = BASES["disco"]\n')
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path / 'ran'
     sys.modules.pop('of_somebody_else', None)

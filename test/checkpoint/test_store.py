@@ -27,7 +27,7 @@ from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 

@@ -27,8 +27,8 @@ from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.robots import Manner, Robots
 from mnm_ros.simulation.simulator import Simulator
 import pytest

@@ -12,9 +12,9 @@ from typing import Any
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
-from mnm_ros.core.problem import RESET
 import pytest
 
 DUMP = Path(__file__).with_name('data') / 'corridor_0_1_0.sql'

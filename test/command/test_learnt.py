@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from mnm_ros.command import policies
 from mnm_ros.console.snapshot import Snapshot
-from mnm_ros.core.activity import Activity
-from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
 import pytest
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.console.snapshot import phase_of, Snapshot
-from mnm_ros.core.activity import Activity, Evidence, Progress
-from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.heard import RobotHeard
 from mnm_ros.robot_description import RobotDescription
 

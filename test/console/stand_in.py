@@ -56,7 +56,7 @@ def cmp_sim(node):
 
 def explorer(node):
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-    from mnm_ros.core.policy import Hypothesis, Policy
+    from mnm_ros.core.model.policy import Hypothesis, Policy
     from mnm_ros.wire import encode_known_states, LATCHED, PolicySet
     from std_msgs.msg import Int64MultiArray, String
     phase = node.create_publisher(String, 'phase', LATCHED)

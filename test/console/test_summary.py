@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from mnm_ros.console import summary
 from mnm_ros.console.snapshot import Snapshot
-from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation import scenario
 
 

@@ -12,8 +12,8 @@ from mnm_ros.console.display import choose
 from mnm_ros.console.grid import described, Picture, pictures, window
 from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.console.view import Frame, View
-from mnm_ros.core.activity import Activity
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.described import describe

@@ -10,8 +10,8 @@ import json
 from mnm_ros.console import as_json
 from mnm_ros.console.snapshot import Goal, phase_of, Snapshot
 from mnm_ros.console.wording import changed, clip, duration, numbered, progress, robots
-from mnm_ros.core.activity import Activity, Progress
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.progress.activity import Activity, Progress
 import pytest
 from snapshots import BUILDING, FLEET, FULL
 

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.model import Model
-from mnm_ros.core.transition_rows import TransitionRows
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 
 OUTSIDE = 50

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.evaluation import Decision, Evaluation
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.statistics.evaluation import Decision, Evaluation
 
 HOME = 0
 QUANTUM = 4

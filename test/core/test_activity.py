@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from mnm_ros.core.activity import Activity, closest, Evidence, Progress
+from mnm_ros.core.progress.activity import Activity, closest, Evidence, Progress
 import pytest
 
 FULL = Activity(

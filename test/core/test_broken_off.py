@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from binomial import binomial_tail
-from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
-from mnm_ros.core.building_phase import BuildingPhase
-from mnm_ros.core.checking_phase import ChangeLog, Round
-from mnm_ros.core.detector import Detector
-from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation
+from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.mnm.streams import StreamSchedule
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.presets import new_base, new_mnm, settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.streams import StreamSchedule
-from mnm_ros.core.watch_phase import WatchPhase
+from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation
+from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import judge

@@ -7,13 +7,13 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.certificate import ConfidenceSets, PolicyModel
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.model import Model
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.shares import MANY, share
-from mnm_ros.core.transition_rows import TransitionRows
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
+from mnm_ros.core.statistics.delta_spending import MANY, share
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 import numpy as np

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from itertools import product
 import math
 
-from mnm_ros.core.detector import Detector
-from mnm_ros.core.shares import share
+from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.statistics.delta_spending import share
 import pytest
 
 LIMIT, HORIZON = 6.0, 20

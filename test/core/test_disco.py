@@ -7,12 +7,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from binomial import binomial_tail
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.disco import Disco, DiscoPhase
-from mnm_ros.core.parts import BASES
-from mnm_ros.core.policy import Hypothesis, over_own_targets, Policy
+from mnm_ros.core.components import BASES
+from mnm_ros.core.disco.disco import Disco, DiscoPhase
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_base, new_mnm, settings, Value
-from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting, shipped

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mnm_ros.core.disco import Disco, DiscoPhase
-from mnm_ros.core.model import Model
-from mnm_ros.core.parts import BASES
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.components import BASES
+from mnm_ros.core.disco.disco import Disco, DiscoPhase
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
 import numpy as np
 import pytest
 

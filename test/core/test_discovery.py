@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.as_printed.per_visit_discovery import PerVisitDiscovery
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.discovery import Discovery, OnTheWayDiscovery
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery
+from mnm_ros.core.paper.per_visit_discovery import PerVisitDiscovery
 import numpy as np
 import pytest
 

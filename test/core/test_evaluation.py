@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
-from mnm_ros.core.evaluation import BettingEvaluation, Decision, Evaluation, longest
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.paper.monte_carlo import MonteCarloEvaluation
+from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation, longest
 import numpy as np
 import pytest
 

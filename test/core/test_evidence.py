@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.evaluation import Decision
-from mnm_ros.core.evidence import Evidence
-from mnm_ros.core.parts import BASES, EVALUATIONS
+from mnm_ros.core.components import BASES, EVALUATIONS
+from mnm_ros.core.disco.evidence import Evidence
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem
-from mnm_ros.core.shares import MANY, share
+from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.evaluation import Decision
 import numpy as np
 import pytest
 

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from mnm_ros.core.exploration import Exploration, Input, Phase, RESET_OPEN
-from mnm_ros.core.options import Value
+from mnm_ros.core.mnm.options import Value
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

@@ -12,9 +12,9 @@ from binomial import binomial_tail
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.sample_pool import SamplePool
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.step_task import RunState
+from mnm_ros.core.task.step_task import RunState
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.robots import Manner, Robots
 from mnm_ros.simulation.scenario import load, Scenario

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.fleet.lookahead import rehearse
 from mnm_ros.core.fleet.member import Member
-from mnm_ros.core.fleet.rehearsal import rehearse
 from mnm_ros.core.fleet.sample_pool import SamplePool
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.step_task import RunState
+from mnm_ros.core.task.step_task import RunState
 from mnm_ros.simulation.scenario import load
 import numpy as np
 import pytest

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.core import kl_ball
-from mnm_ros.core.kl_ball import least_mean
+from mnm_ros.core.statistics import kl_ball
+from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest
 

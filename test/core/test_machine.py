@@ -8,12 +8,12 @@ from pathlib import Path
 import subprocess
 import sys
 
-from mnm_ros.core.disco import DISCO_TRANSITIONS, DiscoPhase
-from mnm_ros.core.machine import Phased, Table
-from mnm_ros.core.mnm import MNM_TRANSITIONS, MnmPhase
-from mnm_ros.core.run import RUN_TRANSITIONS
-from mnm_ros.core.step_task import RunState
-from mnm_ros.core.ucb_explore import UCB_TRANSITIONS, UcbPhase
+from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
+from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
+from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
+from mnm_ros.core.task.machine import Phased, Table
+from mnm_ros.core.task.pausable_task import RUN_TRANSITIONS
+from mnm_ros.core.task.step_task import RunState
 import pytest
 from transitions import MachineError
 

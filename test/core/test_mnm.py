@@ -8,18 +8,19 @@ from collections.abc import Callable, Sequence
 from functools import partial
 import math
 
-from mnm_ros.core.as_printed.window_phase import WindowPhase
-from mnm_ros.core.as_printed.window_tests import HoeffdingTests
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.mnm import Mnm, MnmPhase, round_delta, stream_delta
-from mnm_ros.core.options import Settings, Value
-from mnm_ros.core.parts import CHECKS
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.components import CHECKS
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
+from mnm_ros.core.mnm.options import Settings, Value
+from mnm_ros.core.mnm.recollection import Recollection, Step
+from mnm_ros.core.mnm.streams import DoublingSchedule, Schedule, StreamSchedule
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.window_phase import WindowPhase
+from mnm_ros.core.paper.window_tests import HoeffdingTests
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.recollection import Recollection, Step
-from mnm_ros.core.streams import DoublingSchedule, Schedule, StreamSchedule
-from mnm_ros.core.watch_phase import SHARES
+from mnm_ros.core.statistics.delta_spending import round_delta, stream_delta
+from mnm_ros.core.watch.watch_phase import SHARES
 import numpy as np
 import pytest
 from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation

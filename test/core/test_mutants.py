@@ -7,23 +7,23 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 
-from mnm_ros.core.as_printed.monte_carlo import MonteCarloEvaluation
-from mnm_ros.core.building_phase import BuildingPhase
-from mnm_ros.core.checking_phase import ChangeLog, Round
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.detector import Detector
-from mnm_ros.core.disco import Disco
-from mnm_ros.core.discovery import OnTheWayDiscovery
-from mnm_ros.core.episode import Episode
-from mnm_ros.core.goals import GoalReport, GoalStatus
-from mnm_ros.core.observed import Observed
-from mnm_ros.core.parts import BASES
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.components import BASES
+from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.detection.transition_detector import TransitionDetector
+from mnm_ros.core.disco.disco import Disco
+from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.mnm.streams import StreamSchedule
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.episode import Episode
+from mnm_ros.core.model.observed import Observed
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.discovery import OnTheWayDiscovery
+from mnm_ros.core.paper.monte_carlo import MonteCarloEvaluation
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.streams import StreamSchedule
-from mnm_ros.core.transition_detector import TransitionDetector
-from mnm_ros.core.watch_phase import WatchPhase
+from mnm_ros.core.task.goals import GoalReport, GoalStatus
+from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
 from scripted import HOME, policy, QUANTUM, ScriptedBase

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.navigation import Navigation, StepsToGo
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.step_task import RunState
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.navigation import Navigation, StepsToGo
+from mnm_ros.core.task.step_task import RunState
 import pytest
 
 HOME, TARGET = 4, 7

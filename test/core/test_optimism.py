@@ -7,11 +7,11 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.as_printed.split_samples import SplitSamples
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.kl_ball import least_mean
-from mnm_ros.core.kl_optimism import _Model, KlOptimism
-from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.kl_optimism import _Model, KlOptimism
+from mnm_ros.core.paper.split_samples import SplitSamples
+from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest
 

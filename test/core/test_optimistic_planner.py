@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 import math
 
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.kl_ball import least_mean
-from mnm_ros.core.model import Model
-from mnm_ros.core.optimistic_planner import _seers, OptimisticPlanner
-from mnm_ros.core.plausible import budget, LEVELS, room
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.shares import MANY, share
-from mnm_ros.core.transition_rows import TransitionRows
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.planning.optimistic_planner import _seers, OptimisticPlanner
+from mnm_ros.core.planning.plausible import budget, LEVELS, room
+from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest
 from random_models import OUTSIDE, RandomModel, TARGET

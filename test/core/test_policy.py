@@ -5,8 +5,8 @@
 import dataclasses
 import tracemalloc
 
-from mnm_ros.core.policy import Hypothesis, over_own_targets, Policy
-from mnm_ros.core.problem import Problem, RESET
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
+from mnm_ros.core.model.problem import Problem, RESET
 import pytest
 
 STATIONARY = Policy(7, 5, (0, 3), ((1, 2),))

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.evidence import Evidence
-from mnm_ros.core.model import Model
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.policy_tests import PolicyTests
-from mnm_ros.core.problem import Problem
-from mnm_ros.core.transition_rows import TransitionRows
+from mnm_ros.core.disco.evidence import Evidence
+from mnm_ros.core.disco.policy_tests import PolicyTests
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.transition_rows import TransitionRows
 import pytest
 
 PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)

@@ -7,7 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 
-from mnm_ros.core.prediction import (
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.progress.prediction import (
     factors,
     factors_left,
     LEARNT,
@@ -16,7 +17,6 @@ from mnm_ros.core.prediction import (
     PROBED,
     REMAINING,
 )
-from mnm_ros.core.problem import Problem
 import pytest
 
 PLAIN = {'states': 8, 'met': 12, 'actions': 4, 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1}

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnm_ros.core import parts
-from mnm_ros.core.kl_optimism import KlOptimism
+from mnm_ros.core import components as parts
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.paper.kl_optimism import KlOptimism
 from mnm_ros.core.presets import new_base, new_mnm, Option, OPTIONS, PRESETS, settings, Value
-from mnm_ros.core.problem import Problem
 import pytest
 from scripted import ScriptedBase
 

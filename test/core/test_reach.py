@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.core import snapshot
-from mnm_ros.core.checking_phase import ChangeLog, Round
-from mnm_ros.core.mnm import round_delta
-from mnm_ros.core.parts import BASES, CHECKS
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.components import BASES, CHECKS
+from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.model import snapshot
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.reach import Reach
-from mnm_ros.core.watch_phase import WatchPhase
+from mnm_ros.core.statistics.delta_spending import round_delta
+from mnm_ros.core.statistics.reach import Reach
+from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
 from scripted import HOME, ScriptedBase

@@ -8,8 +8,8 @@ import json
 import random
 
 from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest

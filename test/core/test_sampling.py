@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.sampling import _dijkstra, FIRST, most_relevant, Sampling
-from mnm_ros.core.transition_rows import TransitionRows
+from mnm_ros.core.disco.sampling import _dijkstra, FIRST, most_relevant, Sampling
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.core import shortest_path
-from mnm_ros.core.shortest_path import Equations
+from mnm_ros.core.model import shortest_path
+from mnm_ros.core.model.shortest_path import Equations
 import numpy as np
 import pytest
 

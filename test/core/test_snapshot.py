@@ -10,14 +10,14 @@ import json
 import math
 from types import SimpleNamespace
 
-from mnm_ros.core import snapshot
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.disco import DiscoPhase
-from mnm_ros.core.episode import Attempts
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.snapshot import Unsuitable
-from mnm_ros.core.streams import DoublingSchedule
-from mnm_ros.core.transition_detector import TransitionDetector
+from mnm_ros.core.detection.transition_detector import TransitionDetector
+from mnm_ros.core.disco.disco import DiscoPhase
+from mnm_ros.core.mnm.streams import DoublingSchedule
+from mnm_ros.core.model import snapshot
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.episode import Attempts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.snapshot import Unsuitable
 import numpy as np
 import pytest
 
@@ -109,10 +109,10 @@ def test_only_what_the_core_holds() -> None:
 
 
 @pytest.mark.parametrize('data', [
-    ['o', 'subprocess:Popen', {}], ['o', 'mnm_ros.core.counts:Iterable', {}],
-    ['o', 'mnm_ros.core.snapshot:sys', {}], ['o', 'mnm_ros.nodes.explorer:Explorer', {}],
-    ['o', 'mnm_ros.core.nowhere:Counts', {}], ['e', 'mnm_ros.core.counts:Counts', 'x'],
-    ['e', 'mnm_ros.core.disco:DiscoPhase', 'RUNNING'], ['x'], ['column', 1], ['r', 0],
+    ['o', 'subprocess:Popen', {}], ['o', 'mnm_ros.core.model.counts:Iterable', {}],
+    ['o', 'mnm_ros.core.model.snapshot:sys', {}], ['o', 'mnm_ros.nodes.explorer:Explorer', {}],
+    ['o', 'elsewhere:Counts', {}], ['o', 'mnm_ros.core.nowhere:Popen', {}], ['e', 'mnm_ros.core.model.counts:Counts', 'x'],
+    ['e', 'mnm_ros.core.disco.disco:DiscoPhase', 'RUNNING'], ['x'], ['column', 1], ['r', 0],
     ['l', ['x']],
     ['a', '|O', [1], 'C', 'AAAAAAAAAAA='], ['a', '<f8', [3], 'C', 'AAAAAAAAAAA='],
     ['l', ['<i8', 'no base64!']], ['d', ['v', [1]]], [], ['g', {'bit_generator': 'MT19937'}]])

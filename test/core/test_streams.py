@@ -4,7 +4,7 @@
 
 import math
 
-from mnm_ros.core.streams import DoublingSchedule, FIRST, new_schedule, StreamSchedule
+from mnm_ros.core.mnm.streams import DoublingSchedule, FIRST, new_schedule, StreamSchedule
 import pytest
 
 QUANTA = 12_000

@@ -10,12 +10,12 @@ import json
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core import transition_detector
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.shares import MANY, share
-from mnm_ros.core.transition_detector import TransitionDetector
-from mnm_ros.core.transition_watch import TransitionWatch
+from mnm_ros.core.detection import transition_detector
+from mnm_ros.core.detection.transition_detector import TransitionDetector
+from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.statistics.delta_spending import MANY, share
 import numpy as np
 import pytest
 

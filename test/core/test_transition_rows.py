@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import random
 
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.transition_rows import TransitionRows
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.transition_rows import TransitionRows
 import pytest
 
 

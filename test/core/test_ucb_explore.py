@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.policy import Hypothesis, over_own_targets
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbPhase
 from mnm_ros.core.presets import new_base, settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.ucb_explore import UcbExplore, UcbPhase
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator

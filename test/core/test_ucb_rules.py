@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.discovery import Discovery
-from mnm_ros.core.evaluation import Decision, Evaluation, longest
-from mnm_ros.core.homing import Homing
-from mnm_ros.core.optimism import Optimism, Plan
-from mnm_ros.core.parts import EVALUATIONS
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.components import EVALUATIONS
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.discovery import Discovery
+from mnm_ros.core.paper.optimism import Optimism, Plan
+from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts, UcbPhase
 from mnm_ros.core.presets import new_base, settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.ucb_explore import UcbExplore, UcbParts, UcbPhase
+from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
+from mnm_ros.core.task.homing import Homing
 import pytest
 
 PROBLEM = Problem(1, 4.0, 1.0, 0.1)

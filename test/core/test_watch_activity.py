@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.core.activity import Doing, Evidence
-from mnm_ros.core.detector import Detector
-from mnm_ros.core.watch_activity import attempts_left, Rediscovery, watching_now
+from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.watch.watch_activity import attempts_left, Rediscovery, watching_now
 import pytest
 
 LIMIT, HORIZON = 8.0, 16

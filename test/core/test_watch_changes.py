@@ -8,20 +8,19 @@ from dataclasses import replace
 import json
 import math
 
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.building_phase import BuildingPhase
-from mnm_ros.core.checking_phase import ChangeLog, Round
-from mnm_ros.core.counts import Counts
-from mnm_ros.core.mnm import round_delta
-from mnm_ros.core.parts import BASES
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.components import BASES
+from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.mnm.streams import StreamSchedule
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.shares import MANY, share
-from mnm_ros.core.step_limit import StepLimit
-from mnm_ros.core.streams import StreamSchedule
-from mnm_ros.core.transition_watch import TransitionWatch
-from mnm_ros.core.watch_phase import SHARES, WatchPhase
+from mnm_ros.core.statistics.delta_spending import MANY, round_delta, share
+from mnm_ros.core.watch.step_limit import StepLimit
+from mnm_ros.core.watch.watch_phase import SHARES, WatchPhase
 import numpy as np
 import pytest
 from scripted import HOME, policy, ScriptedBase

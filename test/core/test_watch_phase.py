@@ -8,14 +8,14 @@ from collections.abc import Callable
 import json
 
 from binomial import binomial_tail
-from mnm_ros.core import snapshot
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.checking_phase import ChangeLog, Round
-from mnm_ros.core.detector import Detector
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.shares import share
-from mnm_ros.core.watch_phase import WatchPhase
+from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.model import snapshot
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.statistics.delta_spending import share
+from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
 from scripted import HOME, policy, ScriptedBase

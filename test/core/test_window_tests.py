@@ -4,11 +4,11 @@
 
 import math
 
-from mnm_ros.core.as_printed.window_tests import HoeffdingTests
-from mnm_ros.core.mnm import round_delta
-from mnm_ros.core.parts import empirical_step_bound
+from mnm_ros.core.components import empirical_step_bound
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.paper.window_tests import HoeffdingTests
 from mnm_ros.core.presets import new_base, settings
-from mnm_ros.core.problem import Problem
+from mnm_ros.core.statistics.delta_spending import round_delta
 import pytest
 
 # 3 * 0.1 / (4 pi^2) = 0.3 / 39.478418 and a quarter of it.

@@ -9,8 +9,8 @@ import math
 import time
 import tracemalloc
 
-from mnm_ros.core.activity import Activity
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.dashboard.facts import Facts, Ground
 from mnm_ros.dashboard.picture import draw, kinds, policy_arrows
 from mnm_ros.dashboard.places import _radii, Places

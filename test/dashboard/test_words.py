@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.core.activity import Activity, Evidence, Progress
+from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.dashboard import words
 from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.timeline import Timeline

@@ -18,9 +18,9 @@ import resource
 from mnm_ros.checkpoint.input_log import InputLog, Refused
 from mnm_ros.command import export, policies
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import OPTIONS, settings_by_name
-from mnm_ros.core.step_task import play
+from mnm_ros.core.task.step_task import play
 from mnm_ros.export import files, writers
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.export.learnt import Learnt, nested

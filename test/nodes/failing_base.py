@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.parts import BASES
+from mnm_ros.core.components import BASES
+from mnm_ros.core.mnm.base import BaseAlgorithm
 
 _broken_before = False
 

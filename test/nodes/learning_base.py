@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.policy import Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from node_processes import ScriptedRobot
 
 WIDTH = 40                                              # actions, and states of the first level

@@ -7,7 +7,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from types import SimpleNamespace
 
-from mnm_ros.nodes.exploring.arbitration import Arbitration
+from mnm_ros.nodes.exploring.link.arbitration import Arbitration
 import pytest
 from std_msgs.msg import Int64
 

@@ -272,13 +272,13 @@ def test_an_example_runs_from_a_clone(tmp_path: Path, example: str) -> None:
 
 @pytest.mark.parametrize('words, status, said', [
     (['-m', 'mnm_ros.checkpoint', '--help'], 0, 'usage: '),
-    ([str(ROOT / 'benchmarks' / 'promise.py'), '--base', 'mnm_ros.core.parts:_disco', '--trials',
-      '1', '--families', 'corridor', '--radius', '2', '--budget', '100'], None,
-     'base mnm_ros.core.parts:_disco'),
+    ([str(ROOT / 'benchmarks' / 'promise.py'), '--base', 'mnm_ros.core.components:_disco',
+      '--trials', '1', '--families', 'corridor', '--radius', '2', '--budget', '100'], None,
+     'base mnm_ros.core.components:_disco'),
     ([str(ROOT / 'benchmarks' / 'promise.py'), '--base', 'nowhere:at_all'], 2, 'nowhere:at_all'),
-    ([str(ROOT / 'benchmarks' / 'false_alarms.py'), '--base', 'mnm_ros.core.parts:_disco',
+    ([str(ROOT / 'benchmarks' / 'false_alarms.py'), '--base', 'mnm_ros.core.components:_disco',
       '--runs', '1', '--steps', '100', '--scenarios', 'corridor'], None,
-     'base mnm_ros.core.parts:_disco'),
+     'base mnm_ros.core.components:_disco'),
     ([str(ROOT / 'benchmarks' / 'exploration_steps.py'), '--base', 'nowhere:at_all'], 2,
      'nowhere:at_all'),
 ])

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from mnm_ros.core.activity import Activity
-from mnm_ros.core.step_task import RunState
-from mnm_ros.nodes.exploring import pace
-from mnm_ros.nodes.exploring.live_topics import LiveTopics
-from mnm_ros.nodes.exploring.pace import Pace
+from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.exploring.output import pace
+from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
+from mnm_ros.nodes.exploring.output.pace import Pace
 from mnm_ros.wire import decode_model, Model
 import pytest
 

@@ -17,7 +17,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings_by_name
-from mnm_ros.core.step_task import play
+from mnm_ros.core.task.step_task import play
 from mnm_ros.protocol.clients import REPORT
 from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot
 import pytest

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
-from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.layout import STRIDE
-from mnm_ros.nodes.exploring import pace
-from mnm_ros.nodes.exploring.markers import Markers, PictureTopic
-from mnm_ros.nodes.exploring.picture import Caption, NAMESPACES, spacing
+from mnm_ros.nodes.exploring.output import pace
+from mnm_ros.nodes.exploring.output.markers import Markers, PictureTopic
+from mnm_ros.nodes.exploring.output.picture import Caption, NAMESPACES, spacing
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 import pytest
 from screen import Screen

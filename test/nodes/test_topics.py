@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray
-from mnm_ros.core.activity import Activity
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.wire import decode_known_states, decode_model, PolicySet

@@ -20,9 +20,9 @@ from mnm_ros.console import as_json
 from mnm_ros.console.display import Lines
 from mnm_ros.console.observer import Observer
 from mnm_ros.console.view import Frame, View
-from mnm_ros.core.activity import Activity, Evidence, Progress
-from mnm_ros.core.goals import GoalReport, GoalStatus
-from mnm_ros.core.policy import Hypothesis, Policy
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.progress.activity import Activity, Evidence, Progress
+from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from mnm_ros.dashboard import words
 from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
 from mnm_ros.dashboard.machine import machine

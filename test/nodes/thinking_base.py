@@ -7,8 +7,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from mnm_ros.core.base import BaseAlgorithm
-from mnm_ros.core.parts import BASES
+from mnm_ros.core.components import BASES
+from mnm_ros.core.mnm.base import BaseAlgorithm
 import numpy as np
 
 EVERY = 40    # steps

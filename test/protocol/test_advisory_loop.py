@@ -7,8 +7,8 @@ from __future__ import annotations
 import random
 
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.loop import StepLimits

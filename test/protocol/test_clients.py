@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.clients import AnswerTimes, Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.protocol.return_home import HomeClient
 from mnm_ros.protocol.server import Order, StepServer

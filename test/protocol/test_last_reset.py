@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.last_reset import LastReset
 

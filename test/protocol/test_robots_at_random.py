@@ -8,9 +8,9 @@ from collections import deque
 from math import inf
 from random import Random
 
-from mnm_ros.core.homing import Homing
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.step_task import RunState, StepTask
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.homing import Homing
+from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.roll_call import RollCall
 from mnm_ros.protocol.server import Order, StepServer

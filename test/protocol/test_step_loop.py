@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from mnm_ros.core.exploration import Exploration, Input
-from mnm_ros.core.navigation import Navigation
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.problem import Problem, RESET
-from mnm_ros.core.step_task import RunState
+from mnm_ros.core.task.navigation import Navigation
+from mnm_ros.core.task.step_task import RunState
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome

@@ -10,8 +10,8 @@ from pathlib import Path
 import random
 from statistics import fmean, stdev
 
-from mnm_ros.core.policy import Hypothesis, Policy
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import (
     best_time,

@@ -8,7 +8,7 @@ from math import sqrt
 from pathlib import Path
 import random
 
-from mnm_ros.core.problem import RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.scenario import load, Scenario, Setting, shipped
 from mnm_ros.simulation.simulator import Simulator

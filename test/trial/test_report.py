@@ -21,8 +21,8 @@ import sys
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings
-from mnm_ros.core.problem import Problem, RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import expected_steps

@@ -1,3 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Several robots explore one world: who is sent where, and what becomes of it."""
+"""
+Several robots of one kind that explore as one.
+
+Read ``fleet``, which hands out the class, and ``member``, its link to one robot; ``assignments``
+says who goes where, with ``lookahead`` for what comes next, and ``sample_pool`` keeps what was
+brought home until it is asked for.
+"""

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from mnm_ros.core.counts import Pair
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.fleet.errands import Errands
-from mnm_ros.core.fleet.rehearsal import rehearse
+from mnm_ros.core.fleet.assignments import Errands
+from mnm_ros.core.fleet.lookahead import rehearse
 from mnm_ros.core.fleet.sample_pool import SamplePool, Ticket
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.run import Run
-from mnm_ros.core.step_task import RunState
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.pausable_task import Run
+from mnm_ros.core.task.step_task import RunState
 import numpy as np
 
 AHEAD = 32

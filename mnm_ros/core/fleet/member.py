@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.counts import Counts
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.sample_pool import Ticket
-from mnm_ros.core.homing import Homing
-from mnm_ros.core.problem import RESET
-from mnm_ros.core.run import Run
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.homing import Homing
+from mnm_ros.core.task.pausable_task import Run
 
 
 class Member(Run):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from mnm_ros.core.counts import Pair
+from mnm_ros.core.model.counts import Pair
 
 LATELY = 256
 """How many executions count as those taken lately."""

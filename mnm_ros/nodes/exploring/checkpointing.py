@@ -14,8 +14,8 @@ from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.core.exploration import ALGORITHM, Exploration
+from mnm_ros.core.mnm.recollection import Recollection
 from mnm_ros.core.presets import OPTIONS, settings_by_name
-from mnm_ros.core.recollection import Recollection
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import ParameterError, Parameters
 from rclpy.node import Node

@@ -11,17 +11,17 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import Abandoned, Refused
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.policy import Hypothesis
-from mnm_ros.core.step_task import RunState
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
-from mnm_ros.nodes.exploring.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
-from mnm_ros.nodes.exploring.command_link import CommandLink
-from mnm_ros.nodes.exploring.fleet_link import FleetLink
-from mnm_ros.nodes.exploring.fleet_loop import FleetLoop
-from mnm_ros.nodes.exploring.publishers import Publishers
-from mnm_ros.nodes.exploring.robot_link import AdviceLink, RobotLink, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.command_link import CommandLink
+from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
+from mnm_ros.nodes.exploring.link.fleet_loop import FleetLoop
+from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, RobotLink, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop

@@ -8,7 +8,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import wire
-from mnm_ros.core.goals import GoalReport, GoalStatus
+from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import String

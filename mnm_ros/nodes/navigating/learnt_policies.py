@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros import wire
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
 from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray
 

@@ -14,8 +14,8 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from mnm_ros import wire
-from mnm_ros.core.activity import Activity
-from mnm_ros.core.policy import Policy
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.dashboard.facts import Facts, Ground
 from mnm_ros.dashboard.map_image import picture
 from mnm_ros.heard import Pace, RobotsMet

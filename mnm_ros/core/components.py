@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The interchangeable parts by name, and how a run of a base algorithm is put together from them.
+
+A run with delta ``delta`` gives a third of it to each of discovery, optimism and evaluation.
+To add a part, write its class and give it a row here; parameters, launch files and error
+messages find it by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+import math
+from typing import Any
+
+from mnm_ros.core.disco.disco import Disco, DiscoParts
+from mnm_ros.core.disco.evidence import Evidence
+from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
+from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory
+from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery
+from mnm_ros.core.paper.kl_optimism import KlOptimism
+from mnm_ros.core.paper.monte_carlo import MonteCarloEvaluation
+from mnm_ros.core.paper.optimism import Optimism
+from mnm_ros.core.paper.per_visit_discovery import PerVisitDiscovery
+from mnm_ros.core.paper.split_samples import SplitSamples
+from mnm_ros.core.paper.step_bound import printed_step_bound
+from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts
+from mnm_ros.core.paper.window_phase import WindowPhase
+from mnm_ros.core.paper.window_tests import HoeffdingTests
+from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.statistics.evaluation import BettingEvaluation, Evaluation, longest
+from mnm_ros.core.watch.watch_phase import WatchPhase
+import numpy as np
+
+CHECK_EPISODES = 40
+"""Episodes per step of the horizon, for epsilon >= 1, after which a check has no objection."""
+
+
+def _betting(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
+    """While exploring, a policy is worth giving up above ``L``; in a check, above the limit."""
+    problem, horizon = settings.problem, settings.steps_horizon
+    if checking:
+        return BettingEvaluation(
+            horizon, problem.limit, problem.limit, delta,
+            most=math.ceil(CHECK_EPISODES * horizon / min(problem.epsilon, 1.0)))
+    return BettingEvaluation(longest(horizon, problem), problem.limit, problem.radius, delta)
+
+
+def _monte_carlo(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
+    """As printed, with the whole delta of the run."""
+    return MonteCarloEvaluation(settings.problem, settings.accuracy, known, checking)
+
+
+EVALUATIONS: Mapping[str, Callable[[Settings, int, float, bool], Evaluation]] = {
+    'betting': _betting, 'monte_carlo': _monte_carlo}
+"""From the settings, ``|K|``, the delta of one evaluation, and whether it is in a check."""
+
+OPTIMISMS: Mapping[str, Callable[[Settings, float, np.random.Generator], Optimism]] = {
+    'kl': lambda settings, delta, rng: KlOptimism(
+        settings.problem, delta, settings.steps_horizon),
+    'split_samples': lambda settings, delta, rng: SplitSamples(
+        settings.problem, settings.accuracy, settings.steps_horizon, rng)}
+"""From the settings, the planner's part of the delta, and the generator of random choices."""
+
+DISCOVERIES: Mapping[str, Callable[[Settings, float, Counts], Discovery]] = {
+    'on_the_way': lambda settings, delta, counts: OnTheWayDiscovery(
+        settings.problem, delta, counts),
+    'per_visit': lambda settings, delta, counts: PerVisitDiscovery(settings.problem)}
+"""From the settings, discovery's part of the delta, and the counts of the run."""
+
+
+def _hoeffding(settings: Settings) -> CheckingPhaseFactory:
+    return partial(
+        WindowPhase,
+        new_tests=lambda problem, known: HoeffdingTests(
+            problem, known, settings.check_window, settings.addition_test == 'printed'),
+        new_evaluation=lambda problem, known: EVALUATIONS[settings.evaluation](
+            replace(settings, problem=problem), known, problem.delta, True))
+
+
+CHECKS: Mapping[str, Callable[[Settings], CheckingPhaseFactory]] = {
+    'hoeffding': _hoeffding,
+    'watch': lambda settings: partial(WatchPhase, quanta=settings.watch_every)}
+
+
+def empirical_step_bound(settings: Settings, known: int) -> int:
+    """
+    Return an allowance per known state and action; a run that exceeds it is cut off.
+
+    It is no theorem: the watch phase also allows for the steps that found the hypothesis.
+    """
+    problem = settings.problem
+    quota = math.log(known * (known + 1) / (problem.delta / 3)) * problem.radius
+    return math.ceil(settings.c1 * known * problem.all_actions * quota * problem.radius
+                     / min(problem.epsilon, 1.0))
+
+
+STEP_BOUNDS: Mapping[str, Callable[[Settings, int], int]] = {
+    'empirical': empirical_step_bound, 'printed': printed_step_bound}
+"""From the settings and ``|K|``."""
+
+
+def _ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+    third = settings.problem.delta / 3
+    optimism = OPTIMISMS[settings.optimism](settings, third, rng)
+    counts = Counts(optimism.sets)
+    evaluation = EVALUATIONS[settings.evaluation]
+    return UcbExplore(settings.problem, home, UcbParts(
+        horizon=settings.steps_horizon,
+        counts=counts,
+        optimism=optimism,
+        discovery=DISCOVERIES[settings.discovery](settings, third, counts),
+        step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
+        # Test number i gets its part of a sum that converges to the third.
+        evaluate=lambda known, i: evaluation(settings, known, third / (i * (i + 1)), False),
+    ), policies)
+
+
+def _disco(settings: Settings, home: int, rng: np.random.Generator,
+           policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+    problem, horizon = settings.problem, settings.steps_horizon
+    counts = Counts()
+    return Disco(problem, home, DiscoParts(
+        horizon=horizon,
+        counts=counts,
+        # Two thirds for ruling out, the other one for certificates.
+        evidence=Evidence(problem, horizon, problem.delta / 3, counts),
+        planner=OptimisticPlanner(2 * problem.delta / 3, problem.radius),
+        step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
+    ), policies)
+
+
+BASES: Mapping[str, BaseFactory] = {'ucb_explore': _ucb_explore, 'disco': _disco}
+"""From what ``BaseFactory`` names."""
+
+PARTS: Mapping[str, Mapping[str, Any]] = {
+    'base': BASES, 'evaluation': EVALUATIONS, 'optimism': OPTIMISMS, 'discovery': DISCOVERIES,
+    'checks': CHECKS, 'step_bound': STEP_BOUNDS}
+"""The parts that can be chosen, by the name of the option and by their own."""

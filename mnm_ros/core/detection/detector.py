@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Watching one policy for any length of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+from typing import Any
+
+from mnm_ros.core.model.arrays import Floats
+from mnm_ros.core.statistics.delta_spending import share
+from mnm_ros.core.statistics.evaluation import log_mean_exp
+import numpy as np
+
+
+class Detector:
+    """
+    Notices at any time that the ``tau`` of a policy has risen above ``limit``.
+
+    For episodes with ``X = len + 1{failed} (1 + m)``, as in ``evaluation``, the capital is the sum
+    of bets on ``E[X] > m`` begun at different times: with episode ``n``, with half of its
+    ``share`` as the weight, and at notice ``k`` of a change, with ``1/(2 k (k + 1))``. With the
+    weights not spent yet it is a nonnegative supermartingale while ``tau <= m`` and starts at 1,
+    so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville). A long good past
+    costs the bets begun late nothing: a policy that stops working is noticed after about
+    ``(log(1/delta) + 3 + 1.5 log(n)) / 0.93`` failures, sooner if something else has told of the
+    change.
+
+    It also bets the other way, to prove that the policy has worked since the proof was begun.
+    An episode that was broken off counts as the best that it could have become for the alarm, and
+    as the worst for the proof, see ``evaluation``. What a notice of a change makes begin, begins
+    with the next episode (``begin``): the one under way may be what has told of the change.
+
+    A policy that comes to be published over more states has another ``tau``, as ``Episode`` tells.
+    It is within the limit if ``E[X] <= m`` where an episode that leaves the states counts as
+    failed after the whole horizon. So a proof in which none has left holds for what is published
+    then, too, and stands; any other one is withdrawn (``extend``).
+
+    :param limit: ``m``, in steps.
+    :param horizon: the longest episode, in steps.
+    :param delta: the probability with which it ever raises the alarm without reason.
+    :ivar threshold: ``log(1 / delta)``, in nats.
+    :ivar evidence: the logarithm of the capital, in nats.
+    :ivar proving: whether a proof was begun, and not withdrawn since.
+    :ivar proven: whether the proof is complete.
+    :ivar credible: whether the policy was never doubted, or the bets of the proofs have made a
+        hundred of one since then, withdrawn or not: enough to turn to other things first.
+    """
+
+    _AGAINST = np.array([0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.95])
+    _FOR = np.array([0.1, 0.3, 0.6, 0.95])
+    _CREDIBLE = math.log(100.0)
+
+    def __init__(self, limit: float, horizon: int, delta: float) -> None:
+        self._limit = limit
+        self._horizon = horizon
+        self._against = self._AGAINST / limit
+        self._for = self._FOR / (horizon + 1)
+        self._against_logs: Floats = np.full(len(self._AGAINST), -math.inf)
+        self._episodes = 0
+        self._notices = 0
+        self.threshold = -math.log(delta)
+        self.evidence = 0.0
+        self._waiting = 0.0    # weight of bets that begin with the next episode
+        self._left = False     # whether the proof rests on an episode that left the states
+        self._credit = self._shown = 0.0
+        self.credible = True
+        self.withdraw_proof()
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the policy can hardly be within the limit any more."""
+        return self.evidence >= self.threshold
+
+    @property
+    def proof(self) -> tuple[float, float]:
+        """Return what speaks for the policy in its proof, and how much has to, in nats."""
+        return (max(0.0, self._shown), self._proof) if self.proving else (0.0, 0.0)
+
+    def suspect(self) -> None:
+        """Begin a bet with a large weight with the next episode: something tells of a change."""
+        self._notices += 1
+        self._waiting += 1 / (self._notices * (self._notices + 1))
+
+    def doubt(self) -> None:
+        """Start from nothing: no proof, and nothing that speaks for the policy."""
+        self.withdraw_proof()
+        self._credit = 0.0
+        self.credible = False
+
+    def withdraw_proof(self) -> None:
+        """Take back what the policy has proven, as its episodes may be older than a change."""
+        self._credit += self._shown
+        self._shown = 0.0
+        self._for_logs = np.zeros(len(self._FOR))
+        self._proof = math.inf
+        self.proving = False
+        self.proven = False
+
+    def extend(self) -> None:
+        """Take note that the policy is published over more states from now on."""
+        if self._left:
+            self.withdraw_proof()
+
+    def begin(self) -> None:
+        """Begin an episode, and the bets that have waited for it."""
+        if self._waiting:
+            self._begin_bet(self._waiting)
+            self._waiting = 0.0
+
+    def begin_proof(self, delta: float) -> None:
+        """
+        Prove by the episodes begun from now on that the policy works, wrongly with ``delta``.
+
+        While ``E[X] >= m``, the capital of the bets on ``E[X] < m`` is a supermartingale, too.
+        """
+        self._proof = -math.log(delta)
+        self.proving = True
+        self._left = False
+
+    def record(self, length: int, failed: bool) -> None:
+        """Bet on one more episode of ``length`` steps."""
+        loss = length + failed * (1 + self._limit) - self._limit
+        if failed and length < self._horizon and not self.proven:
+            self._left = True
+        self._bet(loss, loss)
+
+    def break_off(self, length: int) -> None:
+        """Bet on an episode that was broken off after ``length`` steps."""
+        self._bet(length - self._limit, self._horizon + 1)
+
+    def _bet(self, least: float, most: float) -> None:
+        """Bet on an episode whose ``X`` exceeds the limit by ``least`` to ``most``."""
+        self._episodes += 1
+        # The bet begun with this episode joins in with its weight before the outcome counts.
+        self._begin_bet(share(self._episodes))
+        self._against_logs += np.log1p(self._against * least)
+        self.evidence = log_mean_exp(self._against_logs)
+        if self.proving:
+            self._for_logs += np.log1p(-self._for * most)
+            self._shown = log_mean_exp(self._for_logs)
+            self.proven = self.proven or self._shown >= self._proof
+            self.credible = self.credible or self._credit + self._shown >= self._CREDIBLE
+
+    def _begin_bet(self, weight: float) -> None:
+        self._against_logs = np.logaddexp(self._against_logs, math.log(weight / 2))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it but the limits as plain data."""
+        return {'threshold': self.threshold, 'evidence': self.evidence,
+                'episodes': self._episodes, 'notices': self._notices,
+                'waiting': self._waiting, 'left': self._left,
+                'against': self._against_logs.tolist(), 'for': self._for_logs.tolist(),
+                'proof': self._proof if self.proving else None, 'proven': self.proven,
+                'credible': self.credible, 'credit': self._credit, 'shown': self._shown}
+
+    @classmethod
+    def from_state(cls, limit: float, horizon: int, state: Mapping[str, Any]) -> Detector:
+        """Return the detector that ``to_state`` was called on."""
+        detector = cls(limit, horizon, delta=1.0)
+        detector.threshold = state['threshold']
+        detector.evidence = state['evidence']
+        detector._episodes = state['episodes']
+        detector._notices = state['notices']
+        detector._waiting, detector._left = state['waiting'], state['left']
+        detector._against_logs = np.array(state['against'])
+        detector._for_logs = np.array(state['for'])
+        detector.proven, detector.credible = state['proven'], state['credible']
+        detector._credit, detector._shown = state['credit'], state['shown']
+        if state['proof'] is not None:
+            detector._proof, detector.proving = state['proof'], True
+        return detector

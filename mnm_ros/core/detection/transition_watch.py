@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Watching where all pairs (state, action) lead, so that a change is noticed where it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mnm_ros.core.detection.transition_detector import TransitionDetector
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.core.statistics.delta_spending import MANY, share
+
+_FOLLOW_UPS = 3
+"""Executions wanted of a pair after an outcome that was hardly to be expected."""
+
+
+class TransitionWatch:
+    """
+    The detectors of the pairs executed so far.
+
+    Which pair gets detector number ``j`` depends on chance, but not on its own transitions, as
+    there are none before it; after an alarm a pair begins anew, with another number. So with the
+    ``share`` of its number in ``delta`` for each, the chance of any alarm without a change is at
+    most ``delta``.
+
+    It begins with the building phase, where an alarm waits until there is a hypothesis to doubt.
+    A stream that was begun later stands for a change that may have come before it: if that one
+    finishes, all pairs begin anew, with other numbers.
+
+    Memory: a pair that has always done the same takes some hundred bytes; one with three next
+    states 3 to 10 KB, and one with sixteen, the most that are told apart, 5 to 19 KB, growing with
+    the logarithm of its executions. In a checkpoint it is a quarter to a third of that.
+
+    :param delta: the probability with which any of them ever raises the alarm without a change.
+    :param state: from ``to_state``, to go on from there.
+    :ivar alarms: raised so far.
+    """
+
+    def __init__(self, delta: float, state: Mapping[str, Any] | None = None) -> None:
+        self._delta = delta
+        self._made = 0
+        self._detectors: dict[Pair, TransitionDetector] = {}
+        # What is worth another look, with the executions wanted for an unexpected outcome.
+        self._raised: dict[Pair, int] = {}
+        # The suspicious pairs, with the targets of the policies that execute them.
+        self._suspected: dict[Pair, tuple[int, ...]] = {}
+        self.alarms = 0
+        if state is not None:
+            self.alarms, self._made = state['alarms'], state['made']
+            self._detectors = {(s, action): TransitionDetector.from_state(detector)
+                               for s, action, detector in state['detectors']}
+            self._raised = {(s, action): wanted for s, action, wanted in state['raised']}
+            self._suspected = {
+                (s, action): tuple(targets) for s, action, targets in state['suspected']}
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return {
+            'alarms': self.alarms, 'made': self._made,
+            'detectors': [[*pair, detector.to_state()]
+                          for pair, detector in self._detectors.items()],
+            'raised': [[*pair, wanted] for pair, wanted in self._raised.items()],
+            'suspected': [[*pair, targets] for pair, targets in self._suspected.items()],
+        }
+
+    @property
+    def raised(self) -> Iterable[Pair]:
+        """Return the pairs whose evidence is raised, but not enough for an alarm."""
+        return self._raised
+
+    @property
+    def suspected(self) -> set[int]:
+        """Return the targets of policies through pairs that several outcomes speak against."""
+        return {target for targets in self._suspected.values() for target in targets}
+
+    @property
+    def evidence(self) -> Iterator[Evidence]:
+        """Yield the pairs against which anything speaks."""
+        for (state, action), detector in self._detectors.items():
+            if detector.evidence > 0:
+                yield Evidence(
+                    'transition', state, action, detector.evidence, detector.threshold)
+
+    def record(self, state: int, action: int, next_state: int) -> bool:
+        """Take note of a transition; return whether it raises the alarm, once for each."""
+        pair = (state, action)
+        detector = self.witness(*pair, next_state)
+        if detector.alarm:
+            self.alarms += 1
+            self._detectors[pair] = self._new_detector()
+            self._raised.pop(pair, None)
+            self._suspected.pop(pair, None)
+            return True
+        if detector.surprised:
+            self._raised[pair] = _FOLLOW_UPS
+        elif pair in self._raised or detector.suspicious:
+            wanted = self._raised[pair] = max(0, self._raised.get(pair, 0) - 1)
+            if not wanted and not detector.suspicious:
+                del self._raised[pair]
+        return False
+
+    def witness(self, state: int, action: int, next_state: int) -> TransitionDetector:
+        """Take note of a transition; an alarm waits for ``record``."""
+        pair = (state, action)
+        detector = self._detectors.get(pair)
+        if detector is None:
+            detector = self._detectors[pair] = self._new_detector()
+        if not detector.alarm:
+            detector.record(next_state)
+        return detector
+
+    def suspect(self, pair: Pair, policies: Sequence[Policy]) -> None:
+        """Keep ``suspected`` up to date after ``record``, with the policies of the hypothesis."""
+        if not self._detectors[pair].suspicious:
+            self._suspected.pop(pair, None)
+        elif pair not in self._suspected:
+            self._suspected[pair] = self.concerned(pair, policies)
+
+    def keep(self, states: Collection[int]) -> None:
+        """Watch no pairs but those of ``states``."""
+        self.leave({state for state, _ in self._detectors}.difference(states))
+
+    def leave(self, states: Collection[int]) -> None:
+        """
+        Watch the pairs of ``states`` no longer: nobody goes there any more.
+
+        Should they be known again, their detectors begin anew, as it is no news by then that
+        they may have changed meanwhile.
+        """
+        for pair in [pair for pair in self._detectors if pair[0] in states]:
+            del self._detectors[pair]
+            self._raised.pop(pair, None)
+            self._suspected.pop(pair, None)
+
+    def concerned(self, pair: Pair, policies: Sequence[Policy]) -> tuple[int, ...]:
+        """
+        Return the targets of the policies that may execute the pair, by what was shown so far.
+
+        :param pair: state and action.
+        :param policies: that for home first.
+        """
+        home = policies[0].target
+        return tuple(policy.target for policy in policies[1:]
+                     if pair[1] in _actions(policy, pair[0])
+                     and self._reaches(pair[0], policy, home))
+
+    def _reaches(self, goal: int, policy: Policy, home: int) -> bool:
+        """Return whether the policy may come from home to ``goal`` before its target."""
+        seen, todo = {home}, [home]
+        while todo:
+            state = todo.pop()
+            if state == goal:
+                return True
+            for action in _actions(policy, state):
+                detector = self._detectors.get((state, action))
+                for following in detector.following if detector else ():
+                    if following not in seen and following != policy.target:
+                        seen.add(following)
+                        todo.append(following)
+        return False
+
+    def _new_detector(self) -> TransitionDetector:
+        self._made += 1
+        return TransitionDetector(self._delta * share(self._made, MANY))
+
+
+def _actions(policy: Policy, state: int) -> set[int]:
+    """Return what the policy may play in a state."""
+    return {policy.action(step, state) for step in range(len(policy.actions))}

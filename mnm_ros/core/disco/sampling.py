@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which pairs of known and promising states to execute next, and the way to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mnm_ros.core.model.arrays import Floats, Indices
+from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.transition_rows import TransitionRows
+import numpy as np
+
+FIRST = 2
+"""Executions of each action of a state that has just been entered."""
+
+_GIVE_UP = 3
+"""Trips to a state with its policy that did not arrive, after which it is left out."""
+
+
+class Sampling:
+    """
+    Executes every pair as often as it is wanted, near ones first. All of it is heuristic.
+
+    :param counts: of the run; whoever makes a step adds it, to the rows, too.
+    :param rows: of all states that are sampled.
+    :param patience: steps after which new ways are looked for if none led to a sample.
+    :ivar sampled: the states that are sampled.
+    :ivar open: those with an action that lacks executions.
+    :ivar samples, steps: executions that were wanted, and steps made for them.
+    """
+
+    def __init__(self, counts: Counts, rows: TransitionRows, patience: int) -> None:
+        self.sampled: dict[int, None] = {}
+        self.open: dict[int, None] = {}
+        self.samples = self.steps = 0
+        self._counts = counts
+        self._rows = rows
+        self._patience = patience
+        self._wanted: dict[Pair, int] = {}
+        self._urgent: dict[Pair, None] = {}
+        self._preferred: dict[int, None] = {}
+        self._way: dict[int, int] = {}
+        self._led: dict[int, Policy] = {}
+        self._trips: dict[int, int] = {}
+        self._stale = True
+        self._since = 0
+
+    @property
+    def price(self) -> float:
+        """Return the steps that a sample has taken on average."""
+        return (self.steps + 10) / (self.samples + 5)
+
+    @property
+    def preferring(self) -> bool:
+        """Whether some states come before others."""
+        return bool(self._preferred)
+
+    def enter(self, state: int, policy: Policy | None = None) -> None:
+        """Sample a state from now on; ``policy`` leads there where no way is known."""
+        if self._rows.number(state) is None:
+            self._rows.enter(state)
+        self.sampled[state] = None
+        if policy is not None:
+            self._led[state] = policy
+        for action in range(self._rows.actions):
+            self.want((state, action), FIRST)
+
+    def leave(self, state: int) -> None:
+        """Sample a state no longer."""
+        del self.sampled[state]
+        self.reopen(state)
+
+    def want(self, pair: Pair, executions: int) -> None:
+        """See to it that the pair has been executed so often."""
+        if executions > self._wanted.get(pair, 0):
+            self._wanted[pair] = executions
+        self.reopen(pair[0])
+
+    def urge(self, pair: Pair) -> None:
+        """Have the pair executed once more before any other."""
+        self.want(pair, self._counts.visits(*pair) + 1)
+        self._urgent[pair] = None
+        self._stale = True
+
+    def prefer(self, state: int) -> None:
+        """Sample what a state lacks now before other states."""
+        if state in self.open:
+            self._preferred[state] = None
+            self._stale = True
+
+    def reopen(self, state: int) -> None:
+        """Look again whether a state lacks executions."""
+        lacks = (state in self.sampled and self.lacking(state) is not None
+                 and self._trips.get(state, 0) < _GIVE_UP)
+        if lacks and state not in self.open:
+            self.open[state] = None
+            self._stale = True
+        elif not lacks and state in self.open:
+            del self.open[state]
+            self._preferred.pop(state, None)
+            self._stale = True
+
+    def lacking(self, state: int) -> int | None:
+        """Return the least executed action of those that lack executions."""
+        wanted = self._wanted    # this is asked twice at each step
+        least, found = 0, None
+        for action, visits in enumerate(self._counts.visits_of_all(state, self._rows.actions)):
+            if (found is None or visits < least) and visits < wanted.get((state, action), 0):
+                least, found = visits, action
+        return found
+
+    @property
+    def executions_lacking(self) -> int:
+        """How many executions are wanted that have not been made."""
+        return sum(max(0, wanted - self._counts.visits(*pair))
+                   for pair, wanted in self._wanted.items() if pair[0] in self.sampled)
+
+    def heading(self, here: int | None) -> Pair | None:
+        """Return the pair that seems to be sampled next, by where ways have mostly led so far."""
+        passed: set[int] = set()
+        while here is not None and here not in passed:
+            passed.add(here)
+            urgent = next((pair for pair in self._urgent if pair[0] == here), None)
+            if urgent is not None:
+                return urgent
+            lacking = self.lacking(here) if here in (self._preferred or self.open) else None
+            if lacking is not None and not self._urgent:
+                return here, lacking
+            action = self._way.get(here, RESET)
+            nexts = self._counts.next_states(here, action)
+            here = self._rows.states[0] if action == RESET else max(
+                nexts, key=nexts.__getitem__, default=None)
+        return None
+
+    def action(self, here: int) -> int:
+        """Return a wanted action of this state, else one that leads to the nearest open one."""
+        if self._urgent:
+            for state, action in self._urgent:
+                if state == here:
+                    return action
+        elif here in (self._preferred or self.open):
+            lacking = self.lacking(here)
+            if lacking is not None:
+                return lacking
+        if self._stale or self._since > self._patience:
+            self._find_ways()
+        if here in self._way:
+            return self._way[here]
+        return self._fallback(here)
+
+    def observe(self, here: int, action: int, state: int) -> None:
+        """Take note of a step made for a sample."""
+        self.steps += 1
+        sampled = here in self.open
+        self._since = 0 if sampled else self._since + 1
+        self.samples += sampled
+        if state in self._trips:
+            del self._trips[state]
+        self.reopen(here)
+        if (here, action) in self._urgent:
+            del self._urgent[here, action]
+            self._stale = True
+
+    def distances(self) -> dict[int, float]:
+        """Return by state met the steps from home, as if each pair could be tried on the spot."""
+        origins, ends, costs, _ = self._edges()
+        size = len(self._rows.places)
+        found = _dijkstra(size, costs, origins, ends, indices=0)
+        return dict(zip(self._rows.places, found.tolist()))
+
+    def _fallback(self, here: int) -> int:
+        """
+        Where no way is known: try what was tried least, or follow a policy from home.
+
+        A state that its policy does not reach either is left out after some trips.
+        """
+        home = self._rows.states[0]
+        if here != home:
+            return RESET
+        # What cannot be reached by any way that is known is urgent no more.
+        self._stale = self._stale or bool(self._urgent or self._preferred)
+        self._urgent.clear()
+        self._preferred.clear()
+        for state in list(self.open):
+            policy = self._led.get(state)
+            if policy is not None and policy.covers(here):
+                self._trips[state] = self._trips.get(state, 0) + 1
+                self._way = {known: policy.action(0, known) for known in policy.states
+                             if known != state and self._rows.number(known) is not None}
+                self._since = -policy.horizon
+                self.reopen(state)
+                return self._way.get(here, self._least_tried(here))
+        return self._least_tried(here)
+
+    def _least_tried(self, here: int) -> int:
+        visits = self._counts.visits_of_all(here, self._rows.actions)
+        return visits.index(min(visits))
+
+    def _edges(self) -> tuple[Indices, Indices, Floats, Indices]:
+        """
+        Return origin, end, cost and action of the cheapest move between two places.
+
+        An observed transition costs the executions that it takes on average.
+        """
+        rows = self._rows
+        found, slots = np.nonzero(rows.tally)
+        resets = np.zeros(len(rows.states), dtype=np.intp)
+        origins = np.concatenate([rows.entered[found // rows.actions], rows.entered])
+        ends = np.concatenate([rows.next[found, slots], resets])
+        costs = np.concatenate([
+            rows.tally.sum(axis=1)[found] / rows.tally[found, slots], resets + 1.0])
+        actions = np.concatenate([found % rows.actions, resets + RESET])
+        order = np.lexsort((costs, ends, origins))
+        origins, ends = origins[order], ends[order]
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (origins[1:] != origins[:-1]) | (ends[1:] != ends[:-1])
+        return origins[first], ends[first], costs[order][first], actions[order][first]
+
+    def _find_ways(self) -> None:
+        """Point every state to the nearest open one, by Dijkstra's algorithm."""
+        self._stale = False
+        self._since = 0
+        self._way = {}
+        wanted = (dict.fromkeys(state for state, _ in self._urgent)
+                  or self._preferred or self.open)
+        targets = [self._rows.places[state] for state in wanted]
+        if not targets:
+            return
+        origins, ends, costs, actions = self._edges()
+        size = len(self._rows.places)
+        _, following, _ = _dijkstra(
+            size, costs, ends, origins, indices=targets, min_only=True, return_predecessors=True)
+        chosen = following[origins] == ends
+        states = list(self._rows.places)
+        self._way = {states[place]: action for place, action in zip(
+            origins[chosen].tolist(), actions[chosen].tolist())}
+
+
+def most_relevant(weights: Mapping[Pair, float], share: float) -> list[Pair]:
+    """Return the pairs with at least this share of the largest weight."""
+    least = share * max(weights.values(), default=0.0)
+    return [pair for pair, weight in weights.items() if weight >= least and weight > 0]
+
+
+def _dijkstra(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:
+    """
+    Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges.
+
+    No two of them have the same ends. Sorted here, they are the matrix as it is kept: to have
+    scipy sort them takes longer than to find the ways.
+    """
+    # Imported on first use: it takes longer than everything else in the start of a node.
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import dijkstra
+    order = np.lexsort((ends, origins))
+    rows = np.searchsorted(origins[order], np.arange(size + 1))
+    return dijkstra(csr_matrix((costs[order], ends[order].astype(np.int32),
+                                rows.astype(np.int32)), (size, size)), **options)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The one interface between MNM and the algorithms that explore a CMP that does not change."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+import math
+from typing import Protocol
+
+from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.recollection import Step
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.prediction import Outlook
+import numpy as np
+
+FEW = 30
+"""Planning over so few states holds nobody up: it takes some milliseconds."""
+
+
+class BaseAlgorithm(ABC):
+    """
+    One run of an autonomous-exploration algorithm in a stationary CMP.
+
+    Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
+    state has a policy then, and each policy needs at most ``(1 + epsilon) L`` expected steps.
+    It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after
+    its creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
+
+    :ivar quantum: steps of one quantum outside policy evaluation, at least 1.
+    :ivar episode_over: whether the last step ended an episode of policy evaluation.
+    """
+
+    quantum: int
+    episode_over: bool = False
+
+    @property
+    @abstractmethod
+    def finished(self) -> bool:
+        """Whether the output is final; there is no next action then."""
+
+    @property
+    @abstractmethod
+    def evaluating(self) -> bool:
+        """Whether a quantum is one episode of policy evaluation now."""
+
+    @abstractmethod
+    def step_bound(self, known: int) -> int:
+        """Return the steps a whole run stays below with high probability, ``known`` = ``|K|``."""
+
+    @abstractmethod
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+
+    @abstractmethod
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """
+        Return whether ``observe`` of this step may take more than some milliseconds.
+
+        Such a step is handed over to a thread, so that others are served meanwhile. That costs
+        some microseconds, and changes nothing else, so True is never wrong. Optional.
+        """
+        return True
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """
+        Forget where the robot is, and take what was under way as broken off.
+
+        What was learnt stays. An attempt that was under way must be counted with care, not left
+        out: what takes long is broken off more often. If ``next_action`` was asked since the
+        last ``observe``, the same holds for that step, as it may have been made, and nobody will
+        say where it led. Nothing is broken off while ``between_attempts`` and no step is open.
+        """
+
+    @property
+    def between_attempts(self) -> bool:
+        """
+        Whether another run may have the robot now without breaking anything off.
+
+        Within ``quantum`` steps it has to become true, as others wait for it.
+        """
+        return True
+
+    @property
+    @abstractmethod
+    def policies(self) -> tuple[Policy, ...]:
+        """Return the output so far, one policy per known state, home first."""
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """States met that are not known yet."""
+        return ()
+
+    @property
+    def estimates(self) -> Mapping[int, float]:
+        """Estimated expected steps to states that this run has certified, where it has any."""
+        return {}
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display; it must not change anything. Optional."""
+        return Doing('testing' if self.evaluating else 'sampling',
+                     'testing a policy' if self.evaluating else 'sampling the known states')
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """Return how much seems to be left to do, for display; None if nobody can say."""
+        return None
+
+    def witness(self, state: int, action: int, next_state: int) -> None:
+        """
+        Learn from a step, no RESET, that somebody else made in the same CMP; optional.
+
+        It never finishes the run.
+        """
+
+    def miss(self, state: int, action: int) -> None:
+        """
+        Take note of somebody else's step in the same CMP that was broken off; optional.
+
+        It is no RESET, and nobody will say where it led. A base that learns by ``witness``, and
+        whose certificates rest on it, has to count such steps as its own. It never finishes the
+        run.
+        """
+
+    def recall(self, steps: Sequence[Step]) -> bool:
+        """
+        Learn from steps that were made in the same CMP before this run; return whether it can.
+
+        To be called before the first action. The next state is None for a step that was broken
+        off. It never finishes the run. Optional.
+        """
+        return False
+
+    def forget(self, state: int, action: int) -> None:
+        """
+        Forget all transitions of the pair, as it leads elsewhere than before; optional.
+
+        All else that was learnt stays. It never finishes the run.
+        """
+
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        """
+        Take ``policies``, home first, as what is known from now on; return whether it can.
+
+        Some were deleted, as pairs that the run was told to ``forget`` explain. All that was
+        learnt stays. A run that cannot do that is replaced by a fresh one. It never finishes
+        the run. Optional.
+        """
+        return False
+
+    def want(self, state: int, action: int) -> None:
+        """Execute the pair as soon as possible, once, to see where it leads now; optional."""
+
+    def renew(self, delta: float) -> None:
+        """
+        Certify by what is learnt from now on alone, too, and be wrong with that at ``delta``.
+
+        This ``delta`` comes beside that of the run, whose part the other certificates keep, and
+        replaces one that was given before. Optional.
+        """
+
+    def lower_bound(self, policy: Policy) -> float:
+        """
+        Return steps above the limit only if ``policy`` takes more than the limit on average.
+
+        By what this run has learnt; below the limit, the result may be anything. This belongs to
+        the promise of the run, and of what was renewed: with their deltas, all that it ever
+        returns is right at once, as well as its policies. Optional.
+        """
+        return -math.inf
+
+
+class BaseFactory(Protocol):
+    """Makes runs of a base algorithm."""
+
+    def __call__(self, settings: Settings, home: int, rng: np.random.Generator,
+                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+        """
+        Return a fresh run.
+
+        :param settings: with the problem of this run, its delta included.
+        :param home: the state after a RESET.
+        :param rng: makes all random choices of the run.
+        :param policies: home first; the run may take their targets as known from the start, as
+            somebody else watches over the policies. A base that cannot starts without.
+        """

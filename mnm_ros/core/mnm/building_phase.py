@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The building phase of MNM: streams of the base algorithm take turns until one finishes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.streams import Schedule
+from mnm_ros.core.model import snapshot
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.prediction import Outlook
+
+_MOST_QUANTA = 4
+"""So long a quantum may last at most: only a base that does not keep its word is broken off."""
+
+
+class BuildingPhase:
+    """
+    Runs quanta of streams.
+
+    A quantum is one episode for a stream in policy evaluation, else ``quantum`` steps; it ends
+    early where a stream leaves state discovery. It lasts until the stream is between two
+    attempts, so that taking turns never breaks anything off.
+
+    :param new_stream: makes a fresh run of the base algorithm.
+    :param schedule: says whose quantum is next.
+    :param shared: whether a stream also learns from the steps that other streams take after its
+        start. If nothing has changed since, they come from the same CMP; if something has,
+        the stream is as worthless as it would be on its own.
+    :param transitions: sees the steps of all streams; None if nobody will ask for it.
+    :ivar streams: in the order of their start.
+    :ivar active: the one that has the robot.
+    :ivar steps_taken: steps of all streams.
+
+    Source: Gajane et al. 2019, section 4.
+    """
+
+    def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: Schedule,
+                 shared: bool, transitions: TransitionWatch | None = None) -> None:
+        self.schedule = schedule
+        self.streams: list[BaseAlgorithm] = []
+        self._new_stream = new_stream
+        self._shared = shared
+        self._transitions = transitions
+        self.active: BaseAlgorithm
+        self.steps_taken = 0
+        self._started: list[int] = []
+        self._here: int | None = None
+        self._asked: int | None = None
+        self._activate()
+
+    @property
+    def result(self) -> BaseAlgorithm | None:
+        """Return the stream that finished, once there is one."""
+        return self.active if self.active.finished else None
+
+    def transitions_of(self, stream: BaseAlgorithm) -> TransitionWatch | None:
+        """Return the watch, with what it saw of known states since the start of ``stream``."""
+        if self._transitions is not None:
+            self._transitions.keep([policy.target for policy in stream.policies]
+                                   if stream is self.streams[0] else [])
+        return self._transitions
+
+    def steps_of(self, stream: BaseAlgorithm) -> int:
+        """Return the steps of all streams since the start of ``stream``."""
+        return self.steps_taken - self._started[self.streams.index(stream)]
+
+    @property
+    def covered(self) -> bool:
+        """Whether ``to_state`` can be called: all streams are runs of bases of the core."""
+        return all(map(snapshot.covers, self.streams))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data; only while ``covered``."""
+        return {'streams': len(self.streams), 'within': snapshot.take(self)}
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on, just after the creation, from what ``to_state`` has returned."""
+        while len(self.streams) < state['streams']:
+            self.streams.append(self._new_stream())
+        snapshot.put(state['within'], self)
+
+    @property
+    def outlooks(self) -> list[tuple[int, Outlook]]:
+        """Return for each stream the steps before its start, and what is left to it."""
+        return [(started, stream.outlook) for started, stream in zip(self._started, self.streams)
+                if stream.outlook is not None]
+
+    def activity(self) -> Doing:
+        """Return what the active stream is doing, for display."""
+        doing = self.active.activity()
+        if len(self.streams) == 1:
+            return doing
+        number = self.streams.index(self.active) + 1
+        return replace(doing, sentence=f'{doing.sentence} (stream {number} of '
+                                       f'{len(self.streams)})')
+
+    def next_action(self) -> int:
+        """Return the action of the active stream; the same until ``observe`` is called."""
+        self._asked = self.active.next_action()
+        return self._asked
+
+    def observe(self, action: int, state: int) -> None:
+        """Pass a step on to the streams and end the quantum where it is due."""
+        self.active.observe(action, state)
+        if self._here is not None and action != RESET:
+            if self._transitions is not None:
+                self._transitions.witness(self._here, action, state)
+            for stream in self.streams if self._shared else ():
+                if stream is not self.active:
+                    stream.witness(self._here, action, state)
+        self._here, self._asked = state, None
+        self._steps += 1
+        self.steps_taken += 1
+        # Who finished is the result: no other stream may have the robot any more.
+        if not self.active.finished and self._quantum_over():
+            self._activate()
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take more than some milliseconds."""
+        return self.active.may_plan(action, state)
+
+    def interrupt(self) -> None:
+        """
+        Let the active stream start from home, as the robot may be anywhere.
+
+        The other streams are between two attempts. But a step that was broken off is none that
+        they may leave out: what they witness would be a choice of the steps that were made.
+        """
+        if self._shared and self._here is not None and self._asked not in (None, RESET):
+            assert self._asked is not None
+            for stream in self.streams:
+                if stream is not self.active:
+                    stream.miss(self._here, self._asked)
+        self._here = self._asked = None
+        self.active.interrupt()
+
+    def _quantum_over(self) -> bool:
+        stream = self.active
+        if not stream.between_attempts:
+            return self._steps >= _MOST_QUANTA * stream.quantum
+        if self._evaluating:
+            # Where planning has ended the evaluation, there is no end of an episode to wait for.
+            return stream.episode_over or self._steps > 2 * stream.quantum
+        return self._steps >= stream.quantum or stream.evaluating
+
+    def _activate(self) -> None:
+        """Begin the next quantum; a stream that was interrupted begins with a RESET."""
+        chosen = self.schedule.next()
+        if chosen == len(self.streams):
+            self.streams.append(self._new_stream())
+            self._started.append(self.steps_taken)
+        stream = self.streams[chosen]
+        if self.schedule.quanta == 1 or stream is not self.active:
+            stream.interrupt()
+        self.active = stream
+        self._evaluating = stream.evaluating
+        self._steps = 0

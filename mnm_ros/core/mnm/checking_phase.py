@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The interface of the checking phases of MNM, which watch over a hypothesis."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Union
+
+from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.mnm.base import BaseAlgorithm, FEW
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.progress.activity import Doing
+
+
+class ChangeLog:
+    """
+    What was decided, in sentences for people, and how many changes that makes.
+
+    :param tell: called with one sentence whenever something is decided.
+    :ivar on_notice: called when a change is noticed while none is open.
+    :ivar on_outdated: called with what leads elsewhere than before, see ``outdate``.
+    :ivar noticed: changes so far; while one is open, what else is noticed belongs to it.
+    :ivar relearnt: those after which nothing was left to revise.
+    :ivar notices: how often anything was noticed since this log was made, whichever change it
+        belongs to.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self.on_notice: Callable[[], None] = lambda: None
+        self.on_outdated: Callable[[int | None, int | None], None] = lambda state, action: None
+        self.noticed = 0
+        self.relearnt = 0
+        self.notices = 0
+
+    @property
+    def open(self) -> bool:    # noqa: A003
+        """Whether a change was noticed that is not relearnt yet."""
+        return self.noticed > self.relearnt
+
+    def notice(self) -> None:
+        """Take note of a decision that hardly comes about in a CMP that does not change."""
+        self.notices += 1
+        if not self.open:
+            self.noticed += 1
+            self.on_notice()
+
+    def outdate(self, state: int | None = None, action: int | None = None) -> None:
+        """Tell whoever draws what was counted that it is no longer true; None is any of them."""
+        self.on_outdated(state, action)
+
+    def settle(self) -> None:
+        """Take note that nothing is at odds with the hypothesis any more."""
+        self.relearnt = self.noticed
+
+    def tell_states(self, round_number: int, states: Iterable[int], one: str,
+                    several: str) -> None:
+        """Tell what happened to one or several states."""
+        names = [str(state) for state in states]
+        subject = f'state {names[0]} {one}' if len(names) == 1 else (
+            f'states {", ".join(names)} {several}')
+        self.tell(f'round {round_number}: {subject}')
+
+
+@dataclass(frozen=True)
+class Round:
+    """
+    What the checking phase of one round is made from.
+
+    :ivar number: of the round, ``r``.
+    :ivar problem: with the delta ``delta_r`` of the checking phase of the round.
+    :ivar new_base: makes a fresh base run from a problem and the policies that it may take as
+        known.
+    :ivar check_steps: replaces ``W_r`` if positive.
+    :ivar steps_taken: since the start of the stream that found the hypothesis.
+    :ivar log: is told what was decided.
+    :ivar transitions: what was seen since the start of that stream; None to begin with nothing.
+    """
+
+    number: int
+    problem: Problem
+    new_base: Callable[[Problem, tuple[Policy, ...]], BaseAlgorithm]
+    check_steps: int
+    steps_taken: int
+    log: ChangeLog
+    transitions: TransitionWatch | None = None
+
+
+class CheckingPhase(ABC):
+    """
+    Drives the robot to check, reduce and extend a hypothesis.
+
+    :ivar policies: the hypothesis as it stands, home first, all over the states that they lead
+        to; another tuple after each revision.
+    :ivar base: the rediscovery run under way, or the last one.
+    :ivar rediscovering: whether it has the robot; if not, policies are being evaluated.
+    :ivar refuted: whether the round is over.
+    :ivar check_steps: ``W_r``, the most steps of a rediscovery.
+    """
+
+    policies: tuple[Policy, ...]
+    base: BaseAlgorithm
+    rediscovering: bool
+    refuted: bool
+    check_steps: int
+
+    @property
+    def cut_offs(self) -> int:
+        """How many rediscoveries took more than ``check_steps`` so far."""
+        return 0
+
+    @property
+    def resumable(self) -> bool:
+        """Whether ``to_state`` says all there is to say at this moment."""
+        return False
+
+    @property
+    def covered(self) -> bool:
+        """Whether ``to_state`` can be called at any moment, at a higher price."""
+        return False
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain data from which, with the policies, such a phase can be made again."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+
+    @abstractmethod
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action`` ended in ``state``, and decide what follows from it."""
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take more than some milliseconds."""
+        return len(self.policies) > FEW or self.base.may_plan(action, state)
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """Start from home, as the robot may be anywhere; an episode under way is broken off."""
+
+    @abstractmethod
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+
+    @property
+    def sweep(self) -> tuple[int, int]:
+        """Return the steps since the rediscovery began, and those that it is likely to take."""
+        return 0, 0
+
+    @abstractmethod
+    def figures(self) -> Mapping[str, Union[str, int, float]]:
+        """Return ``check_window``, ``failures`` and ``failure_threshold`` for diagnostics."""
+
+
+class CheckingPhaseFactory(Protocol):
+    """Makes the checking phase of a round."""
+
+    def __call__(self, round_: Round, policies: tuple[Policy, ...],
+                 state: Mapping[str, Any] | None = None) -> CheckingPhase:
+        """Return a phase for a new hypothesis, or the one that ``to_state`` was called on."""

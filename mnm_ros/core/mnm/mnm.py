@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""MNM: autonomous exploration of a CMP that changes (Gajane, Ortner, Auer, Szepesvari 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import Enum
+from itertools import count
+from typing import Any
+
+from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
+from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
+from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.recollection import Recollection
+from mnm_ros.core.mnm.streams import Schedule
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
+from mnm_ros.core.task.machine import Phased
+import numpy as np
+
+
+class MnmPhase(Enum):
+    """Where in a round MNM is."""
+
+    HOMING = 'homing'
+    BUILDING = 'building'
+    REDISCOVERY = 'checking/rediscovery'
+    EVALUATION = 'checking/evaluation'
+
+
+MNM_TRANSITIONS = (
+    ('home_found', MnmPhase.HOMING, MnmPhase.BUILDING),
+    ('hypothesis_found', MnmPhase.BUILDING, MnmPhase.REDISCOVERY),
+    ('evaluate', MnmPhase.REDISCOVERY, MnmPhase.EVALUATION),
+    ('rediscover', MnmPhase.EVALUATION, MnmPhase.REDISCOVERY),
+    ('hypothesis_refuted', MnmPhase.REDISCOVERY, MnmPhase.BUILDING),
+    ('hypothesis_refuted', MnmPhase.EVALUATION, MnmPhase.BUILDING),
+)
+
+
+class Mnm(Phased):
+    """
+    The whole meta-algorithm, driven step by step; its first action is RESET.
+
+    :param settings: with the delta of the whole exploration.
+    :param seed: of all random choices; run number ``n`` of the base gets ``[seed, n]``.
+    :param new_base: makes runs of the base algorithm.
+    :param new_schedule: makes the schedule of the streams of one round.
+    :param new_checking: makes the checking phase of a round from the output of a stream.
+    :param on_event: called with one sentence for people whenever something is decided.
+    :param resume: what ``to_state`` of such an MNM returned, to go on from there.
+    :param recollection: with which the first stream begins.
+    :ivar log: what was decided, and how many changes were noticed and relearnt.
+    :ivar round: number of the round, 0 before the first RESET.
+    :ivar runs: runs of the base algorithm so far.
+    :ivar home: the state after the first RESET; None before.
+    :ivar hypothesis: the one published; None before the first.
+    :ivar building, checking: the phase under way; None for the other one.
+    """
+
+    state: MnmPhase
+
+    def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
+                 new_schedule: Callable[[], Schedule], new_checking: CheckingPhaseFactory, *,
+                 on_event: Callable[[str], None] = lambda sentence: None,
+                 resume: Mapping[str, Any] | None = None,
+                 recollection: Recollection | None = None) -> None:
+        self._recollection = recollection
+        self._settings = settings
+        self._seed = seed
+        self._new_base = new_base
+        self._new_schedule = new_schedule
+        self._new_checking = new_checking
+        self.log = ChangeLog(on_event)
+        self.round = 0
+        self.runs = 0
+        self.home: int | None = None
+        self.hypothesis: Hypothesis | None = None
+        self.building: BuildingPhase | None = None
+        self.checking: CheckingPhase | None = None
+        self._steps_taken = 0
+        phase = MnmPhase.HOMING if resume is None else self._resume(resume)
+        self._start_machine(MNM_TRANSITIONS, phase)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether ``to_state`` says all there is to say at this moment."""
+        if self.checking is not None:
+            return self.checking.resumable
+        return self.building is not None and self.building.steps_taken == 0
+
+    @property
+    def covered(self) -> bool:
+        """Whether ``to_state`` can be called even so, at a higher price."""
+        driver = self.checking or self.building
+        return driver is not None and driver.covered
+
+    def to_state(self) -> dict[str, Any]:
+        """
+        Return plain data from which such an MNM can be made again.
+
+        Only if ``resumable`` or ``covered``.
+        """
+        return {
+            'round': self.round, 'home': self.home,
+            # A phase that is made again makes its runs of the base algorithm again.
+            'runs': self.runs - (len(self.building.streams) if self.building else 1),
+            'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
+            'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
+            'steps_taken': self._steps_taken,
+            'checking': self.checking.to_state() if self.checking else None,
+            **({'building': self.building.to_state()}
+               if self.building and not self.resumable else {}),
+        }
+
+    def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
+        self.round, self.home, self.runs = state['round'], state['home'], state['runs']
+        self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
+        if state['hypothesis'] is not None:
+            self.hypothesis = Hypothesis.from_state(state['hypothesis'])
+        self._steps_taken = state['steps_taken']
+        if state['checking'] is None:
+            if 'building' in state:
+                self._recollection = None    # what the first stream remembers is part of it
+            self._build()
+            if 'building' in state and self.building is not None:
+                self.building.resume(state['building'])
+            return MnmPhase.BUILDING
+        assert self.hypothesis is not None
+        self._round_problem = self._problem_of_round()
+        self.checking = self._check_policies(self.hypothesis.policies, state['checking'])
+        # From here on the same tuple stands for the same revision, see _check.
+        self.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
+        return MnmPhase.REDISCOVERY if self.checking.rediscovering else MnmPhase.EVALUATION
+
+    @property
+    def active(self) -> BaseAlgorithm | None:
+        """Return the run of the base algorithm that has the robot now, or had it last."""
+        if self.checking is not None:
+            return self.checking.base
+        return self.building.active if self.building is not None else None
+
+    @property
+    def under_revision(self) -> bool:
+        """Whether the hypothesis was refuted and the next one is still being built."""
+        return self.hypothesis is not None and self.state is MnmPhase.BUILDING
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+        driver = self.checking or self.building
+        return driver.activity() if driver else Doing('sampling', 'going home for the first time')
+
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+        driver = self.checking or self.building
+        return RESET if driver is None else driver.next_action()
+
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
+        if self.checking is not None:
+            self._check(self.checking, action, state)
+        elif self.building is not None:
+            self.building.observe(action, state)
+            if self.building.result is not None:
+                self._adopt(self.building.result)
+        else:
+            self.home = state
+            self.log.tell(f'home is state {state}, building the first hypothesis')
+            self.trigger('home_found')
+            self._begin_round()
+            self._tell_recollection()
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take more than some milliseconds."""
+        driver = self.checking or self.building
+        return driver is not None and driver.may_plan(action, state)
+
+    def interrupt(self) -> None:
+        """Make RESET the next action, as the robot may be anywhere."""
+        driver = self.checking or self.building
+        if driver is not None:
+            driver.interrupt()
+
+    def _begin_round(self) -> None:
+        self.round += 1
+        self.checking = None
+        self._build()
+
+    def _build(self) -> None:
+        self._round_problem = self._problem_of_round()
+        numbers = count(1)
+        self.building = BuildingPhase(
+            lambda: self._stream(next(numbers)), self._new_schedule(),
+            shared=self._settings.stream_data == 'shared',
+            transitions=TransitionWatch(self._round_problem.delta * SHARES['transitions'])
+            if self._settings.checks == 'watch' else None)
+
+    def _stream(self, number: int) -> BaseAlgorithm:
+        run = self._base(self._problem_of_stream(number))
+        remembered = self._recollection
+        # Later streams are there for a change that nobody has noticed, perhaps before the first.
+        if (remembered is not None and remembered.home == self.home
+                and self.round == number == 1):
+            run.recall(remembered.steps)
+        return run
+
+    def _tell_recollection(self) -> None:
+        remembered = self._recollection
+        if remembered is not None:
+            self.log.tell(f'warm start with {len(remembered.steps):,} steps of a log'
+                          if remembered.home == self.home else
+                          f'no warm start: home was state {remembered.home} in the log')
+
+    def _problem_of_round(self) -> Problem:
+        """Return the problem of the checking phase."""
+        problem = self._settings.problem
+        return replace(problem, delta=round_delta(problem.delta, self.round))
+
+    def _problem_of_stream(self, number: int) -> Problem:
+        problem = self._settings.problem
+        return replace(problem, delta=stream_delta(
+            self._settings.budget, problem.delta, self.round, number))
+
+    def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+        assert self.home is not None
+        self.runs += 1
+        return self._new_base(replace(self._settings, problem=problem), self.home,
+                              np.random.default_rng([self._seed, self.runs]), policies)
+
+    def _check_policies(self, policies: tuple[Policy, ...],
+                        state: Mapping[str, Any] | None = None,
+                        transitions: TransitionWatch | None = None) -> CheckingPhase:
+        return self._new_checking(
+            Round(self.round, self._round_problem, self._base, self._settings.check_steps,
+                  self._steps_taken, self.log, transitions), policies, state)
+
+    def _adopt(self, result: BaseAlgorithm) -> None:
+        """Take the output of a stream as the hypothesis of the round."""
+        assert self.building is not None
+        self._steps_taken = self.building.steps_of(result)
+        transitions = self.building.transitions_of(result)
+        self.building = None
+        self.checking = self._check_policies(result.policies, transitions=transitions)
+        self._publish(0)
+        self.trigger('hypothesis_found')
+        self.log.tell(f'round {self.round}: {len(result.policies)} states known, now checking')
+
+    def _publish(self, revision: int) -> None:
+        assert self.checking is not None
+        policies = self.checking.policies
+        self.hypothesis = Hypothesis(self.round, revision, policies[0].horizon, policies)
+
+    def _check(self, checking: CheckingPhase, action: int, state: int) -> None:
+        """Make a step of the checking phase and publish what it has revised."""
+        assert self.hypothesis is not None
+        checking.observe(action, state)
+        # A phase that has revised its policies has another tuple, equal or not.
+        if checking.policies is not self.hypothesis.policies:
+            self._publish(self.hypothesis.revision + 1)
+        if checking.refuted:
+            self.trigger('hypothesis_refuted')
+            self._begin_round()
+        elif checking.rediscovering != (self.state is MnmPhase.REDISCOVERY):
+            self.trigger('rediscover' if checking.rediscovering else 'evaluate')

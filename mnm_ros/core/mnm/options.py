@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The options of an exploration: each is declared once, with its value in every preset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import math
+from typing import Any, Union
+
+from mnm_ros.core.model.problem import Problem
+
+Value = Union[str, int, float]
+
+MAX_HORIZON = 10_000
+"""Steps of an attempt. A base may plan for each of them, which takes seconds at ten times that."""
+_MANY = 1e9    # enough for any factor or number of steps, and far from where numbers overflow
+
+
+def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 0.0,
+           maximum: float = _MANY, importable: bool = False, **presets: Value) -> Any:
+    """
+    Declare a field of ``Settings`` as an option that can be overridden by its name.
+
+    :param description: one line for people.
+    :param choices: allowed strings; those of an option that names a part are in ``parts.PARTS``.
+    :param minimum, maximum: allowed for a number; 0 always is, for the value of the preset.
+    :param importable: whether ``module:name`` is allowed beside the choices.
+    :param presets: the value in each preset, all of one type.
+    """
+    return field(metadata={
+        'presets': presets, 'description': description, 'choices': choices, 'minimum': minimum,
+        'maximum': maximum, 'importable': importable})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """
+    A problem with every option resolved; the names of the fields are those of the options.
+
+    :ivar problem: with the delta of whoever gets the settings: of the exploration as a whole, or
+        of one run of the base algorithm.
+    :ivar preset: the name of the preset that was resolved.
+    :raises ValueError: if the streams would never take turns, or if an attempt would be too long.
+    """
+
+    problem: Problem
+    preset: str
+    base: str = option(
+        'base algorithm, or the module:factory of one', importable=True,
+        onboard='disco', paper='ucb_explore')
+    evaluation: str = option(
+        'how a policy is evaluated', onboard='betting', paper='monte_carlo')
+    optimism: str = option('bonus and planner', onboard='kl', paper='split_samples')
+    discovery: str = option(
+        'how known states are sampled', onboard='on_the_way', paper='per_visit')
+    checks: str = option('how a hypothesis is checked', onboard='watch', paper='hoeffding')
+    addition_test: str = option(
+        'reading of the addition test of the hoeffding checks', choices=('sound', 'printed'),
+        onboard='sound', paper='sound')
+    budget: str = option(
+        "deltas of the streams: weights that sum up to delta, or the round's for each",
+        choices=('summed', 'printed'), onboard='summed', paper='printed')
+    stream_data: str = option(
+        'what a stream learns from: its own steps, or those of all streams since its start',
+        choices=('own', 'shared'), onboard='shared', paper='own')
+    streams: str = option(
+        'when streams start: at 1000 quanta and whenever they have doubled, or by stream_exponent',
+        choices=('doubling', 'printed'), onboard='doubling', paper='printed')
+    stream_exponent: float = option(
+        'stream p of printed streams starts at quantum (p-1)^exponent + 1, > 1',
+        minimum=1, maximum=64,
+        onboard=6.0, paper=2.0)
+    accuracy_divisor: float = option(
+        'inner accuracy e = min(epsilon, 1) / divisor', minimum=1, maximum=1000,
+        onboard=2.0, paper=8.0)
+    horizon: int = option(
+        'steps of an attempt; ceil((1 + 1/e) radius) unless given', maximum=MAX_HORIZON,
+        onboard=0, paper=0)
+    step_bound: str = option(
+        'formula of W_r, the most steps of a rediscovery', onboard='empirical', paper='printed')
+    c1: float = option('factor in W_r', onboard=3.0, paper=48661.0)
+    c2: float = option('factor in the logarithm of W_r', onboard=1.0, paper=225.0)
+    check_window: int = option('check-runs looked back at, n_r', onboard=0, paper=0)
+    check_steps: int = option(
+        'most steps of a rediscovery, instead of W_r', onboard=0, paper=0)
+    watch_every: int = option(
+        'quanta of rediscovery between two attempts of the watch checks', onboard=4, paper=4)
+
+    def __post_init__(self) -> None:
+        if not self.stream_exponent > 1:
+            raise ValueError(
+                f'stream_exponent is {self.stream_exponent}, expected a number > 1')
+        if self.steps_horizon > MAX_HORIZON:
+            raise ValueError(
+                f'an attempt would take {self.steps_horizon} steps with radius '
+                f'{self.problem.radius:g}, epsilon {self.problem.epsilon:g} and accuracy_divisor '
+                f'{self.accuracy_divisor:g}, expected at most {MAX_HORIZON}')
+
+    @property
+    def accuracy(self) -> float:
+        """Return the inner accuracy ``e = min(epsilon, 1) / accuracy_divisor``."""
+        return min(self.problem.epsilon, 1.0) / self.accuracy_divisor
+
+    @property
+    def steps_horizon(self) -> int:
+        """``G``: as overridden, else ``ceil((1 + 1/e) L)``."""
+        return self.horizon or math.ceil((1 + 1 / self.accuracy) * self.problem.radius)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Observed transitions, counted per state and action as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mnm_ros.core.model import snapshot
+
+Pair = tuple[int, int]
+_NOTHING: Mapping[int, int] = {}
+
+
+class Counts:
+    """
+    Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
+
+    :param sets: into how many disjoint sets the transitions of each pair are dealt in turn; number
+        ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
+    """
+
+    def __init__(self, sets: int = 1) -> None:
+        self.sets = sets
+        self._visits: dict[Pair, int] = {}
+        self._next: dict[Pair, dict[int, int]] = {}
+        self._dealt: dict[Pair, list[dict[int, int]]] = {}
+
+    def add(self, state: int, action: int, next_state: int) -> None:
+        """Count one execution of ``action`` in ``state`` that ended in ``next_state``."""
+        pair = (state, action)
+        number = self._visits.get(pair, 0)
+        self._visits[pair] = number + 1
+        nexts = self._next.setdefault(pair, {})
+        nexts[next_state] = nexts.get(next_state, 0) + 1
+        if self.sets > 1:
+            dealt = self._dealt.get(pair)
+            if dealt is None:
+                dealt = self._dealt[pair] = [{} for _ in range(self.sets)]
+            part = dealt[number % self.sets]
+            part[next_state] = part.get(next_state, 0) + 1
+
+    def forget(self, state: int, action: int) -> None:
+        """Forget all transitions of a pair."""
+        for counted in (self._visits, self._next, self._dealt):
+            counted.pop((state, action), None)
+
+    def visits(self, state: int, action: int) -> int:
+        """Return ``N(s, a)``."""
+        return self._visits.get((state, action), 0)
+
+    def visits_of_all(self, state: int, actions: int) -> list[int]:
+        """Return ``N(s, a)`` for the actions ``0 .. actions - 1``."""
+        return [self._visits.get((state, action), 0) for action in range(actions)]
+
+    def next_states(self, state: int, action: int) -> Mapping[int, int]:
+        """Return how often each next state followed ``action`` in ``state``."""
+        return self._next.get((state, action), _NOTHING)
+
+    def dealt(self, state: int, action: int) -> Iterable[Mapping[int, int]]:
+        """Return the ``sets`` disjoint parts of ``next_states``."""
+        return self._dealt.get((state, action)) or [_NOTHING] * self.sets
+
+    def to_state(self) -> Any:
+        """Return them as plain data; for counts of one set."""
+        return snapshot.take(self._next)
+
+    @classmethod
+    def from_state(cls, state: Any) -> Counts:
+        """
+        Return the counts that ``to_state`` was called on.
+
+        Rows of state, action, next state and count are taken, too: files of 0.1.0 have them.
+        """
+        counts = cls()
+        if state and state[0] == 'd':
+            counts._next = snapshot.put(state)
+        else:
+            rows: Iterable[Sequence[int]] = state
+            for s, action, next_state, count in rows:
+                counts._next.setdefault((s, action), {})[next_state] = count
+        counts._visits = {pair: sum(nexts.values()) for pair, nexts in counts._next.items()}
+        return counts
+
+    @property
+    def met(self) -> set[int]:
+        """Return the states at either end of a transition."""
+        return {state for state, _ in self._next}.union(*self._next.values())
+
+    def as_dict(self) -> dict[Pair, dict[int, int]]:
+        """Return a copy: ``{(state, action): {next_state: count}}``."""
+        return {pair: dict(nexts) for pair, nexts in self._next.items()}

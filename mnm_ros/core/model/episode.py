@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Attempts to reach the target of a policy from home."""
+
+from __future__ import annotations
+
+import math
+
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+
+
+class Episode:
+    """
+    An attempt under way; it begins at home, before the first action.
+
+    :param policy: what is attempted.
+    :param ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
+        states, as a published policy is executed. If not, the RESET played there is one
+        of its steps, as in the printed UcbExplore.
+    :param certify: ``m``, the expected steps to certify for a policy that may be published over
+        more states than it has now; 0 for one that is attempted as it is published.
+    :param most: steps that may count for an attempt that has failed, at least the horizon.
+
+    In a state learnt later, a published policy plays a RESET that is one of the steps of the
+    attempt, while the attempt is over where the state is not learnt. To certify it either way, an
+    attempt that leaves the states of the policy after ``l`` steps goes on with a RESET, only to
+    see whether it arrives within the horizon ``G``. It has failed after ``l`` steps if so, after
+    ``l + m`` if not, and after ``most`` at once if ``l + m`` is above that, or if the policy does
+    not play the same at every step. ``docs/algorithm.md`` (Evaluation) proves that this is enough.
+
+    :ivar length: steps so far; at the end, those that count.
+    :ivar over: whether it has ended; failed: whether it has ended without arriving.
+    """
+
+    def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
+                 most: int = 0) -> None:
+        self.policy = policy
+        self.most = max(policy.horizon, most)
+        self.length = 0
+        self.over = False
+        self.failed = False
+        self._ends_outside = ends_outside
+        self._certify = certify
+        self._left = 0    # after so many steps; 0 as long as it has not
+
+    def action(self, here: int) -> int:
+        """Return what the policy plays next in ``here``."""
+        return self.policy.action(self.length, here)
+
+    def observe(self, state: int) -> None:
+        """Take note of the state after the action: one more step."""
+        self.length += 1
+        if state == self.policy.target:
+            self._end(self._left or self.length, failed=self._left > 0)
+        elif self.length >= self.policy.horizon:
+            self._end(math.ceil(self._left + self._certify) if self._left else self.length)
+        elif self._ends_outside and not self._left and not self.policy.covers(state):
+            self._leave()
+
+    def _leave(self) -> None:
+        if not self._certify:
+            self._end(self.length)
+        elif self.length + self._certify > self.most or len(self.policy.actions) > 1:
+            self._end(self.most)
+        else:
+            self._left = self.length
+
+    def _end(self, length: int, failed: bool = True) -> None:
+        self.over, self.failed, self.length = True, failed, length
+
+
+class Attempts:
+    """
+    Makes one attempt after the other with the same policy, each from home.
+
+    Between two attempts the robot goes home; whether it has arrived is judged by ``Homing``,
+    so a step that is observed while no attempt is under way has led home.
+
+    :param policy: what is attempted.
+    :param ends_outside, certify, most: as for ``Episode``.
+    """
+
+    def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
+                 most: int = 0) -> None:
+        self.policy = policy
+        self._ends_outside = ends_outside
+        self._certify = certify
+        self._most = most
+        self._episode: Episode | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether an attempt has begun; if not, the next action is RESET."""
+        return self._episode is not None
+
+    def action(self, here: int) -> int:
+        """Return the next action in ``here``: RESET unless an attempt is under way."""
+        return RESET if self._episode is None else self._episode.action(here)
+
+    def observe(self, state: int) -> Episode | None:
+        """Take note of the state after the action; return the attempt that it has ended."""
+        episode = self._episode
+        if episode is None:
+            self._episode = Episode(self.policy, self._ends_outside, self._certify,
+                                    self._most)
+            return None
+        episode.observe(state)
+        if not episode.over:
+            return None
+        self._episode = None
+        return episode
+
+    def interrupt(self) -> Episode | None:
+        """
+        Break the attempt under way off, as the robot may be anywhere, and return it.
+
+        Whoever judges the policy has to count it: what is broken off is more often what takes
+        long, so that the other attempts alone would flatter the policy.
+        """
+        broken, self._episode = self._episode, None
+        return broken

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the counts say about the known states at one moment, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+import math
+
+from mnm_ros.core.model.arrays import Bools, Floats, Indices
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.shortest_path import Equations
+from mnm_ros.core.model.transition_rows import TransitionRows
+import numpy as np
+
+_SMOOTHING = 0.5
+_SWEEPS = 60
+
+
+@dataclass(frozen=True)
+class Model:
+    """
+    The transitions observed in ``n`` known states.
+
+    :ivar states: the known states, home first.
+    :ivar numbers: theirs in ``TransitionRows``.
+    :ivar all_rows: the number of each row in ``TransitionRows``.
+    :ivar actions: number of actions without RESET; state ``i`` has the rows from ``i * actions``
+        on.
+    :ivar places: of what followed, as [row, slot].
+    :ivar columns: the same as indices of ``states``, -1 for any other state.
+    :ivar tally: how often, as [row, slot], 0 in empty slots.
+    :ivar place_of: the place of each state met.
+    """
+
+    states: tuple[int, ...]
+    numbers: Indices
+    all_rows: Indices
+    actions: int
+    places: Indices
+    columns: Indices
+    tally: Floats
+    place_of: dict[int, int]
+
+    @classmethod
+    def of(cls, rows: TransitionRows, known: Sequence[int]) -> Model:
+        """Return the model of ``known``, home first, all of which were entered."""
+        numbers = np.array([rows.number(state) for state in known], dtype=np.intp)
+        all_rows = (numbers[:, None] * rows.actions + np.arange(rows.actions)).ravel()
+        column = np.full(len(rows.places), -1, dtype=np.intp)
+        column[rows.entered[numbers]] = np.arange(len(known))
+        places = rows.next[all_rows]
+        return cls(tuple(known), numbers, all_rows, rows.actions, places, column[places],
+                   rows.tally[all_rows], rows.places)
+
+    @cached_property
+    def visits(self) -> Floats:
+        """``N`` as [row]."""
+        total: Floats = self.tally.sum(axis=1)
+        return total
+
+    @cached_property
+    def fractions(self) -> Floats:
+        """``P^`` as [row, slot]; zero without samples."""
+        return self.tally / np.maximum(1.0, self.visits)[:, None]
+
+    def hits(self, target: int) -> Bools:
+        """Return where a state followed, as [row, slot]."""
+        return (self.places == self.place_of.get(target, -1)) & (self.tally > 0)
+
+    def pair(self, row: int) -> Pair:
+        """Return the state and the action of a row."""
+        number, action = divmod(row, self.actions)
+        return self.states[number], action
+
+    def rows_of(self, moves: Indices) -> Indices:
+        """Return the row of the action of each state; any row of it where that is RESET."""
+        return np.arange(len(moves)) * self.actions + np.maximum(moves, 0)
+
+    def smoothed_plan(self, target: int, limit: float, smoothing: float = _SMOOTHING,
+                      guess: Indices | None = None) -> tuple[Indices, float]:
+        """
+        Return a policy for ``target`` that also minds what has hardly been tried.
+
+        Each pair fails with the weight of ``smoothing`` samples. A failure, and a state that is
+        not known, ends an attempt and costs ``1 + limit``, so that the value is at most ``limit``
+        exactly when the expected steps with a RESET after each failure are.
+
+        :param guess: an action for each of the first known states, to begin with.
+        :returns: The action by known state, and the value at home.
+        """
+        hits = self.hits(target)
+        moves: Indices | None = None
+        values = np.full(len(self.states), 1 + limit)
+        if guess is not None:
+            first = np.full(len(self.states), RESET)
+            first[:len(guess)] = guess[:len(first)]
+            first[0] = max(0, first[0])
+            values = self._smoothed_values(first, hits, limit, smoothing)
+        for _ in range(_SWEEPS):
+            ahead = np.where(hits, 0.0, np.where(self.columns < 0, 1 + limit,
+                                                 values[self.columns]))
+            total = self.visits + smoothing
+            steps = (1 + ((self.tally * ahead).sum(axis=1) + smoothing * (1 + limit)) / total
+                     ).reshape(-1, self.actions)
+            best = steps.argmin(axis=1)
+            away = steps[np.arange(len(best)), best] > 1 + steps[0, best[0]] + 1e-9
+            away[0] = False
+            before, moves = moves, np.where(away, RESET, best)
+            if before is not None and np.array_equal(before, moves):
+                break
+            values = self._smoothed_values(moves, hits, limit, smoothing)
+        assert moves is not None
+        return moves, float(values[0])
+
+    def smoothed_value(self, moves: Indices, target: int, limit: float) -> float:
+        """Return the value of a policy under the same model; inf if it never ends."""
+        try:
+            return float(self._smoothed_values(
+                moves, self.hits(target), limit, _SMOOTHING)[0])
+        except np.linalg.LinAlgError:
+            return math.inf
+
+    def _smoothed_values(self, moves: Indices, hits: Bools, limit: float,
+                         smoothing: float) -> Floats:
+        rows, away = self.rows_of(moves), moves == RESET
+        masses = self.tally[rows] / (self.visits[rows] + smoothing)[:, None]
+        outside = self.columns[rows] < 0
+        failing = (smoothing / (self.visits[rows] + smoothing)
+                   + np.where(outside & ~hits[rows], masses, 0.0).sum(axis=1))
+        costs = 1 + np.where(away, 0.0, failing * (1 + limit))
+        masses = np.where(outside | hits[rows] | away[:, None], 0.0, masses)
+        return self.equations(masses, rows, away).values(costs)
+
+    def equations(self, masses: Floats, rows: Indices, away: Bools,
+                  more: tuple[Indices, Indices, Floats] | None = None) -> Equations:
+        """
+        Return the equations of a policy.
+
+        :param masses: of moves to known states, as [state, slot].
+        :param rows: of the policy.
+        :param away: whether it plays RESET, as [state].
+        :param more: origins, ends and masses of further moves.
+        """
+        origins, slots = np.nonzero(masses)
+        resets = np.flatnonzero(away)
+        parts = [(origins, self.columns[rows][origins, slots], masses[origins, slots]),
+                 (resets, np.zeros_like(resets), np.ones(len(resets)))]
+        parts += [more] if more else []
+        return Equations(len(self.states), *(
+            np.concatenate(column) for column in zip(*parts)))

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sampling every action of the known states, so that no reachable neighbour stays unseen."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+import heapq
+import math
+
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+
+
+class Discovery(ABC):
+    """
+    Where to go and what to try during state discovery.
+
+    :ivar learns_everywhere: whether unknown states met outside state discovery become
+        candidates.
+    """
+
+    learns_everywhere: bool
+
+    @abstractmethod
+    def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
+        """
+        Set out to sample some known states.
+
+        :param known: ``K``, home first.
+        :param states: those of it that lack samples, not empty.
+        :param policy: leads to the last of ``states``.
+        """
+
+    @abstractmethod
+    def pending(self, known: Sequence[int]) -> tuple[int, ...]:
+        """Return the known states that still lack samples."""
+
+    @abstractmethod
+    def done(self) -> bool:
+        """Return whether the states of ``begin`` have all their samples."""
+
+    @abstractmethod
+    def action(self, here: int) -> int:
+        """Return the next action in ``here``; only while not ``done``."""
+
+    @abstractmethod
+    def observe(self, here: int, action: int, state: int) -> None:
+        """Take note of a step made for discovery."""
+
+    def restart(self) -> None:
+        """Take note that the robot has come home after an interruption."""
+
+    def witness(self, state: int) -> None:
+        """Take note that another run has sampled an action in ``state``."""
+
+
+class OnTheWayDiscovery(Discovery):
+    """
+    Counts every execution toward the quota, and samples first what is near.
+
+    A state of ``S_L->`` follows some pair (known state, action) with probability at least ``1/L``,
+    or its expected time would exceed ``L``. The missing state of lowest rank ``i <= |K| + 1``
+    (ranks as in ``kl_optimism``) thus stays unseen in ``n`` executions of one certain pair with
+    probability at most ``(1 - 1/L)^n``; with ``n >= log(i (i - 1) / delta') / -log(1 - 1/L)`` the
+    sum over the ranks is ``delta'``. Which way the robot takes to a sample is a heuristic
+    without influence on this.
+
+    :param problem: with the delta of the run, which is not used here.
+    :param delta: the part ``delta'`` of it that discovery may use.
+    :param counts: of the run; whoever makes a step adds it.
+    """
+
+    learns_everywhere = True
+
+    def __init__(self, problem: Problem, delta: float, counts: Counts) -> None:
+        self._problem = problem
+        self._delta = delta
+        self._counts = counts
+        self._open: dict[int, None] = {}
+        self._way: dict[int, int] = {}
+        self._since_sample = 0
+        self._astray = 0
+
+    def quota(self, known: int) -> int:
+        """Return how often each action has to be executed in each of ``known`` states."""
+        if self._problem.radius == 1:
+            return 1    # such a state follows for sure, and the formula divides by log(0)
+        return math.ceil(math.log(known * (known + 1) / self._delta)
+                         / -math.log1p(-1 / self._problem.radius))
+
+    def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
+        """Sample ``states`` up to the quota for the known states there are now."""
+        self._known = tuple(known)
+        self._quota = self.quota(len(known))
+        self._horizon = policy.horizon
+        self._open = {state: None for state in states if self._lacking(state) is not None}
+        self._find_ways()
+
+    def pending(self, known: Sequence[int]) -> tuple[int, ...]:
+        """Return the states below the quota, which grows with ``|K|``."""
+        quota = self.quota(len(known))
+        return tuple(
+            state for state in known
+            if min(self._counts.visits_of_all(state, self._problem.actions)) < quota)
+
+    def done(self) -> bool:
+        """Return whether no state is left to sample."""
+        return not self._open
+
+    def action(self, here: int) -> int:
+        """
+        Return an action that lacks samples here, else one on the way to the nearest.
+
+        Where no way is known, it is the least executed one: the way may lead through an outcome
+        that was not met within the quota. What is tried so long without coming to a sample
+        ends with a RESET, as there may be states that nothing else leads out of.
+        """
+        if here in self._open:
+            action = self._lacking(here)
+            assert action is not None
+            return action
+        if here in self._way or here not in self._known or self._astray >= self._horizon:
+            return self._way.get(here, RESET)
+        visits = self._counts.visits_of_all(here, self._problem.actions)
+        return visits.index(min(visits))
+
+    def observe(self, here: int, action: int, state: int) -> None:
+        """Look for new ways when a state is done, or when the present ones lead nowhere."""
+        self._since_sample = 0 if here in self._open else self._since_sample + 1
+        lost = action != RESET and here not in self._way and here not in self._open
+        self._astray = self._astray + 1 if lost else 0
+        self.witness(here)
+        # The counts behind the ways may be wrong by chance; more of them mend that.
+        if self._since_sample > self._horizon:
+            self._since_sample = 0
+            self._find_ways()
+
+    def witness(self, state: int) -> None:
+        """Go to ``state`` no longer once it has all its samples."""
+        if state in self._open and self._lacking(state) is None:
+            del self._open[state]
+            self._find_ways()
+
+    def _lacking(self, state: int) -> int | None:
+        """Return the least executed action of ``state`` if it is below the quota."""
+        visits = self._counts.visits_of_all(state, self._problem.actions)
+        least = min(visits)
+        return visits.index(least) if least < self._quota else None
+
+    def _find_ways(self) -> None:
+        """
+        Point every known state to the nearest open one, by Dijkstra's algorithm.
+
+        An observed transition costs the executions that it takes on average.
+        """
+        arriving: dict[int, list[tuple[float, int, int]]] = {}
+        for state in self._known:
+            arriving.setdefault(self._known[0], []).append((1.0, state, RESET))
+            for action in range(self._problem.actions):
+                visits = self._counts.visits(state, action)
+                for following, count in self._counts.next_states(state, action).items():
+                    arriving.setdefault(following, []).append((visits / count, state, action))
+        self._way = {}
+        queue = [(0.0, state, RESET) for state in self._open]
+        settled: set[int] = set()
+        while queue:
+            cost, state, action = heapq.heappop(queue)
+            if state in settled:
+                continue
+            settled.add(state)
+            if cost:
+                self._way[state] = action
+            for more, before, step in arriving.get(state, ()):
+                if before not in settled:
+                    heapq.heappush(queue, (cost + more, before, step))

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What base algorithms share that make one state after the other known."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mnm_ros.core.mnm.base import BaseAlgorithm, FEW
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.discovery import Discovery
+from mnm_ros.core.paper.optimism import Optimism, Plan
+from mnm_ros.core.task.machine import Phased
+
+
+@dataclass(frozen=True)
+class BaseParts:
+    """
+    The parts of a run for one problem; all of them share ``counts``.
+
+    :ivar horizon: of every policy, in steps.
+    :ivar counts: transitions without RESET, dealt into ``optimism.sets``.
+    :ivar optimism: plans for the next candidate.
+    :ivar discovery: samples the known states.
+    :ivar step_bound: ``W`` from ``|K|``.
+    """
+
+    horizon: int
+    counts: Counts
+    optimism: Optimism
+    discovery: Discovery
+    step_bound: Callable[[int], int]
+
+
+class IncrementalBase(Phased, BaseAlgorithm):
+    """
+    Samples the known states, then plans for a candidate, until none is left.
+
+    The table of a subclass has the triggers ``sampled`` (to planning), ``undersampled`` (back to
+    state discovery) and ``nothing_left`` (the end); planning happens between two steps.
+
+    :param problem: with the delta of this run.
+    :param home: the start state ``s0``.
+    :param parts: made for this run alone.
+    :param policies: known from the start, home first; empty for home alone.
+    """
+
+    _parts: BaseParts
+
+    def __init__(self, problem: Problem, home: int, parts: BaseParts,
+                 policies: tuple[Policy, ...]) -> None:
+        self.quantum = parts.horizon
+        self._problem = problem
+        self._parts = parts
+        self._known = {policy.target: policy for policy in policies or (
+            Policy(home, parts.horizon, (home,), ((RESET,),)),)}
+        self._candidates: dict[int, None] = {}
+        self._estimates: dict[int, float] = {}
+        self._here: int | None = None
+        self._sample(tuple(self._known))
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """One policy per known state, in the order in which they became known."""
+        return tuple(self._known.values())
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """``U``, in the order of discovery."""
+        return tuple(self._candidates)
+
+    @property
+    def estimates(self) -> Mapping[int, float]:
+        """Return the expected steps as estimated when the policies were certified."""
+        return self._estimates
+
+    def step_bound(self, known: int) -> int:
+        """Return ``W`` for ``|K| = known``."""
+        return self._parts.step_bound(known)
+
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+        return RESET if self._here is None else self._parts.discovery.action(self._here)
+
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action`` ended in ``state``, and plan where that is due."""
+        here, self._here = self._here, state
+        if here is not None and action != RESET:
+            self._learn(here, action, state)
+        self._step(here, action, state)
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether there are so many states that any plan may take long."""
+        return len(self._known) + len(self._candidates) > FEW
+
+    def interrupt(self) -> None:
+        """Start again from home."""
+        self._here = None
+
+    def witness(self, state: int, action: int, next_state: int) -> None:
+        """Learn from somebody else's step in the same CMP."""
+        self._learn(state, action, next_state)
+        if not self.evaluating:
+            self._parts.discovery.witness(state)
+
+    @abstractmethod
+    def _learn(self, state: int, action: int, next_state: int) -> None:
+        """Count a transition; its end may be a candidate."""
+
+    @abstractmethod
+    def _pursue(self, plan: Plan) -> None:
+        """Do what the plan says, and leave the phase of planning."""
+
+    def _step(self, here: int | None, action: int, state: int) -> None:
+        """Make a step of state discovery; plan once there is nothing left to sample."""
+        discovery = self._parts.discovery
+        if here is None:
+            discovery.restart()
+        else:
+            discovery.observe(here, action, state)
+        if discovery.done():
+            self.trigger('sampled')
+            self._plan()
+
+    def _plan(self) -> None:
+        """Pursue the plan for a candidate, or find out what else is left to do."""
+        known = tuple(self._known)
+        plan = None
+        if self._candidates:
+            plan = self._parts.optimism.plan(self._parts.counts, known, self.candidates)
+        if plan is not None:
+            self._pursue(plan)
+            return
+        # The quota grows with the known states: those sampled early may lack some by now.
+        pending = self._parts.discovery.pending(known)
+        if pending:
+            self._sample(pending)
+        self.trigger('undersampled' if pending else 'nothing_left')
+
+    def _sample(self, states: Sequence[int]) -> None:
+        """Set out to sample some known states."""
+        self._parts.discovery.begin(tuple(self._known), states, self._known[states[-1]])
+
+    def _meet(self, state: int, next_state: int) -> None:
+        """Make a candidate of what follows a known state and is not known itself."""
+        if next_state not in self._known and state in self._known:
+            self._candidates[next_state] = None
+
+    def _make_known(self, policy: Policy, steps: float) -> None:
+        """Make the target of a certified policy known; what follows it may be a candidate."""
+        target = policy.target
+        self._known[target] = policy
+        self._estimates[target] = steps
+        self._candidates.pop(target, None)
+        if self._parts.discovery.learns_everywhere:
+            for action in range(self._problem.actions):
+                for state in self._parts.counts.next_states(target, action):
+                    self._meet(target, state)

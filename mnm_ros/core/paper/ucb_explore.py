@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""UcbExplore: autonomous exploration of a CMP that does not change (Lim & Auer, COLT 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.episode import Attempts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
+from mnm_ros.core.paper.optimism import Plan
+from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
+
+
+class UcbPhase(Enum):
+    """What UcbExplore is doing; planning happens between two steps."""
+
+    DISCOVERY = 'discovery'
+    PLANNING = 'planning'
+    EVALUATION = 'evaluation'
+    FINISHED = 'finished'
+
+
+UCB_TRANSITIONS = (
+    ('sampled', UcbPhase.DISCOVERY, UcbPhase.PLANNING),
+    ('undersampled', UcbPhase.PLANNING, UcbPhase.DISCOVERY),
+    ('target_chosen', UcbPhase.PLANNING, UcbPhase.EVALUATION),
+    ('nothing_left', UcbPhase.PLANNING, UcbPhase.FINISHED),
+    ('round_failed', UcbPhase.EVALUATION, UcbPhase.PLANNING),
+    ('round_skipped', UcbPhase.EVALUATION, UcbPhase.PLANNING),
+    ('round_succeeded', UcbPhase.EVALUATION, UcbPhase.DISCOVERY),
+)
+
+
+@dataclass(frozen=True)
+class UcbParts(BaseParts):
+    """
+    The interchangeable parts of UcbExplore for one problem.
+
+    :ivar evaluate: makes the evaluation of round ``i`` from ``|K|`` and ``i`` (1, 2, ...).
+    """
+
+    evaluate: Callable[[int, int], Evaluation]
+
+
+class UcbExplore(IncrementalBase):
+    """One run of UcbExplore, driven step by step; the arguments are those of its base class."""
+
+    state: UcbPhase
+    _parts: UcbParts
+
+    def __init__(self, problem: Problem, home: int, parts: UcbParts,
+                 policies: tuple[Policy, ...] = ()) -> None:
+        super().__init__(problem, home, parts, policies)
+        self._attempts: Attempts | None = None
+        self._evaluation: Evaluation | None = None
+        self._rounds = 0
+        self._start_machine(UCB_TRANSITIONS, UcbPhase.DISCOVERY)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the output is final."""
+        return self.state is UcbPhase.FINISHED
+
+    @property
+    def evaluating(self) -> bool:
+        """Whether a quantum is one episode."""
+        return self.state is UcbPhase.EVALUATION
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+        test, attempts = self._evaluation, self._attempts
+        if not self.evaluating or test is None or attempts is None:
+            return super().activity()
+        target = attempts.policy.target
+        return Doing(
+            'testing',
+            f'testing the policy to {target}: {test.arrived} of {test.played} attempts reached it',
+            target, None, (Evidence('policy', target, None, *test.evidence),))
+
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+        if self._here is None or not self.evaluating:
+            return super().next_action()
+        assert self._attempts is not None
+        return self._attempts.action(self._here)
+
+    @property
+    def between_attempts(self) -> bool:
+        """Whether no attempt is under way that counts in an evaluation."""
+        return (self._evaluation is None or self._attempts is None
+                or not self._attempts.under_way)
+
+    def interrupt(self) -> None:
+        """Start again from home; an episode under way is broken off, and counts as such."""
+        super().interrupt()
+        broken = self._attempts.interrupt() if self._attempts is not None else None
+        if broken is not None and self._evaluation is not None:
+            self._evaluation.break_off(broken.length, broken.most)
+
+    def _learn(self, state: int, action: int, next_state: int) -> None:
+        self._parts.counts.add(state, action, next_state)
+        if self._parts.discovery.learns_everywhere or self.state is UcbPhase.DISCOVERY:
+            self._meet(state, next_state)
+
+    def _step(self, here: int | None, action: int, state: int) -> None:
+        self.episode_over = False
+        if self.evaluating:
+            self._evaluate(here, action, state)
+        else:
+            super()._step(here, action, state)
+
+    def _plan(self) -> None:
+        super()._plan()
+        # A test may go on over a skip, but not over a return to state discovery.
+        if not self.evaluating:
+            self._evaluation = None
+
+    def _pursue(self, plan: Plan) -> None:
+        """Evaluate the policy; the very policy that was under evaluation may just go on."""
+        self.trigger('target_chosen')
+        self._executed: dict[Pair, int] = {}
+        self._before: dict[Pair, int] = {}
+        if (self._evaluation and self._evaluation.continues
+                and self._attempts and plan.policy == self._attempts.policy):
+            return
+        self._rounds += 1
+        self._evaluation = self._parts.evaluate(len(self._known), self._rounds)
+        # The policy will be published over states that become known later, too.
+        self._attempts = Attempts(plan.policy, self._evaluation.ends_outside,
+                                  certify=self._problem.limit,
+                                  most=longest(plan.policy.horizon, self._problem))
+
+    def _evaluate(self, here: int | None, action: int, state: int) -> None:
+        """
+        Make a step of the round.
+
+        As printed, a skip comes before a success: the round is over with the step that doubles
+        a pair's executions, whatever its last episode would say. A test that ``continues`` does
+        not depend on where rounds end, so there a success counts at once.
+        """
+        evaluation, attempts = self._evaluation, self._attempts
+        assert evaluation is not None and attempts is not None
+        skipped = (attempts.under_way and action != RESET and here is not None
+                   and self._doubled((here, action)))
+        episode = attempts.observe(state)
+        decision = Decision.UNDECIDED
+        if episode is not None:
+            self.episode_over = True
+            decision = evaluation.record(episode.length, episode.failed)
+        if decision is Decision.BAD:
+            self._evaluation = None
+            self._parts.optimism.round_failed()
+            self.trigger('round_failed')
+            self._plan()
+        elif decision is Decision.GOOD and (evaluation.continues or not skipped):
+            self._evaluation = None
+            self._make_known(attempts.policy, evaluation.mean_steps)
+            self._sample((attempts.policy.target,))
+            self.trigger('round_succeeded')
+        elif skipped:
+            self.trigger('round_skipped')
+            self._plan()
+            # If the same attempt goes on, the quantum does, too.
+            self.episode_over = not (self._attempts and self._attempts.under_way)
+
+    def _doubled(self, pair: Pair) -> bool:
+        """Count an execution in this round; return whether it doubles those before the round."""
+        executed = self._executed[pair] = self._executed.get(pair, 0) + 1
+        if executed == 1:
+            self._before[pair] = self._parts.counts.visits(*pair) - 1
+        return executed >= max(1, self._before[pair])

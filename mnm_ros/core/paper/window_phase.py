@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The checking phase as printed: check-runs, and decisions over the last ``n_r`` of them.
+
+Source: Gajane et al. 2019, section 5.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Union
+
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
+from mnm_ros.core.model.episode import Attempts
+from mnm_ros.core.model.policy import over_own_targets, Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper.window_tests import HoeffdingTests
+from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.statistics.evaluation import Decision, Evaluation
+from mnm_ros.core.statistics.reach import Reach
+
+
+@dataclass
+class CheckRun:
+    """
+    What one check-run found.
+
+    :ivar cut_off: whether part 1 was still running after ``W_r`` steps.
+    :ivar found: the output of part 1, by target; empty if cut off.
+    :ivar failed: the targets whose policies failed their evaluation in part 2.
+    """
+
+    cut_off: bool = False
+    found: dict[int, Policy] = field(default_factory=dict)
+    failed: set[int] = field(default_factory=set)
+
+
+class CheckRunner:
+    """
+    Executes one check-run: a fresh base run, then one evaluation of each policy.
+
+    :param base: the fresh run.
+    :param policies: of the hypothesis; the first one, for home, needs no evaluation.
+    :param limit: ``W_r``, the most steps of part 1.
+    :param new_evaluation: makes the evaluation of one policy.
+    """
+
+    def __init__(self, base: BaseAlgorithm, policies: tuple[Policy, ...], limit: int,
+                 new_evaluation: Callable[[], Evaluation]) -> None:
+        self.result = CheckRun()
+        self.base = base
+        self._limit = limit
+        self._new_evaluation = new_evaluation
+        self._queue = list(reversed(policies[1:]))
+        self._steps = 0
+        self.rediscovering = True
+        self._here: int | None = None
+        if self._queue:
+            self._begin_evaluation()
+
+    @property
+    def over(self) -> bool:
+        """Whether both parts are done."""
+        return not self.rediscovering and not self._queue
+
+    def next_action(self) -> int:
+        """Return the action to execute; the same until ``observe`` is called."""
+        if self.rediscovering:
+            return self.base.next_action()
+        return RESET if self._here is None else self._attempts.action(self._here)
+
+    def observe(self, action: int, state: int) -> None:
+        """Learn that ``action`` ended in ``state``."""
+        if self.rediscovering:
+            self._rediscover(action, state)
+        else:
+            self._here = state
+            self._evaluate(state)
+
+    def interrupt(self) -> None:
+        """Start from home, as the robot may be anywhere; an episode under way is broken off."""
+        self.base.interrupt()
+        self._here = None
+        broken = self._attempts.interrupt() if self._queue else None
+        if broken is not None:
+            self._evaluation.break_off(broken.length, broken.policy.horizon)
+
+    def activity(self) -> Doing:
+        """Return what it is doing now, for display."""
+        if self.rediscovering or not self._queue:
+            doing = self.base.activity()
+            return replace(doing, sentence=f'check-run: {doing.sentence}', tests=(
+                *doing.tests,
+                Evidence('rediscovery', None, None, float(self._steps), float(self._limit))))
+        target, test = self._queue[-1].target, self._evaluation
+        return Doing(
+            'watching', f'check-run: {test.arrived} of {test.played} attempts reached {target}, '
+            f'{len(self._queue)} policies to go', target, None,
+            (Evidence('policy', target, None, *test.evidence),))
+
+    def _begin_evaluation(self) -> None:
+        self._evaluation = self._new_evaluation()
+        self._attempts = Attempts(self._queue[-1], self._evaluation.ends_outside)
+
+    def _rediscover(self, action: int, state: int) -> None:
+        self.base.observe(action, state)
+        self._steps += 1
+        if self.base.finished:
+            self.result.found = {policy.target: policy for policy in self.base.policies}
+            self.rediscovering = False
+        elif self._steps >= self._limit:
+            self.result.cut_off = True
+            self.rediscovering = False
+
+    def _evaluate(self, state: int) -> None:
+        episode = self._attempts.observe(state)
+        if episode is None:
+            return
+        decision = self._evaluation.record(episode.length, episode.failed)
+        if decision is Decision.UNDECIDED:
+            return
+        target = self._queue.pop().target
+        if decision is Decision.BAD:
+            self.result.failed.add(target)
+        if self._queue:
+            self._begin_evaluation()
+
+
+class WindowPhase(CheckingPhase):
+    """
+    The checking phase as printed: check-runs, then three decisions over the last ``n_r``.
+
+    :param round_: what the phase is made from.
+    :param policies: of the hypothesis.
+    :param state: nothing, as such a phase is never ``resumable``.
+    :param new_tests: makes the tests of the decisions from the round's problem and ``|K_r|``.
+    :param new_evaluation: makes the evaluation of one policy from the round's problem and the
+        number of policies there are then.
+    """
+
+    def __init__(self, round_: Round, policies: tuple[Policy, ...],
+                 state: Mapping[str, Any] | None = None, *,
+                 new_tests: Callable[[Problem, int], HoeffdingTests],
+                 new_evaluation: Callable[[Problem, int], Evaluation]) -> None:
+        self.policies = over_own_targets(policies)
+        self.refuted = False
+        self.tests = new_tests(round_.problem, len(policies))
+        self.window: deque[CheckRun] = deque(maxlen=self.tests.window)
+        self._round = round_
+        self._new_evaluation = new_evaluation
+        self._runs = 0
+        self._quiet_runs = 0
+        self._reach = Reach(round_.problem.radius, round_.problem.delta)
+        self._here: int | None = None
+        self._asked: int | None = None
+        self.check_steps = round_.check_steps
+        self._start_run()
+
+    @property
+    def rediscovering(self) -> bool:  # type: ignore[override]
+        """Whether part 1 of a check-run is under way."""
+        return self.runner.rediscovering
+
+    def next_action(self) -> int:
+        """Return what the check-run does next."""
+        self._asked = self.runner.next_action()
+        return self._asked
+
+    def observe(self, action: int, state: int) -> None:
+        """Go on with the check-run; at its end decide, and start the next one."""
+        here, self._here, self._asked = self._here, state, None
+        if here is not None and action != RESET:
+            self._reach.see(here, action, state)
+        self.runner.observe(action, state)
+        if self.runner.over:
+            self.window.append(self.runner.result)
+            self._runs += 1
+            self._decide()
+            if not self.refuted:
+                self._start_run()
+
+    def interrupt(self) -> None:
+        """Go on from home."""
+        if self._here is not None and self._asked not in (None, RESET):
+            assert self._asked is not None
+            self._reach.lose(self._here, self._asked)
+        self._here = self._asked = None
+        self.runner.interrupt()
+
+    def activity(self) -> Doing:
+        """Return what the check-run is doing, for display."""
+        return self.runner.activity()
+
+    def figures(self) -> Mapping[str, Union[str, int, float]]:
+        """Count the check-runs in the window that went wrong in some way."""
+        wrong = sum(bool(run.cut_off or run.failed) for run in self.window)
+        return {'check_window': self.tests.window,
+                'failures': f'{wrong} of {len(self.window)} check-runs',
+                'failure_threshold': round(self.tests.threshold, 4)}
+
+    def _start_run(self) -> None:
+        known = len(self.policies)
+        self.base = self._round.new_base(self._round.problem, ())
+        if not self.check_steps:
+            self.check_steps = self.base.step_bound(known)
+        self.runner = CheckRunner(
+            self.base, self.policies, self.check_steps,
+            lambda: self._new_evaluation(self._round.problem, known))
+
+    def _decide(self) -> None:
+        """Take the three decisions, once ``n_r`` check-runs came before the last one."""
+        known = {policy.target: policy for policy in self.policies}
+        if self._runs > self.tests.window:
+            runs = len(self.window)
+            cut_off = sum(run.cut_off for run in self.window)
+            if self.tests.refutes(cut_off, runs):
+                self.refuted = True
+                self._notice()
+                self._round.log.outdate()
+                self._round.log.tell(
+                    f'round {self._round.number}: rediscovery took more than '
+                    f'{self.check_steps} steps in {cut_off} of the last {runs} check-runs, '
+                    f'round {self._round.number + 1} begins')
+                return
+            self._delete(known, runs)
+            self._add(known, runs)
+            # Whoever holds the policies compares the tuple itself, not what is in it.
+            if list(known) != [policy.target for policy in self.policies]:
+                self.policies = over_own_targets(known.values())
+        self._settle(set(known))
+
+    def _delete(self, known: dict[int, Policy], runs: int) -> None:
+        deleted = [state for state in known if self.tests.refutes(
+            sum(state in run.failed for run in self.window), runs)]
+        for state in deleted:
+            del known[state]
+            self._round.log.outdate(state)
+        if deleted:
+            self._notice()
+            self._round.log.tell_states(
+                self._round.number, deleted, 'no longer reached by its policy, deleted',
+                'no longer reached by their policies, deleted')
+
+    def _add(self, known: dict[int, Policy], runs: int) -> None:
+        found = {state: policy for run in self.window for state, policy in run.found.items()}
+        added = [state for state in found if state not in known and self.tests.adds(
+            sum(state in run.found for run in self.window), runs)]
+        for state in added:
+            known[state] = found[state]
+            # The failures in the window are those of the policy that it had before.
+            for run in self.window:
+                run.failed.discard(state)
+        if added:
+            self._reach.enter(added)
+            self._round.log.tell_states(
+                self._round.number, added, 'found, added', 'found, added')
+
+    def _notice(self) -> None:
+        self._round.log.notice()
+        self._quiet_runs = 0
+
+    def _settle(self, known: set[int]) -> None:
+        """
+        Judge by the last run whether anything is still at odds with the hypothesis.
+
+        A state that was added tells of a change only if it is within the radius for sure: states
+        between ``L`` and ``(1 + epsilon) L`` may come and go without one.
+        """
+        run = self.window[-1]
+        if not self._round.log.open and self._reach.found(self.policies):
+            self._notice()
+        quiet = not run.cut_off and not run.failed and known.issuperset(run.found)
+        self._quiet_runs = self._quiet_runs + 1 if quiet else 0
+        if self._quiet_runs >= self.tests.window:
+            if self._round.log.open:
+                self._reach.begin_anew()
+            self._round.log.settle()

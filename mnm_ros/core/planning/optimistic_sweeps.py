@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The fixed point of optimistic planning, by sweeps of policy iteration.
+
+A *cell* is a row (state and action) at a level of what it has spent. Most sweeps look at the cells
+that were nearly the best of their state when all were looked at last; the end is judged by all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from mnm_ros.core.model.arrays import Bools, Floats, Indices
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.planning.plausible import most_favourable, Room
+import numpy as np
+from numpy.typing import NDArray
+
+_T = TypeVar('_T', bound=np.generic)
+
+_NONE = np.float64('nan')
+_PRECISION = 1e-7
+_SWEEPS = 200
+_FAR = 1e9    # where all is so far away, the most likely to arrive is the best
+_ROUGH = 0.1    # as long as values change by more of the largest, all cells are looked at
+_NEAR = 0.1    # steps; cells that are worse by more are left out of most sweeps
+
+
+@dataclass
+class Start:
+    """
+    Where the last plan for a target ended, by number of the state or row.
+
+    :ivar values: as [state].
+    :ivar tilts: as [2, level, row].
+    :ivar near: whether the cell was nearly the best of its state, as [level, row].
+    """
+
+    values: Floats
+    tilts: Floats
+    near: Bools
+
+
+class Sweeps:
+    """
+    The most favourable plausible way to a target.
+
+    :param hits: where the target followed, as [row, slot].
+    :param room: what is plausible.
+    :param price: of a nat, in steps; None if each pair may spend the whole budget.
+    :param warm: the start, None for a cold one.
+    :ivar moves: the action by known state.
+    :ivar gains: as in ``Outlook``.
+    :ivar spent: nats that the way spends in expectation.
+    """
+
+    moves: Indices
+    gains: Floats
+    spent: float
+
+    def __init__(self, model: Model, hits: Bools, room: Room, price: float | None,
+                 warm: Start | None) -> None:
+        self._model, self._hits, self._room = model, hits, room
+        self._together = price is not None
+        self._price = price or 0.0
+        self._fees = self._price * room.spent
+        self._own = np.repeat(np.arange(len(model.states)), model.actions)
+        levels = len(room.spent)
+        if warm is None:
+            self._values = np.full(len(model.states), _FAR)
+            self._tilts = np.full((2, levels, len(self._own)), np.nan)
+            self._near = np.zeros((levels, len(self._own)), dtype=bool)
+            return
+        values = _taken(warm.values, model.numbers, _NONE)
+        self._values = np.where(np.isnan(values), np.nanmax(values), values)
+        self._tilts = np.array(_taken(warm.tilts[:, :levels], model.all_rows, _NONE))
+        self._near = _taken(warm.near[:levels], model.all_rows, np.bool_(False))
+        if len(self._near) < levels:    # the budget has grown
+            more = ((0, 0), (0, levels - len(self._near)), (0, 0))
+            self._tilts = np.pad(self._tilts, more, constant_values=np.nan)
+            self._near = np.pad(self._near, more[1:])
+
+    def kept(self) -> Start:
+        """Return the start of the next plan."""
+        model, levels = self._model, len(self._near)
+        size = int(model.numbers.max()) + 1
+        kept = Start(np.full(size, np.nan), np.full((2, levels, size * model.actions), np.nan),
+                     np.zeros((levels, size * model.actions), dtype=bool))
+        kept.values[model.numbers] = self._values
+        kept.tilts[:, :, model.all_rows] = self._tilts
+        kept.near[:, model.all_rows] = self._near
+        return kept
+
+    def solve(self, radius: float) -> float:
+        """
+        Return the expected steps from home, less the price of the budget.
+
+        If they are not beyond the radius, they may be too many, and only say that nothing is ruled
+        out.
+
+        :raises numpy.linalg.LinAlgError: if the start does not lead to the end.
+        """
+        known = len(self._model.states)
+        everywhere = not self._near.reshape(-1, known, self._model.actions).any(axis=(0, 2)).all()
+        for _ in range(_SWEEPS):
+            before = self._values
+            self._sweep(everywhere)
+            largest, change = self._values.max(), np.abs(self._values - before).max()
+            steps = float(self._values[0] - self._price * self._room.budget)
+            if change > _PRECISION * largest:
+                everywhere = bool(change > _ROUGH * largest)
+            elif everywhere or steps <= radius:
+                return steps
+            else:
+                everywhere = True
+        return min(steps, radius)    # nothing is ruled out without a fixed point
+
+    def _sweep(self, everywhere: bool) -> None:
+        """Let each state have its best cell, and solve for the values."""
+        model, values, levels = self._model, self._values, len(self._fees)
+        states = np.arange(len(values))
+        level, row = np.nonzero(np.ones_like(self._near) if everywhere else self._near)
+        cells = level, row
+        # Whoever has paid here pays nothing for what leads back to here.
+        back = (np.maximum(0.0, values[self._own[row]] - self._fees[level]) if self._together
+                else np.full(len(row), np.inf))
+        outside = model.columns[row] < 0    # from there, RESET leads home
+        there = np.where(outside, values[0], values[model.columns[row]])
+        lowest = float(values.min())
+        found = most_favourable(
+            model.fractions[row], self._room, cells,
+            np.where(self._hits[row], 0.0, np.minimum(there, back[:, None]) + outside),
+            np.minimum(lowest, back), self._tilts)
+        costs = np.full((levels, len(self._own)), np.inf)
+        costs[cells] = 1 + self._fees[level] + found.expected
+        by_state = costs.reshape(levels, len(values), -1).transpose(1, 0, 2).reshape(
+            len(values), -1)
+        best = by_state.argmin(axis=1)
+        least = by_state[states, best]
+        if everywhere:
+            self._near = costs <= least[self._own] + _NEAR
+        away = least > 1 + least[0]
+        away[0] = False
+        number = np.zeros((levels, len(self._own)), dtype=np.intp)
+        number[cells] = np.arange(len(row))
+        chosen = number[best // model.actions, states * model.actions + best % model.actions]
+        self.moves = np.where(away, RESET, best % model.actions)
+        back, there, row = back[chosen], there[chosen], row[chosen]
+        self._evaluate(self._fees[level[chosen]], row, found.masses[chosen], found.left[chosen],
+                       there > back[:, None], back < lowest)
+        plain = np.where(model.visits[row] > 0, (model.fractions[row] * np.where(
+            self._hits[row], 0.0, there + outside[chosen])).sum(axis=1), 1 + self._values.max())
+        self.gains = np.where(away, 0.0, self._visits * np.maximum(0.0, plain + 1 - least))
+
+    def _evaluate(self, fees: Floats, row: Indices, masses: Floats, left: Floats,
+                  returns: Bools, stays: Bools) -> None:
+        """
+        Solve for the values of one cell for each state.
+
+        Mass on the target ends the attempt.
+
+        :param masses, left: as in ``Favourable``, as [state, slot] and [state].
+        :param returns: whether the mass counts as back here, after the fee, as [state, slot].
+        :param stays: the same for what is left.
+        """
+        model, away, states = self._model, self.moves == RESET, np.arange(len(row))
+        fees = np.where(away, 0.0, fees)
+        masses = np.where(self._hits[row] | away[:, None], 0.0, masses)
+        left = np.where(away, 0.0, left)
+        outside = model.columns[row] < 0
+        lost = np.where(outside, masses, 0.0).sum(axis=1)
+        home = np.where(outside & ~returns, masses, 0.0).sum(axis=1)
+        again = np.where(returns, masses, 0.0).sum(axis=1) + np.where(stays, left, 0.0)
+        ends = np.concatenate([np.zeros_like(states), np.full_like(
+            states, self._values.argmin()), states])
+        more = np.concatenate([home, np.where(stays, 0.0, left), again])
+        some = more > 0
+        equations = model.equations(np.where(outside | returns, 0.0, masses), row, away, (
+            np.tile(states, 3)[some], ends[some], more[some]))
+        values = equations.values(1 + fees + lost - again * fees)
+        if not (np.isfinite(values).all() and values.min() > 1 - 1e-9):
+            raise np.linalg.LinAlgError('no policy that arrives')
+        self._values, self._visits = values, equations.visits(0)
+        self.spent = (float((self._visits * (1 - again) * fees).sum()) / self._price
+                      if self._price else 0.0)
+
+
+def _taken(kept: NDArray[_T], where: Indices, missing: _T) -> NDArray[_T]:
+    """Return what was kept, along the last axis, and what stands for it beyond its end."""
+    size = kept.shape[-1]
+    return np.where(where < size, kept[..., np.minimum(where, size - 1)], missing)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What may be true of a state that is missing, given how often which transition was seen.
+
+Order the states of ``S_L->`` as they become reachable, home first. If exploration stopped with one
+missing, take the first missing state ``s``, of rank ``i``; all earlier ones are in ``K``, so ``i
+<= |K| + 1``. By definition some fixed policy ``pi`` on those reaches ``s`` within ``L`` expected
+steps. Let ``v`` be its expected steps to go, a fixed function of the state with ``v(s) = 0`` and
+``1 + v(home)`` outside of those, ``p`` the probability of ``s`` after a pair of ``pi``, and ``r =
+-log(1 - p)``. Given all that came before, the next state of a pair is drawn from its distribution
+``P``, whenever that is. Where steps are broken off, only those that were answered are used, and
+the next state of such a step is drawn from some ``P_t`` that may vary with time and with all that
+came before. Write ``P'`` and ``P_t'`` for ``P(. | not s)`` and ``P_t(. | not s)``. The assumption
+is
+
+    P_t(s) >= p  and  P_t' v <= P' v  at all times.
+
+It holds if at no time an outcome is more likely to be broken off than another one from which
+``pi`` takes more steps (Chebyshev's inequality: chances of an answer that fall with ``v`` make
+``s``, where ``v`` is 0, no less likely, and no mean of ``v`` larger). For each of the ``i - 1``
+pairs of ``pi``, these are nonnegative supermartingales that start at 1, whatever ``P`` and
+``P_t``:
+
+- 1,
+- ``H``: ``(1 - p)^-N``, and 0 once ``s`` has followed,
+- ``V``: bets on ``v(next) - P v``, mixed as in the universal portfolio of Cover & Ordentlich 1996,
+  so that ``log V >= N KL_inf(P^, P v) - log 2 - log(N + 1) / 2``; ``KL_inf(P^, m)`` is the least
+  ``KL(P^ || Q)`` over ``Q`` with mean at most ``m`` that may put mass on the value 0,
+- ``U``: the same for bets on ``v(next) - P' v``, as long as ``s`` does not follow, times ``H``;
+  ``Q`` may put mass on the least ``v`` of a known state, as ``P'`` leads to nothing better.
+
+With a bet ``b >= 0``, an answered step changes the capital by a factor of mean ``(1 - P_t(s)) / (1
+- p)`` in ``H``, ``1 + b (P_t v - P v)`` in ``V`` and ``(1 - P_t(s)) / (1 - p) (1 + b (P_t' v - P'
+v))`` in ``U``, none of which is above 1: ``P_t v = (1 - P_t(s)) P_t' v <= (1 - p) P' v = P v``.
+For ``U`` it would not be enough that ``P_t(s) >= p`` and ``P_t v <= P v``: where ``s`` follows
+more often, what follows else may be worse, and its bets are larger than those of ``V``.
+
+So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w (b V + (1 - b) U)``,
+and the product of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. With
+probability ``1 - d`` that is at most ``1/d`` at all times (Ville), where ``d`` is the ``share`` of
+``delta`` for number ``i - 1``. ``M`` is at least the floor ``m = 1 - w`` as long as ``s`` has not
+followed, and ``m = (1 - w) a`` in any case. Call ``e = log(M / m)`` what a pair has *spent*, in
+nats. All pairs of ``pi`` together have spent at most the *budget* ``B = log(1/d) - (i
+- 1) log(1 - w) - n log(a)`` if ``s`` has followed ``n`` of them. What is plausible for a pair that
+has spent ``e`` is its *room*:
+
+- if ``s`` has not followed it, ``N r <= log((exp(e) - a) / (1 - a))`` and ``N (KL_inf(P^, P' v) +
+  r) <= log((exp(e) - 1) (1 - w) / (w (1 - b))) + log 2 + log(N + 1) / 2``,
+- else ``N KL_inf(P^, P v) <= log((exp(e) - 1) (1 - w) a / (w b)) + log 2 + log(N + 1) / 2``.
+
+``B`` and the room are largest for the last rank that is possible and for all known states that
+``s`` has followed, so that these are taken. A state in which ``pi`` plays RESET counts as well, as
+a pair that is never executed.
+
+The number of candidates and of actions does not enter, and samples may come from anywhere and any
+time since the CMP last changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+import math
+
+from mnm_ros.core.model.arrays import Bools, Floats, Indices
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.kl_ball import least_mean
+import numpy as np
+
+LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
+"""Nats that a pair may have spent; in between, it has the room of the next level."""
+
+# The weights of the mixture. A short way bends few pairs, so that the weight of all bets together
+# grows with ``L``; with 6, the budget would no longer grow with the rank. A row that saw one of
+# several targets has no less room than one that saw none, as ``a / b >= 1 / (1 - b)``.
+_IDLE = 0.25    # a
+_SEERS = 0.15    # b
+_BETS_PER_STEP = 0.125
+_MOST_BETS = 5.5
+_MOST_WEIGHT = 0.25    # w
+
+
+@dataclass(frozen=True)
+class Room:
+    """
+    How far rows may be from their counts, for one target.
+
+    :ivar budget: in nats.
+    :ivar spent: the least that is spent, as [level].
+    :ivar saw: whether the target followed, as [row].
+    :ivar radius: of the whole ball, mass on the target included, as [level, row].
+    :ivar mass: the most on a target that did not follow, as [level, row].
+    :ivar rest: the radius that is left then, as [level, row].
+    """
+
+    budget: float
+    spent: Floats
+    saw: Bools
+    radius: Floats
+    mass: Floats
+    rest: Floats
+
+    def less(self, times: float) -> Room:
+        """Return the room that would be left by so many times the samples."""
+        return replace(self, radius=self.radius / times, mass=self.mass / times,
+                       rest=self.rest / times)
+
+
+@dataclass(frozen=True)
+class Favourable:
+    """
+    The most favourable distribution of each of some rows.
+
+    :ivar masses: on what followed, as [row, slot].
+    :ivar left: on whichever state has the lowest value, as [row]; what lacks is on the target.
+    :ivar expected: steps to go after the step, as [row].
+    """
+
+    masses: Floats
+    left: Floats
+    expected: Floats
+
+
+def budget(rank: int, delta: float, radius: float, seers: int = 0) -> float:
+    """Return ``B`` for a missing state of this rank."""
+    return (-math.log(share(rank - 1, MANY) * delta)
+            - (rank - 1) * math.log1p(-_weight(rank, radius)) - seers * math.log(_IDLE))
+
+
+def _weight(rank: int, radius: float) -> float:
+    """Return ``w``."""
+    return min(_MOST_WEIGHT, min(_MOST_BETS, _BETS_PER_STEP * radius) / (rank - 1))
+
+
+def room(model: Model, hits: Bools, seers: int, delta: float, radius: float,
+         levels: Sequence[float]) -> Room:
+    """Return the room for a target that followed in so many of the known states."""
+    rank = len(model.states) + 1
+    total, weight = budget(rank, delta, radius, seers), _weight(rank, radius)
+    spent = np.array([level for level in levels if level < total])
+    most = np.append(spent[1:], total)[:, None]
+    saw = np.asarray(np.any(hits, axis=1))
+    floor = (1 - weight) / weight * np.where(saw, _IDLE / _SEERS, 1 / (1 - _SEERS))
+    jump = np.log((np.exp(most) - _IDLE) / (1 - _IDLE))
+    whole = np.maximum(0.0, np.log(np.expm1(most) * floor) + math.log(2)
+                       + np.log1p(model.visits) / 2)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        return Room(total, spent, saw, radius=whole / model.visits,
+                    mass=-np.expm1(-jump / model.visits),
+                    rest=np.maximum(0.0, whole - jump) / model.visits)
+
+
+def most_favourable(fractions: Floats, room: Room, cells: tuple[Indices, Indices], ahead: Floats,
+                    lowest: Floats, tilts: Floats) -> Favourable:
+    """
+    Return the least plausible steps to go of some rows at some levels.
+
+    Over the mass on a target that did not follow, they first fall and then rise. They are least
+    where the whole ball, which counts that mass, has its minimum, unless this is beyond what the
+    mass may be at most.
+
+    :param fractions: as [cell, slot].
+    :param cells: levels and rows.
+    :param ahead: steps to go, as [cell, slot].
+    :param lowest: the least steps to go from any known state, as [cell].
+    :param tilts: of ``least_mean`` for the whole ball and for what is left, as [2, level, row].
+    """
+    tilt = tilts[0][cells]
+    masses, expected = least_mean(fractions, ahead, room.radius[cells], tilt)
+    tilts[0][cells] = tilt
+    left = np.zeros(len(fractions))
+    mass = room.mass[cells]
+    over = np.flatnonzero(~room.saw[cells[1]] & (1 - masses.sum(axis=1) > mass))
+    if len(over):
+        some = cells[0][over], cells[1][over]
+        tilt, mass = tilts[1][some], mass[over]
+        inside, means = least_mean(
+            fractions[over], np.maximum(ahead[over] - lowest[over][:, None], 0.0),
+            room.rest[some], tilt)
+        tilts[1][some] = tilt
+        masses[over] = (1 - mass)[:, None] * inside
+        left[over] = (1 - mass) * np.maximum(0.0, 1 - inside.sum(axis=1))
+        expected[over] = (1 - mass) * (lowest[over] + means)
+    return Favourable(masses, left, expected)

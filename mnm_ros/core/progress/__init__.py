@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+How far it is, for people: nothing in here decides anything.
+
+``activity`` is what is being done, in a form that is published; ``prediction`` how many steps are
+left, and ``expected_steps`` how many a policy takes.
+"""

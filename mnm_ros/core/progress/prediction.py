@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+How many steps an exploration will take, predicted before it begins and while it is under way.
+
+Power laws were fitted to the steps until the first hypothesis, in runs of MNM with the preset
+``onboard`` in random CMPs. One needs the number of states to be learnt, one a probe, and one says
+during the run how many steps are left. ``benchmarks/prediction.py`` makes the fits and measures
+how far runs held out are from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import math
+from types import MappingProxyType
+
+from mnm_ros.core.model.problem import Problem
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """
+    ``steps = exp(constant) * states^s * met^m * actions^a * radius^r / min(eps, 1)^e * ...``.
+
+    The last factor is ``log(1 / delta)^d``.
+
+    :ivar exponents: by the names in ``factors``; those that are 0 are left out.
+    :ivar low, high: 5% of the runs held out took less than ``low`` times the predicted steps, and
+        5% more than ``high`` times.
+    """
+
+    exponents: Mapping[str, float]
+    low: float
+    high: float
+
+    def steps(self, factors: Mapping[str, float]) -> float:
+        """Return the predicted steps for the logarithms of the factors."""
+        return math.exp(sum(exponent * factors[name]
+                            for name, exponent in self.exponents.items()))
+
+
+LEARNT = PowerLaw(MappingProxyType({
+    'constant': 2.72, 'states': 1.58, 'actions': 0.40, 'radius': 0.85, 'epsilon': 0.90,
+    'delta': 0.27}), 0.32, 4.22)
+"""For ``states`` that will be learnt."""
+
+PROBED = PowerLaw(MappingProxyType({
+    'constant': 0.80, 'states': 0.12, 'met': 1.42, 'actions': 1.18, 'radius': 1.47,
+    'epsilon': 0.80, 'delta': 0.32}), 0.27, 4.51)
+"""For ``states`` estimated and ``met`` counted by a probe of ``PROBE_STEPS``."""
+
+REMAINING = PowerLaw(MappingProxyType({
+    'constant': 1.97, 'prior': 0.59, 'done': 0.28, 'lacking': 0.13, 'ruled_out': -2.59}),
+    0.26, 3.72)
+"""For the steps that are left, from the result of ``factors_left``."""
+
+PROBE_STEPS = 100
+MEASURED_STATES = (3, 15)
+"""The range of states within the radius in the runs; beyond it the laws extrapolate."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The steps to the first hypothesis, and the range in which they were in 90% of the runs."""
+
+    steps: float
+    low: float
+    high: float
+
+
+def factors(states: int, met: int, actions: int, radius: float, epsilon: float,
+            delta: float) -> dict[str, float]:
+    """
+    Return the logarithms of the factors of a law by name.
+
+    :param states: estimated within the radius, or to be learnt.
+    :param met: the number of all states that the probe has met.
+    :param actions: the number of actions without RESET.
+    """
+    return {'constant': 1.0, 'states': math.log(states), 'met': math.log(met),
+            'actions': math.log(actions), 'radius': math.log(radius),
+            'epsilon': -math.log(min(epsilon, 1.0)), 'delta': math.log(math.log(1 / delta))}
+
+
+def predict(law: PowerLaw, logarithms: Mapping[str, float]) -> Prediction:
+    """Return what a law predicts for the result of ``factors``."""
+    steps = law.steps(logarithms)
+    return Prediction(steps, law.low * steps, law.high * steps)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """
+    How much a run seems to have left to do.
+
+    :ivar states: that will be learnt, as far as it knows.
+    :ivar known: those that are known already.
+    :ivar lacking: steps for the samples that it wants at the moment.
+    :ivar ruled_out: how far all else is from being ruled out, 1 is enough.
+    """
+
+    states: int
+    known: int
+    lacking: float
+    ruled_out: float
+
+
+def factors_left(outlook: Outlook, done: int, problem: Problem) -> dict[str, float]:
+    """
+    Return the factors of ``REMAINING`` by name, most of them as logarithms.
+
+    :param outlook: of the run.
+    :param done: steps so far.
+    :param problem: with the delta of the whole exploration.
+    """
+    prior = LEARNT.steps(factors(max(1, outlook.states), 1, problem.actions, problem.radius,
+                                 problem.epsilon, problem.delta))
+    return {'constant': 1.0, 'prior': math.log(prior), 'done': math.log(max(1, done)),
+            'lacking': math.log(10 + outlook.lacking), 'ruled_out': min(1.0, outlook.ruled_out)}

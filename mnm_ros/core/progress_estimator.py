@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Looks on at an exploration, to say what has changed and how far it is; it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+
+from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.progress.activity import Progress
+from mnm_ros.core.progress.expected_steps import ExpectedSteps, Following
+from mnm_ros.core.progress.prediction import factors_left, predict, Prediction, REMAINING
+from mnm_ros.core.watch.watch_phase import WatchPhase
+
+CHECK_RANGE = (0.4, 1.6)
+"""About 5% of rediscoveries took less than so many times the steps of the last one, 5% more."""
+
+RELEARNING_RANGE = (0.3, 2.5)
+"""Chosen wide for what is left of relearning a change, over what was predicted for it."""
+
+
+class Onlooker:
+    """
+    Keeps what nobody else needs to know.
+
+    :param mnm: what is looked at.
+    :param problem: with the delta of the exploration.
+    :ivar lost: states whose policies were deleted since the last change was noticed, and that
+        were not found again, in the order in which they were deleted.
+    """
+
+    def __init__(self, mnm: Mnm, problem: Problem) -> None:
+        self.lost: dict[int, None] = {}
+        self._mnm = mnm
+        self._problem = problem
+        self._expected = ExpectedSteps()
+        self._noticed_at: int | None = None
+
+    def noticed(self, step: int) -> None:
+        """Take note that a change was noticed while none was open."""
+        self._noticed_at = step
+        self.lost.clear()
+
+    def revised(self, before: Hypothesis | None, now: Hypothesis | None) -> None:
+        """Take note of another hypothesis."""
+        targets = now.targets if now else ()
+        for target in before.targets if before else ():
+            if target not in targets:
+                self.lost[target] = None
+        for target in targets:
+            self.lost.pop(target, None)
+
+    def expected_steps(self, following: Following) -> dict[int, float | None]:
+        """Return the expected steps of the published policies by target."""
+        return self._expected.of(self._mnm.hypothesis, following)
+
+    def progress(self, step: int, expected_steps: Mapping[int, float | None]) -> Progress | None:
+        """Return how far it is; None if nobody can say."""
+        mnm = self._mnm
+        if mnm.building is not None and not mnm.log.open and mnm.hypothesis is None:
+            left = self._until_built(mnm.building)
+            done = mnm.building.steps_taken
+            return _progress('first hypothesis', done, left) if left else None
+        if mnm.log.open:
+            return self._relearning(step, expected_steps)
+        if mnm.checking is None:
+            return None
+        done, expected = mnm.checking.sweep
+        low, high = CHECK_RANGE
+        return Progress('check', done, expected, max(done, math.floor(low * expected)),
+                        max(expected, math.ceil(high * expected))) if expected else None
+
+    def _relearning(self, step: int, expected_steps: Mapping[int, float | None],
+                    ) -> Progress | None:
+        mnm = self._mnm
+        left: Prediction | None = None
+        if mnm.building is not None:
+            left = self._until_built(mnm.building)
+        elif isinstance(mnm.checking, WatchPhase):
+            steps = mnm.checking.steps_to_relearn(expected_steps)
+            left = Prediction(steps, *(factor * steps for factor in RELEARNING_RANGE))
+        if left is None or self._noticed_at is None:    # it was noticed before a restart
+            return None
+        return _progress('relearning', step - self._noticed_at, left)
+
+    def _until_built(self, building: BuildingPhase) -> Prediction | None:
+        """Return the steps until a stream finishes, if all goes well."""
+        left = [predict(REMAINING, factors_left(
+            outlook, building.steps_taken - started, self._problem))
+            for started, outlook in building.outlooks]
+        return min(left, key=lambda prediction: prediction.steps, default=None)
+
+
+def _progress(aim: str, done: int, left: Prediction) -> Progress:
+    return Progress(aim, done, done + math.ceil(left.steps), done + math.floor(left.low),
+                    done + math.ceil(left.high))

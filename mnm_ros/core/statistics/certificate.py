@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Certificates by a model: an upper bound on the expected steps of a policy, without trying it.
+
+**Confidence sets.** Each pair (state, action) is bet against as its transitions come. Reduce
+transition number ``t + 1`` of a pair to ``y``: the next state if the pair has shown it before,
+else the one symbol *new*. Whatever the true distribution ``P``, ``y`` has probability ``P(next)``,
+or ``P(not shown yet)``; we predict *new* with ``1 / (t + 1)^2`` and otherwise share the rest in
+proportion to the counts, ``n / t``. The product of predicted over true probabilities is a
+nonnegative supermartingale that starts at 1 (the first ``y`` is *new* for sure), so it ever
+exceeds ``1/d`` with probability at most ``d`` (Ville). Bounding the true probability of each
+*new* by 1, at all times at once
+
+    sum over the next states shown of (n - 1) log P(next) >= -price,
+
+where ``price`` is ``log(1/d)`` plus the code length of the predictions. With ``f`` proportional
+to ``n - 1``, this is a ball ``KL(f || P) <= radius`` in which ``P`` may put mass on states never
+seen. It contains the true distribution as a whole, so bounds from it hold for every policy and
+every function, however the data suggested them, and neither the support nor the number of
+states has to be known. (Jonsson et al. 2020, *Planning in Markov decision processes with
+gap-dependent sample complexity*, prove the like for a support of known size.)
+
+A step that was broken off counts as one to a reserved place that is as bad as any. ``P`` is the
+distribution with that place then, so that it must not vary in time what gets lost.
+
+The ``j``-th pair ever executed has its ``share`` of ``delta`` for ``d``. Which pair that is may
+depend on chance, but not on its own transitions, as there are none before.
+
+**Certificate.** With ``X = len + 1{failed} (1 + m)`` of an attempt, ``tau <= m`` exactly when
+``E[X] <= m`` (``evaluation.py``). Backwards over the horizon ``G``, with the sets ``C`` of pairs,
+
+    V_G = 1 + m,  V_h(s) = 1 + max over Q in C(s, pi(s)) of Q V_{h+1}  in the policy's states,
+    V_h(elsewhere) = max(1 + m, 1 + V_{h+1}(home)),  V_h(target) = 0,
+
+and mass on states never seen gets the largest of all values. Unless some set misses its true
+distribution, ``E[X] <= V_0(home)`` by induction. An attempt is over (failed) outside the policy's
+states, but when a state there is learnt later and the policy is published with a RESET in it,
+that RESET is a step of the attempt; the maximum covers both, for each state separately.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+from mnm_ros.core.model.arrays import Floats
+from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.kl_ball import least_mean
+import numpy as np
+
+
+class ConfidenceSets:
+    """
+    What the transitions in ``counts`` say about the distribution of each pair.
+
+    :param delta: the probability with which any set may ever miss its true distribution.
+    :param counts: of the run; transitions are added to them here.
+    """
+
+    def __init__(self, delta: float, counts: Counts) -> None:
+        self._delta = delta
+        self._counts = counts
+        self._price: dict[Pair, float] = {}
+        self._lost: dict[Pair, int] = {}
+        self._begun = 0
+
+    def add(self, state: int, action: int, next_state: int) -> None:
+        """Take note of a transition, and add it to the counts."""
+        count = self._counts.next_states(state, action).get(next_state, 0)
+        self._predict((state, action), count)
+        self._counts.add(state, action, next_state)
+
+    def lose(self, state: int, action: int) -> None:
+        """Take note of a step that was broken off: it led to a reserved place."""
+        pair = (state, action)
+        self._predict(pair, self._lost.get(pair, 0))
+        self._lost[pair] = self._lost.get(pair, 0) + 1
+
+    def forget(self, state: int, action: int) -> None:
+        """Begin anew with a pair whose counts were emptied."""
+        self._price.pop((state, action), None)
+        self._lost.pop((state, action), None)
+
+    def lost(self, pair: Pair) -> int:
+        """Return how many steps of the pair were broken off."""
+        return self._lost.get(pair, 0)
+
+    def ball(self, state: int, action: int) -> tuple[list[float], float]:
+        """
+        Return ``f`` in the order of the counts, the reserved place last, and the radius.
+
+        While nothing is known, ``f`` is all zero and the radius infinite.
+        """
+        pair = (state, action)
+        counts = [*self._counts.next_states(*pair).values(), self._lost.get(pair, 0)]
+        weights = [max(0, count - 1) for count in counts]
+        total = sum(weights)
+        if not total:
+            return [0.0] * len(weights), math.inf
+        fractions = [weight / total for weight in weights]
+        entropy = -math.fsum(f * math.log(f) for f in fractions if f)
+        return fractions, max(0.0, self._price[pair] / total - entropy)
+
+    def _predict(self, pair: Pair, count: int) -> None:
+        """Pay for the prediction of what came, made before it came, ``count`` times seen."""
+        visits = self._counts.visits(*pair) + self._lost.get(pair, 0)
+        if visits == 0:
+            self._begun += 1
+            self._price[pair] = -math.log(share(self._begun, MANY) * self._delta)
+            return
+        new = 1 / (visits + 1) ** 2
+        self._price[pair] -= math.log((1 - new) * count / visits if count else new)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """
+    What is certain about a stationary policy.
+
+    :ivar bound: no less than ``E[X]`` of an attempt.
+    :ivar empirical: the same if the counts were the truth.
+    :ivar steps: ``tau`` if the counts were the truth.
+    :ivar weights: per pair that the policy executes, how far its set leaves the value open at the
+        start of an attempt, times the visits to be expected.
+    """
+
+    bound: float
+    empirical: float
+    steps: float
+    weights: dict[Pair, float]
+
+
+class PolicyModel:
+    """
+    One stationary policy under the sets: what is certain about it, and what is not.
+
+    :param counts: of the run.
+    :param sets: over these counts.
+    :param policy: its states are the known ones, home first.
+    :param limit: ``m``, the steps to certify.
+    """
+
+    def __init__(self, counts: Counts, sets: ConfidenceSets, policy: Policy,
+                 limit: float) -> None:
+        self._policy = policy
+        self._limit = limit
+        known, moves = policy.states, policy.actions[0]
+        self._resets = np.array(moves) == RESET
+        column = {state: index for index, state in enumerate(known)}
+        column[policy.target] = len(known) + 1
+        rows = [counts.next_states(state, action) for state, action in zip(known, moves)]
+        shape = (len(known), 1 + max(map(len, rows)))
+        self._following = np.full(shape, len(known))
+        self._frequencies = np.zeros(shape)
+        self._fractions = np.zeros(shape)
+        self._radius = np.zeros(len(known))
+        self._reserved = np.zeros(shape, dtype=bool)
+        for row, (state, action, nexts) in enumerate(zip(known, moves, rows)):
+            if action == RESET:
+                continue
+            # The slot after the last is the reserved place.
+            size, lost = len(nexts), sets.lost((state, action))
+            self._reserved[row, size] = True
+            self._following[row, :size] = [column.get(after, len(known)) for after in nexts]
+            self._frequencies[row, :size + 1] = np.array([*nexts.values(), lost]) / max(
+                1, counts.visits(state, action) + lost)
+            self._fractions[row, :size + 1], self._radius[row] = sets.ball(state, action)
+
+    def certify(self) -> Certificate:
+        """Return the certificate: what the policy takes at most."""
+        known = len(self._policy.states)
+        values = np.full(known + 2, 1 + self._limit)
+        values[-1] = 0.0
+        tilts = np.full(known, np.nan)
+        plain = values.copy()
+        for _ in range(self._policy.horizon):
+            top = values.max()
+            ahead = np.where(self._reserved, top, values[self._following])
+            _, gain = least_mean(self._fractions, top - ahead, self._radius, tilts)
+            steps = 1 + top - gain
+            plain = self._step_back(
+                plain, 1 + (self._frequencies * plain[self._following]).sum(axis=1),
+                max(1 + self._limit, 1 + plain[0]))
+            values = self._step_back(values, steps, max(1 + self._limit, 1 + values[0]))
+        _, least = least_mean(self._fractions, ahead, self._radius, np.full(known, np.nan))
+        visits = self._visits()
+        weights = visits.sum(axis=0) * np.where(self._resets, 0.0, steps - 1 - least)
+        pairs = zip(self._policy.states, self._policy.actions[0])
+        return Certificate(
+            bound=float(values[0]),
+            empirical=float(plain[0]),
+            steps=self._steps(visits),
+            weights={pair: float(weight) for pair, weight in zip(pairs, weights) if weight > 0})
+
+    def lower_bound(self, doubt: bool = True) -> float:
+        """
+        Return what ``E[X]`` of an attempt is at least: mass never seen is on the target.
+
+        :param doubt: whether the counts may be wrong. Without it the result is no less, and
+            takes a tenth of the time.
+        """
+        known = len(self._policy.states)
+        values = np.full(known + 2, 1 + self._limit)
+        values[-1] = 0.0
+        tilts = np.full(known, np.nan)
+        for _ in range(self._policy.horizon):
+            # A step that was broken off may have led anywhere, to the target as well.
+            ahead = np.where(self._reserved, 0.0, values[self._following])
+            least = (least_mean(self._fractions, ahead, self._radius, tilts)[1] if doubt
+                     else (self._fractions * ahead).sum(axis=1))
+            values = self._step_back(values, 1 + least, min(1 + self._limit, 1 + values[0]))
+        return float(values[0])
+
+    def _step_back(self, values: Floats, steps: Floats, outside: float) -> Floats:
+        """Return ``V_h`` by column from ``V_{h+1}`` and what the known states take."""
+        steps = np.where(self._resets, 1 + values[0], steps)
+        result = np.concatenate([steps, [outside, 0.0]])
+        return result
+
+    def _visits(self) -> Floats:
+        """Return how likely the known states are at each step, if the counts are the truth."""
+        known = len(self._policy.states)
+        visits = np.zeros((self._policy.horizon, known))
+        visits[0, 0] = 1.0
+        for step in range(1, self._policy.horizon):
+            before = visits[step - 1]
+            there = np.bincount(
+                self._following.ravel(), (before[:, None] * self._frequencies).ravel(), known + 2)
+            there[0] += before[self._resets].sum()
+            visits[step] = there[:known]
+        return visits
+
+    def _steps(self, visits: Floats) -> float:
+        """Return ``tau`` from the visits of an attempt and the chances to arrive."""
+        arriving = (self._frequencies * (self._following > len(self._policy.states))).sum(axis=1)
+        arrived = float((visits @ arriving).sum())
+        return (float(visits.sum()) + 1 - arrived) / arrived if arrived else math.inf

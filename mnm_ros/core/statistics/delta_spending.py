@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Who spends how much of delta: each round and stream of MNM, and each kind of decision in a round.
+
+The sum over all that may ever be wrong is at most the delta of the exploration, however many
+rounds, streams, states and pairs there will be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+
+MANY = 10    # of states and pairs there are hardly ever fewer
+
+SHARES: Mapping[str, float] = {
+    'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 12, 'reach': 1 / 12,
+    'transitions': 1 / 6, 'proofs': 1 / 6}
+"""The parts of a round's delta by kind of decision; their sum is 1."""
+
+
+def round_delta(delta: float, round_number: int) -> float:
+    """
+    Return ``delta_r = 3 delta / (4 pi^2 r^2)``; all rounds together use ``delta / 8``.
+
+    The checking phase of a round has it, and each stream of the round as printed.
+
+    Source: Gajane et al. 2019.
+    """
+    return 3 * delta / (4 * math.pi ** 2 * round_number ** 2)
+
+
+def stream_delta(budget: str, delta: float, round_number: int, stream: int) -> float:
+    """
+    Return the delta of stream number ``stream`` (1, 2, ...) of a round.
+
+    Any stream may finish first, and be wrong. ``summed`` gives stream ``p`` of a round the part
+    ``1 / (p (p + 1))`` of what the round has: half of ``delta`` in the first one, and then
+    ``3 / (4 r (r + 1))``. All streams of all rounds together use ``7 delta / 8``, however many
+    there are, which leaves the checks of all rounds theirs (``round_delta``). It is the later
+    rounds that have less than ``1 / (r (r + 1))``, as hardly any exploration has one. As
+    ``printed`` each stream has ``delta_r``.
+    """
+    if budget == 'printed':
+        return round_delta(delta, round_number)
+    later = 1 if round_number == 1 else 3 / 4
+    return later * delta / (round_number * (round_number + 1) * stream * (stream + 1))
+
+
+def share(number: int, even: int = 1) -> float:
+    """
+    Return the part of thing number 1, 2, ...; all parts together are 1.
+
+    They fall with the power 3/2 of the number: where hundreds of states or pairs have a part each,
+    that of the last one is much more than ``1 / (number (number + 1))``.
+
+    :param even: so many of the first get nearly as much as the first one.
+    """
+    return math.sqrt((1 + even) / (number + even)) - math.sqrt((1 + even) / (number + even + 1))

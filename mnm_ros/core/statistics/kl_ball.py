@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The least mean in a Kullback-Leibler ball, many balls at once."""
+
+from __future__ import annotations
+
+from mnm_ros.core.model.arrays import Floats
+import numpy as np
+
+_NEWTON_STEPS = 60
+_PRECISION = 1e-7
+_STRIDE = 6.0
+_POINT = 1e-9    # radius of a ball that holds hardly more than its centre
+
+
+def least_mean(fractions: Floats, values: Floats, radius: Floats,
+               tilt: Floats) -> tuple[Floats, Floats]:
+    """
+    Minimise ``Q v`` over distributions with ``KL(P^ || Q) <= radius``, row by row.
+
+    ``Q`` may also put mass where ``v`` is 0, its least value. The minimiser is
+    ``Q = eta P^ / (v + xi)``: with ``xi = 0`` while some mass is left over for the value 0, else
+    with the ``xi`` at which the divergence is met. For any ``xi >= 0`` the bound that is returned
+    is at most the minimum (Gibbs), so that rounding never makes it too large.
+
+    :param fractions: ``P^``, as [row, next]; a row of zeros stands for no samples at all.
+    :param values: ``v >= 0``, as [row, next].
+    :param radius: as [row]; not looked at where there are no samples.
+    :param tilt: ``log xi`` of an earlier call to begin with, NaN where there is none; it is
+        overwritten.
+    :returns: ``Q`` on the observed next states, as [row, next], and the bound on ``Q v``, as
+        [row].
+
+    Source: Honda & Takemura 2010.
+    """
+    seen = fractions > 0
+    with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
+        logs = _sums(np.where(seen, fractions * np.log(values), 0.0))
+        bound = np.exp(logs - radius)
+        plausible = np.where(seen, bound[:, None] * fractions / values, 0.0)
+        mass = _sums(plausible)
+        sampled = np.logical_or.reduce(seen, axis=1)
+        if not sampled.all():
+            bound[~sampled] = 0.0
+            plausible[~sampled] = 0.0
+        # Where only the value 0 was observed, or in a ball without room, nothing can be gained,
+        # and the formulas divide by 0.
+        plain = _sums(fractions * values)
+        sure = sampled & ((plain <= 0) | (radius < _POINT))
+        if sure.any():
+            plausible[sure], bound[sure] = fractions[sure], plain[sure]
+        tight = np.flatnonzero(sampled & ~sure & ~(mass <= 1))
+        if len(tight):
+            plausible[tight], bound[tight], tilt[tight] = _tilted(
+                fractions[tight], values[tight], radius[tight], tilt[tight])
+    return plausible, bound
+
+
+def _tilted(fractions: Floats, values: Floats, radius: Floats,
+            guess: Floats) -> tuple[Floats, Floats, Floats]:
+    """
+    Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
+
+    The divergence falls as ``xi`` grows, and its logarithm is nearly linear in ``log xi``, so
+    Newton steps are taken for ``log divergence = log radius``; one that would leave the bracket
+    is replaced by a bisection.
+    """
+    cold = ~np.isfinite(guess)
+    if cold.any():
+        mean = _sums(fractions * values)
+        variance = np.maximum(_sums(fractions * values ** 2) - mean ** 2, 1e-300)
+        # For a large xi the divergence is about variance / (2 xi^2).
+        guess = np.where(cold, 0.5 * np.log(variance / (2 * np.maximum(radius, 1e-300))), guess)
+    low, high = np.full(len(guess), -np.inf), np.full(len(guess), np.inf)
+    # Most calls are about a few rows: what takes the time is to call numpy, so it sums up at once.
+    terms = np.empty((3, *fractions.shape))
+    ratios, weighted, squares = terms
+    for _ in range(_NEWTON_STEPS):
+        shift = np.exp(guess)
+        shifted = values + shift[:, None]
+        np.divide(fractions, shifted, out=ratios)
+        np.multiply(fractions, np.log(shifted), out=weighted)
+        np.divide(ratios, shifted, out=squares)
+        inverse, logs, curve = np.add.reduce(terms, axis=2)
+        divergence = logs + np.log(inverse)
+        too_far = divergence > radius
+        np.copyto(low, guess, where=too_far)
+        np.copyto(high, guess, where=~too_far)
+        # The derivative of the divergence with respect to log xi.
+        slope = shift * (inverse - curve / inverse)
+        newton = guess - divergence * np.log(divergence / radius) / slope
+        # Where the slope is flat the next Newton point may be anywhere.
+        nearest, farthest = np.maximum(low, guess - _STRIDE), np.minimum(high, guess + _STRIDE)
+        inside = (newton > nearest) & (newton < farthest)
+        following = newton if inside.all() else np.where(
+            inside, newton, (nearest + farthest) / 2)
+        if np.maximum.reduce(np.abs(following - guess)) < _PRECISION:
+            break
+        guess = following
+    bound = np.maximum(0.0, np.exp(logs - radius) - shift)
+    return ratios / inverse[:, None], bound, guess
+
+
+def _sums(rows: Floats) -> Floats:
+    """Return the sum of each row, as ``sum(axis=1)`` does, without what that adds to it."""
+    total: Floats = np.add.reduce(rows, axis=1)
+    return total

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which states that were added are within the radius for sure, and so tell of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
+
+_MORE = 1.1
+"""By how much the transitions grow before they are looked at again."""
+
+
+class Reach:
+    """
+    Finds out which new states are in ``S_L->`` of a CMP that does not change.
+
+    The sets are those of ``certificate.py``, over all transitions since a moment that the past
+    decides: with probability ``1 - d`` they contain all true distributions, at all times. If they
+    do, each state that is found to be within is in ``S_L->``, by induction: home is, and so is a
+    state that a policy confined to such states reaches within ``L`` steps, by the upper bound of
+    the model. A bound on the policy as published would not do: where it leads through a state
+    beyond ``L`` that has been added, what follows may be near and yet not belong to ``S_L->``.
+
+    Such a state was missing. Without a change that means that the hypothesis was wrong from the
+    start, or that a policy within the limit was deleted, or that a set is wrong. The first two
+    have parts of delta of their own. The third one takes ``delta``, of which number ``i`` of the
+    moments has ``1 / (i (i + 1))``. How often states come and go, and how often anybody looks,
+    does not matter.
+
+    :param radius: ``L``.
+    :param delta: the probability with which a state is ever found to be within and is not.
+    """
+
+    def __init__(self, radius: float, delta: float) -> None:
+        self._radius = radius
+        self._delta = delta
+        self._begun = 0
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget all, as it may be older than a change that was relearnt."""
+        self._begun += 1
+        self._counts = Counts()
+        self._sets = ConfidenceSets(
+            self._delta / (self._begun * (self._begun + 1)), self._counts)
+        self._within: dict[int, None] = {}
+        self._new: dict[int, None] = {}
+        self._seen = self._due = 0
+
+    def see(self, state: int, action: int, next_state: int) -> None:
+        """Take note of a transition."""
+        self._sets.add(state, action, next_state)
+        self._seen += 1
+
+    def lose(self, state: int, action: int) -> None:
+        """Take note of a step that was broken off: it may have led anywhere."""
+        self._sets.lose(state, action)
+
+    def enter(self, targets: Iterable[int]) -> None:
+        """Take note of states that were added."""
+        self._new.update(dict.fromkeys(targets))
+        self._due = 0
+
+    def found(self, policies: Sequence[Policy]) -> list[int]:
+        """
+        Return the new states that are within the radius for sure, if it is time to look again.
+
+        :param policies: one for each known state, home first.
+        """
+        if not self._new or self._seen < self._due:
+            return []
+        self._due = int(_MORE * self._seen) + 1
+        self._within[policies[0].target] = None
+        todo, before = self._concerned(policies), 0
+        while before < len(self._within):
+            before = len(self._within)
+            kept = tuple(each.target for each in policies if each.target in self._within)
+            self._within.update(dict.fromkeys(
+                target for target, policy in todo.items()
+                if target not in self._within and self._bounded(policy.on(kept))))
+        return [target for target in self._new if target in self._within]
+
+    def _bounded(self, policy: Policy) -> bool:
+        return PolicyModel(
+            self._counts, self._sets, policy, self._radius).certify().bound <= self._radius
+
+    def _concerned(self, policies: Sequence[Policy]) -> dict[int, Policy]:
+        """Return the policies for new states and all on the way there that are not within yet."""
+        known = {policy.target: policy for policy in policies}
+        found = {target: known[target] for target in self._new if target in known}
+        todo = list(found)
+        while todo:
+            for state in self._on_the_way(known[todo.pop()], policies[0].target):
+                if state in known and state not in found and state not in self._within:
+                    found[state] = known[state]
+                    todo.append(state)
+        return found
+
+    def _on_the_way(self, policy: Policy, home: int) -> dict[int, None]:
+        """Return the states that the policy has been seen to pass on its way from home."""
+        passed, todo = {home: None}, [home]
+        while todo:
+            state = todo.pop()
+            for following in self._counts.next_states(state, policy.action(0, state)):
+                if following != policy.target and following not in passed:
+                    passed[following] = None
+                    todo.append(following)
+        return passed

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the step protocol drives: an exploration, or the way to one state."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import Enum
+
+from mnm_ros.core.task.homing import Homing
+
+
+class RunState(Enum):
+    """Whether a task is under way, and what keeps it from going on."""
+
+    WAITING_FOR_ROBOT = 'waiting_for_robot'
+    RUNNING = 'running'
+    PAUSED = 'paused'
+    FAULT = 'fault'
+    DONE = 'done'
+
+
+OVER = (RunState.FAULT, RunState.DONE)
+"""States in which nothing more is played; only ``recover`` leads out of a fault."""
+
+
+class StepTask(ABC):
+    """
+    Says which action to play next, and is told where it has led.
+
+    :ivar state: whether it is under way.
+    :ivar steps: how many steps count so far.
+    :ivar homing: what RESET has to lead to.
+    :ivar last_state: where the robot was last seen; None if it may be anywhere.
+    """
+
+    state: RunState
+    steps: int
+    homing: Homing
+    last_state: int | None
+
+    @abstractmethod
+    def next_action(self) -> int:
+        """Return the action to play; the same until ``observe`` is called."""
+
+    @abstractmethod
+    def observe(self, action: int, state: int) -> None:
+        """Take note that ``action``, which was ``next_action``, has led to ``state``."""
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether ``observe`` of this step may take long enough to hold others up."""
+        return False
+
+    @abstractmethod
+    def relocate(self, state: int) -> None:
+        """Take note that the robot was moved to ``state``: the next action is RESET."""
+
+    @abstractmethod
+    def lose_place(self) -> None:
+        """Take note that the robot may be anywhere: the next action is RESET."""
+
+    @abstractmethod
+    def pause(self, reason: str) -> None:
+        """Stop between two steps."""
+
+    @abstractmethod
+    def robot_lost(self, reason: str) -> None:
+        """Take note that the robot does not answer."""
+
+    @abstractmethod
+    def fail(self, reason: str, recoverable: bool = True) -> None:
+        """Stop because of a fault; ``recoverable`` if it is the robot's."""
+
+    @abstractmethod
+    def finish(self, reason: str) -> None:
+        """Stop because a limit has been reached."""
+
+    def robot_answers(self) -> None:
+        """Take note that the robot answers (again)."""
+
+    def resume(self) -> None:
+        """Go on after ``pause``."""
+
+    def recover(self) -> None:
+        """Go on after a fault of the robot."""
+
+
+def play(task: StepTask, robot: Callable[[int], int], steps: int) -> None:
+    """
+    Play steps of a task, in place of the step protocol.
+
+    :param task: what says the actions, and learns.
+    :param robot: executes an action, RESET (-1) among them, and returns the state it ended in.
+    :param steps: how many.
+    :raises TypeError: if the robot returns no state.
+    """
+    for _ in range(steps):
+        action = task.next_action()
+        state = robot(action)
+        if not isinstance(state, int):
+            raise TypeError(f'the robot returned {state!r} after action {action}, expected an int')
+        task.observe(action, state)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What stands between callbacks and the exploration."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import wraps
+import time
+import traceback
+from typing import Any
+
+from mnm_ros.nodes.exploring.link.background_worker import Aside
+from rclpy.node import Node
+
+_LAST = 1.0    # s, to wait for a plan before it is dropped with the exploration
+
+
+class CallbackGuard:
+    """
+    Keeps an error of the algorithm from ending the node, and late callbacks from acting.
+
+    While a plan is made in a thread, the node is served, but the exploration and the loop may not
+    be touched: what concerns them waits here until the plan is made, in the order in which it
+    came, and comes before the next step begins.
+
+    :param node: that logs errors.
+    :param on_error: called with a sentence about an error.
+    :ivar closed: once it is true, callbacks do nothing.
+    :ivar busy: whether a plan is being made.
+    :ivar stopping: whether no step follows on the plan that is being made.
+    """
+
+    def __init__(self, node: Node, on_error: Callable[[str], None]) -> None:
+        self.closed = False
+        self.busy = False
+        self.stopping = False
+        self._node = node
+        self._on_error = on_error
+        self._aside = Aside(self._wake)
+        self._then: Callable[[float], None] = lambda seconds: None
+        self._begun = 0.0
+        self._told: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        self._waiting: deque[tuple[Callable[..., None], tuple[Any, ...], bool]] = deque()
+
+    def call(self, method: Callable[..., None], *arguments: Any) -> None:
+        """Call a method of the loop or of what surrounds it, if need be after the plan."""
+        if self.busy:
+            self._waiting.append((self.call, (method, *arguments), False))
+            return
+        try:
+            method(*arguments)
+        except Exception as error:
+            self._node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
+            self._on_error(f'{type(error).__name__}: {error}')
+
+    def while_open(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """Return the callback of a timer or service, which may come after that was removed."""
+        @wraps(callback)
+        def guarded(*arguments: Any) -> None:
+            if not self.closed:
+                callback(*arguments)
+        return guarded
+
+    def for_topic(self, callback: Callable[..., None], depth: int) -> Callable[..., None]:
+        """Return the callback of a topic; while a plan is made, the last messages wait."""
+        def guarded(*arguments: Any) -> None:
+            if self.closed:
+                return
+            if not self.busy:
+                callback(*arguments)
+                return
+            same = [entry for entry in self._waiting if entry[0] is callback]
+            if len(same) >= depth:
+                self._waiting.remove(same[0])
+            self._waiting.append((callback, arguments, True))
+        return guarded
+
+    def aside(self, plan: Callable[[], None], then: Callable[[float], None]) -> None:
+        """Make a plan in a thread; what comes after it follows here, at once or later."""
+        self._begun = time.monotonic()
+        try:
+            done = self._aside.run(plan)
+        except Exception:
+            self._tell()
+            raise
+        if done:
+            self._tell()
+            then(time.monotonic() - self._begun)
+        else:
+            self.busy, self._then = True, then
+
+    def outside(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """Return a callback for the exploration that is called in the node's own thread."""
+        def told(*arguments: Any) -> None:
+            if self._aside.here:
+                self._told.append((callback, arguments))
+            else:
+                callback(*arguments)
+        return told
+
+    def look(self, timeout: float = 0.0) -> None:
+        """Go on if the plan has been made."""
+        if not self.busy or self.closed and not timeout:
+            return
+        failed: Exception | None = None
+        try:
+            if not self._aside.collect(timeout):
+                return
+        except Exception as error:
+            failed = error
+        self.busy = False
+        self._tell()
+        if not self.closed:
+            self._catch_up(failed)
+
+    def close(self) -> None:
+        """Let nothing happen any more; what is known at the end of a short plan is kept."""
+        self.closed = True
+        self.look(_LAST)
+        self._aside.close()
+
+    def _catch_up(self, failed: Exception | None) -> None:
+        """Do what has waited for the plan, and begin the next step."""
+        then, stopping = self._then, self.stopping
+        if failed is not None:
+            self.call(_fail, failed)
+        while self._waiting and not self.busy:
+            callback, arguments, of_topic = self._waiting.popleft()
+            if not (stopping and of_topic):
+                callback(*arguments)
+        # If another plan is being made, somebody has begun the next step already.
+        if not (stopping or self.busy or failed is not None):
+            self.call(then, time.monotonic() - self._begun)
+
+    def _tell(self) -> None:
+        told, self._told = self._told, []
+        for callback, arguments in told:
+            callback(*arguments)
+
+    def _wake(self) -> None:
+        executor = self._node.executor
+        if executor is not None:
+            executor.create_task(self.look)
+
+
+def _fail(error: Exception) -> None:
+    raise error

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Commands several robots, each in a namespace of its own, that explore one world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+import time
+
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.fleet.member import Member
+from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.task.step_task import OVER, RunState
+from mnm_ros.nodes.common.describing import RobotProfile
+from mnm_ros.nodes.common.in_namespace import in_namespace
+from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.command_link import CommandLink
+from mnm_ros.nodes.exploring.link.fleet_loop import FleetLoop
+from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.loop import StepLimits
+from rclpy.node import Node
+
+
+class FleetLink:
+    """
+    What ``RobotLink`` is to one robot. The robots are served while the exploration plans.
+
+    :param node: that has the topics.
+    :param parameters: of the explorer; ``robots`` names the namespaces.
+    :param exploration: what is explored.
+    :param guard: of all that concerns the exploration.
+    :param fail: called with a sentence about an error.
+    :ivar loop: makes the steps of all robots.
+    """
+
+    apart = True
+    steady = False    # what one robot finds out may be what another one waits for
+
+    def __init__(self, node: Node, parameters: Parameters, exploration: Exploration,
+                 guard: CallbackGuard, fail: Callable[[str], None]) -> None:
+        self._node = node
+        self._parameters = parameters
+        self._guard = guard
+        self._robots_guard = CallbackGuard(node, fail)    # which is never busy
+        self._woken = False
+        self._before: list[Counts] = []    # of what the robots have explored before
+        self._said: dict[str, str] = {}
+        self._limits: StepLimits | None = None
+        self._begin(exploration)
+        self._links: dict[str, CommandLink] = {}
+        for name, member in self._members.items():
+            link = CommandLink(
+                in_namespace(node, name), parameters, member, self._robots_guard)
+            link.after_state = self._wake
+            self._links[name] = link
+        self.loop = FleetLoop(
+            exploration, [link.loop for link in self._links.values()], self._drive)
+
+    @property
+    def profile(self) -> RobotProfile:
+        """Return what the first robot that has said what it is has said."""
+        profiles = [link.profile for link in self._links.values()]
+        return next((profile for profile in profiles if profile.text), profiles[0])
+
+    @property
+    def standing_by(self) -> bool:
+        """Whether all robots are left to other explorers."""
+        return all(link.standing_by for link in self._links.values())
+
+    @property
+    def robots(self) -> Sequence[RobotReport]:
+        """Return how each robot is."""
+        now = time.monotonic()
+        return [RobotReport(
+            name, member.state, member.reason or 'exploring', member.steps, member.last_state,
+            self._links[name].loop.timeouts, member.homing.misses,
+            self._links[name].unanswered(now))
+            for name, member in self._members.items()]
+
+    def unanswered(self, now: float) -> float:
+        """Return the longest of all robots."""
+        return max(link.unanswered(now) for link in self._links.values())
+
+    @property
+    def faults(self) -> str:
+        """Which robots are in fault, and why, or nothing."""
+        return '; '.join(f'{name}: {member.reason}' for name, member in self._members.items()
+                         if member.state is RunState.FAULT)
+
+    def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
+        """Return all transitions that the robots have made since the node began."""
+        found: dict[Pair, dict[int, int]] = {}
+        for counts in (*self._before, *(member.counts for member in self._members.values())):
+            for pair, nexts in counts.as_dict().items():
+                row = found.setdefault(pair, {})
+                for after, count in nexts.items():
+                    row[after] = row.get(after, 0) + count
+        return found
+
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Watch the robots, and let the exploration be as they are."""
+        self.tick_while_busy(limits, now)
+        self._limits = limits
+        self._mirror()
+
+    def tick_while_busy(self, limits: StepLimits, now: float) -> None:
+        """Watch the robots while a plan is made."""
+        if self._enough(limits):    # the exploration follows when the plan is made
+            self.stop('max_steps reached', at_once=True)
+        for name, link in self._links.items():
+            link.tick(replace(limits, max_steps=0), now)
+            status = self._members[name].reason
+            if status != self._said.get(name, ''):
+                self._said[name] = status
+                self._node.get_logger().info(f'{name}: {status or "exploring"}')
+
+    def missing(self, now: float) -> str:
+        """Return what the robots need and nobody offers, or nothing."""
+        return '; '.join(filter(None, (link.missing(now) for link in self._links.values())))
+
+    def announce(self) -> None:
+        """Tell other explorers that this one is there; to be called once a second."""
+        for link in self._links.values():
+            link.announce()
+
+    def leave(self, how: str, limit: float) -> bool:
+        """Leave all robots that are being driven; return whether that is over."""
+        over = [link.leave(how, limit) for link in self._links.values()]
+        return all(over)
+
+    def stop(self, reason: str, at_once: bool = False) -> None:
+        """Pause the robots now, as they would go on until the plan is made."""
+        for link in self._links.values():
+            loop = link.loop
+            self._robots_guard.call(loop.pause if at_once else loop.pause_after_step, reason)
+
+    def follow(self, exploration: Exploration) -> None:
+        """Take note that this is what is explored from now on."""
+
+    def destroy(self) -> None:
+        """Remove the topics and services."""
+        self._robots_guard.close()
+        for link in self._links.values():
+            link.destroy()
+
+    def _drive(self, exploration: Exploration) -> None:
+        self._before += [member.counts for member in self._members.values()]
+        self._begin(exploration)
+        for name, link in self._links.items():
+            link.loop.drive(self._members[name])
+
+    def _begin(self, exploration: Exploration) -> None:
+        given = self._parameters
+        self.exploration = exploration
+        self._fleet = Fleet(
+            exploration, len(given['actions']), (1 + given['epsilon']) * given['radius'],
+            given['seed'])
+        self._members = {name: Member(self._fleet, name) for name in given['robots']}
+
+    def _wake(self) -> None:
+        """Let the exploration take what robots have found out, as soon as it can."""
+        if not self._woken:
+            self._woken = True
+            self._guard.call(self._advance)
+
+    def _advance(self) -> None:
+        self._woken = False
+        if self.exploration.state not in OVER:
+            self._guard.aside(self._fleet.advance, lambda seconds: self._mirror())
+
+    def _enough(self, limits: StepLimits) -> bool:
+        return 0 < limits.max_steps <= self._fleet.steps
+
+    def _mirror(self) -> None:
+        """Let the exploration be in the state that its robots are in, together."""
+        exploration, members = self.exploration, self._members
+        if exploration.state in OVER:
+            return
+        reasons = {name: member.reason.partition(': ')[2] for name, member in members.items()}
+        why = '; '.join(f'{name}: {reason}' for name, reason in reasons.items() if reason)
+        states = {member.state for member in members.values()}
+        if self._limits and self._enough(self._limits):
+            self.loop.finish(f'max_steps reached: {self._fleet.steps} steps')
+        elif RunState.RUNNING in states:
+            exploration.robot_answers()
+        elif RunState.WAITING_FOR_ROBOT in states:
+            exploration.robot_lost(why or 'no robot has come home yet')
+        elif RunState.PAUSED in states:
+            exploration.pause(next(reasons[name] for name, member in members.items()
+                                   if member.state is RunState.PAUSED))
+        elif RunState.DONE in states:    # whatever has become of the others
+            self.loop.finish(next(reasons[name] for name, member in members.items()
+                                  if member.state is RunState.DONE))
+        else:
+            exploration.fail(why)

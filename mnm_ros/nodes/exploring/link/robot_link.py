@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The explorer's end of the step protocol: its topics, and the loop behind them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+import time
+
+from mnm_ros import wire
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.task.step_task import RunState, StepTask
+from mnm_ros.nodes.common.describing import RobotProfile
+from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
+from mnm_ros.nodes.common.step_limits import step_limits
+from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.advisory_loop import AdvisoryLoop
+from mnm_ros.protocol.loop import Loop, StepLimits
+from mnm_ros.protocol.roll_call import RollCall
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+from std_msgs.msg import Int64MultiArray
+
+TICK = 0.02    # s, resolution of timeouts
+STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly anything is urgent
+_FIND = 1.0    # s, to find a robot that is there, before it is called missing
+
+
+@dataclass(frozen=True)
+class RobotReport:
+    """
+    How a robot of a fleet is.
+
+    :ivar status: a sentence for people.
+    :ivar steps: that it has made since the node began.
+    :ivar place: where it is; None if nobody knows.
+    :ivar timeouts: how often something had to be sent to it again.
+    :ivar misses: how often its RESET has missed home.
+    :ivar unanswered: s, as of ``RobotLink.unanswered``.
+    """
+
+    name: str
+    state: RunState
+    status: str
+    steps: int
+    place: int | None
+    timeouts: int
+    misses: int
+    unanswered: float
+
+
+class RobotLink(ABC):
+    """
+    Hears ``state`` and who is there; commands the robot or advises its driver.
+
+    :ivar loop: makes the steps.
+    :ivar graph: who is on the other side.
+    :ivar profile: what the robot side has said it is.
+    """
+
+    loop: Loop
+    graph: GraphWatch
+    apart = False    # whether a plan of the exploration does not hold the robot up
+
+    def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard,
+                 roll: RollCall) -> None:
+        self._node = node
+        self._guard = guard
+        self._roll = roll
+        self._robots = RobotSides(
+            node, node.resolve_topic_name('action'), node.resolve_topic_name('state'))
+        self.profile = RobotProfile(node, parameters['actions'], guard.while_open(
+            lambda: self._arbitrate(time.monotonic())))
+        self._looked = -float('inf')    # when the graph was looked at last
+        self._looking_since = time.monotonic()
+
+    @property
+    def standing_by(self) -> bool:
+        """Whether the robot is left to another explorer."""
+        return False
+
+    @property
+    def driving(self) -> bool:
+        """Whether it commands the robot at present."""
+        return False
+
+    @property
+    def steady(self) -> bool:
+        """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
+        return False
+
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
+        self.loop.adjust(limits)
+        self._watch_graph(now)
+        self._arbitrate(now)
+        self._guard.call(self.loop.tick, now)
+
+    def tick_while_busy(self, limits: StepLimits, now: float) -> None:
+        """Do what can be done while a plan is made: nothing, as the loop may not be touched."""
+
+    def missing(self, now: float) -> str:
+        """Return what is needed and nobody offers, or nothing; also while that is looked for."""
+        if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # nobody asks then
+                or self.standing_by or now < self._looking_since + _FIND):
+            return ''
+        return self.graph.missing
+
+    def unanswered(self, now: float) -> float:
+        """Return for how many s the robot has owed an answer, if it usually takes half of it."""
+        return 0.0
+
+    def announce(self) -> None:
+        """Tell other explorers that this one is there; to be called once a second."""
+
+    def leave(self, how: str, limit: float) -> bool:
+        """
+        Leave a robot that is being driven; return whether that is over.
+
+        :param how: as the parameter ``on_shutdown`` has it.
+        :param limit: s, that a way home may take.
+        """
+        return True
+
+    def stop(self, reason: str, at_once: bool = False) -> None:
+        """Do nothing: one robot makes no step while a plan is made."""
+
+    def follow(self, exploration: Exploration) -> None:
+        """Take note that this is what is explored from now on."""
+
+    @property
+    def robots(self) -> Sequence[RobotReport]:
+        """Return how each robot of a fleet is; empty for a robot without a name."""
+        return ()
+
+    @property
+    def faults(self) -> str:
+        """Which robots of a fleet are in fault, and why, or nothing."""
+        return ''
+
+    def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
+        """Return all transitions that were made, for a record."""
+        return exploration.counts
+
+    @abstractmethod
+    def destroy(self) -> None:
+        """Remove the topics and services."""
+
+    def _arbitrate(self, now: float) -> None:
+        """Leave the robot to another explorer if there is one that has precedence."""
+
+    def _subscribe(self, topic: str, take: Callable[[int, int], None]) -> Subscription:
+        """Hear a topic of the step protocol; what is malformed is ignored with a warning."""
+        def on_message(message: Int64MultiArray) -> None:
+            try:
+                seq, value = wire.decode_step(message)
+            except wire.WireError as error:
+                self._node.get_logger().warning(
+                    f'{topic} ignored: {error}', throttle_duration_sec=5.0)
+            else:
+                take(seq, value)
+        return self._node.create_subscription(
+            Int64MultiArray, topic, self._guard.for_topic(on_message, wire.STEP.depth),
+            wire.STEP)
+
+    def _look_who_answers(self) -> None:
+        """Look whether an answer may be that of another robot side, before it counts."""
+        if self._robots.changed:
+            self._roll.look(self._robots.look())
+
+    def _watch_graph(self, now: float, held_up: bool = False) -> None:
+        """
+        Tell the loop who has joined and left.
+
+        :param now: time in seconds.
+        :param held_up: whether the node has not looked for so long that a robot may have been
+            replaced meanwhile. One that was killed is still seen for a while, so whoever
+            has joined counts as having taken its place.
+        """
+        self._looked = now
+        self._roll.look(self._robots.look(now))
+        if self._roll.several:    # no order may be given again when another one has joined
+            self._arbitrate(now)
+        joined, left = self.graph.update(now)
+        left |= joined and held_up
+        if joined or left:
+            self._guard.call(self.loop.on_graph_change, joined, left, now)
+
+    def _look_again(self) -> None:
+        """Look before a step if planning has held the node up: it may reach another robot."""
+        now = time.monotonic()
+        if now > self._looked + 2 * STEADY_TICK:
+            self._watch_graph(now, held_up=True)
+
+
+class AdviceLink(RobotLink):
+    """
+    Hears what a driver commands on ``action``, and advises it on ``advice``.
+
+    :param node: that has the topics.
+    :param parameters: of the explorer.
+    :param task: what is explored.
+    :param guard: through which the loop is called.
+    """
+
+    loop: AdvisoryLoop
+
+    def __init__(self, node: Node, parameters: Parameters, task: StepTask,
+                 guard: CallbackGuard) -> None:
+        # It can only go by who is there: it gives no orders.
+        super().__init__(node, parameters, guard, RollCall(possible=False))
+        self._objected = False    # at the last tick
+        self._advice = node.create_publisher(Int64MultiArray, 'advice', wire.LATCHED)
+        self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
+        self.loop.before_step = self._look_again
+        self._orders = self._subscribe('action', self._on_order)
+        self._states = self._subscribe('state', self._on_state)
+        self.graph = GraphWatch(
+            node, self._advice, self._states, None, self._orders, self._robots)
+
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Look who is there, and watch the times, unless this is another robot, or several."""
+        self.profile.objection(now)
+        self._roll.look(self._robots.look())
+        objection, before = self._objection, self._objected
+        self._objected = bool(objection)
+        if objection:
+            self.loop.adjust(limits)
+            self._guard.call(self.loop.task.robot_lost, objection)
+            return
+        super().tick(limits, now)
+        if before:
+            self._guard.call(self.loop.on_graph_change, True, True, now)
+
+    def destroy(self) -> None:
+        """Remove the topics."""
+        self.profile.destroy()
+        self._node.destroy_subscription(self._orders)
+        self._node.destroy_subscription(self._states)
+        self._node.destroy_publisher(self._advice)
+
+    @property
+    def _objection(self) -> str:
+        """Why nothing is learnt from what the driver does, or empty."""
+        return self.profile.mismatch or self._roll.objection(0.0, 0.0)
+
+    def _advise(self, seq: int, action: int) -> None:
+        if not self._objection:
+            self._advice.publish(wire.encode_step(seq, action))
+
+    def _on_order(self, seq: int, action: int) -> None:
+        if not self._objection:
+            self._guard.call(self.loop.on_order, seq, action, time.monotonic())
+
+    def _on_state(self, seq: int, state: int) -> None:
+        self._look_who_answers()
+        if not self._objection:
+            self._guard.call(self.loop.on_state, seq, state, time.monotonic())

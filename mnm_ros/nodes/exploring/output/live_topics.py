@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topics for those who look on: what has been counted, and what is being done now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnm_ros import wire
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.exploring.output.pace import Pace
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from std_msgs.msg import Int64MultiArray, String
+
+_MODEL_PERIOD = 1.0       # s, at least between two messages
+_ACTIVITY_PERIOD = 0.2    # s
+_SHARE = 0.01             # of the time that each of the two may take
+
+
+class LiveTopics:
+    """
+    ``model`` and ``activity``, published only while somebody listens, and only if changed.
+
+    :param node: that has the topics.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._model = node.create_publisher(Int64MultiArray, 'model', wire.LATCHED)
+        self._activity = node.create_publisher(String, 'activity', wire.LATCHED)
+        self._paces = {
+            self._model: Pace(_MODEL_PERIOD, _SHARE),
+            self._activity: Pace(_ACTIVITY_PERIOD, _SHARE)}
+        self._listeners = {self._model: 0, self._activity: 0}
+        self._counted: object = None    # what the last model was of
+        self._told = ''
+
+    def destroy(self) -> None:
+        """Remove the topics."""
+        for publisher in self._paces:
+            self._node.destroy_publisher(publisher)
+
+    def republish(self) -> None:
+        """Publish both again as soon as possible, for those who lost them."""
+        self._counted, self._told = None, ''
+        for pace in self._paces.values():
+            pace.hurry()
+
+    def news(self, exploration: Exploration, status: str, now: float) -> None:
+        """
+        Publish what has changed and is due.
+
+        :param exploration: what is told about.
+        :param status: as it is published.
+        :param now: time in seconds.
+        """
+        if self._wanted(self._model, now):
+            counted = (exploration, exploration.steps)
+            if counted != self._counted:
+                self._counted = counted
+                self._paces[self._model].do(lambda: self._publish_model(exploration), now)
+        if self._wanted(self._activity, now):
+            self._paces[self._activity].do(
+                lambda: self._publish_activity(exploration, status), now)
+
+    def _wanted(self, publisher: Publisher, now: float) -> bool:
+        """Return whether somebody listens and it is due: at once for somebody new."""
+        before = self._listeners[publisher]
+        listeners = self._listeners[publisher] = publisher.get_subscription_count()
+        if listeners > before:
+            self._paces[publisher].hurry()
+        return listeners > 0 and self._paces[publisher].due(now)
+
+    def _publish_model(self, exploration: Exploration) -> None:
+        self._model.publish(wire.encode_model(exploration.steps, exploration.transitions()))
+
+    def _publish_activity(self, exploration: Exploration, status: str) -> None:
+        activity = exploration.activity()
+        if exploration.state is not RunState.RUNNING:
+            activity = replace(activity, sentence=status)
+        text = activity.to_json()
+        if text != self._told:
+            self._told = text
+            self._activity.publish(String(data=text))

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the explorer knows as markers for RViz and Foxglove, and the topic that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from geometry_msgs.msg import Point, Vector3
+from mnm_ros import wire
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.nodes.exploring.output.pace import Pace
+from mnm_ros.nodes.exploring.output.picture import Caption, Key, Picture, Shape
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from rclpy.node import Node
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+_TOPIC = 'exploration_markers'
+_PERIOD = 0.5    # s, at least between two messages
+_WHOLE = 2       # pictures for somebody new: the first may come before the connection is there
+_KINDS = {
+    'cube': Marker.CUBE, 'cylinder': Marker.CYLINDER, 'sphere': Marker.SPHERE,
+    'arrow': Marker.ARROW, 'lines': Marker.LINE_LIST, 'text': Marker.TEXT_VIEW_FACING}
+_WITH_POINTS = ('arrow', 'lines')
+
+
+class Markers:
+    """Draws the present picture, and says what has changed in it."""
+
+    def __init__(self) -> None:
+        self._picture = Picture()
+        self._frame = ''
+        self._shown: dict[Key, Shape] = {}
+        self._ids: dict[str, dict[object, int]] = {}    # by namespace: they stay the same
+
+    def draw(self, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
+             caption: Caption | None = None) -> MarkerArray | None:
+        """
+        Return the markers to add, to change and to delete; None if there are none.
+
+        :param exploration: what is drawn.
+        :param description: where states are, and what they are called, if that is known.
+        :param caption: is written above them.
+        """
+        before, self._shown = self._shown, self._picture.shapes(
+            exploration, description, caption)
+        if self._picture.frame != self._frame:
+            self._frame = self._picture.frame
+            return self.whole()
+        gone = [self._marker(key, Marker.DELETE) for key in before if key not in self._shown]
+        changed = [self._drawn(key, shape) for key, shape in self._shown.items()
+                   if before.get(key) != shape]
+        return MarkerArray(markers=gone + changed) if gone or changed else None
+
+    def whole(self) -> MarkerArray:
+        """Return all that was drawn last, in place of whatever is shown."""
+        clear = Marker(action=Marker.DELETEALL)
+        clear.header.frame_id = self._frame
+        return MarkerArray(markers=[
+            clear, *(self._drawn(key, shape) for key, shape in self._shown.items())])
+
+    def _marker(self, key: Key, action: int) -> Marker:
+        name, what = key
+        ids = self._ids.setdefault(name, {})
+        marker = Marker(ns=name, id=ids.setdefault(what, len(ids)), action=action)
+        marker.header.frame_id = self._frame
+        return marker
+
+    def _drawn(self, key: Key, shape: Shape) -> Marker:
+        marker = self._marker(key, Marker.ADD)
+        marker.type = _KINDS[shape.kind]
+        marker.scale = Vector3(x=shape.size[0], y=shape.size[1], z=shape.size[2])
+        red, green, blue, alpha = shape.colour
+        marker.color = ColorRGBA(r=red, g=green, b=blue, a=alpha)
+        marker.text = shape.text
+        marker.pose.orientation.w = 1.0
+        points = [Point(x=x, y=y, z=z) for x, y, z in shape.points]
+        if shape.kind in _WITH_POINTS:
+            marker.points = points
+        else:
+            marker.pose.position, = points
+        return marker
+
+
+class PictureTopic:
+    """
+    ``exploration_markers``: single markers as they change, and the whole picture to who is new.
+
+    What is latched is the last change alone, so the whole follows as soon as somebody new is
+    seen. Nothing is drawn while nobody looks.
+
+    :param node: that has the topic.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._publisher = node.create_publisher(MarkerArray, _TOPIC, wire.LATCHED)
+        self._markers = Markers()
+        self._pace = Pace(_PERIOD)
+        self._look = Pace(_PERIOD)
+        self._viewers: frozenset[bytes] = frozenset()
+        self._drawn: object = None    # what was drawn last
+        self._whole = 0    # how many of the next pictures are whole
+
+    def destroy(self) -> None:
+        """Remove the topic."""
+        self._node.destroy_publisher(self._publisher)
+
+    def news(self, exploration: Exploration, description: RobotDescription,
+             caption: Caption, now: float) -> None:
+        """Publish what has changed, if it is due and somebody looks."""
+        if not (self._pace.due(now) and self._look.due(now)):
+            return
+        if self._new_viewers(now):
+            self._whole = _WHOLE
+        shown = (exploration, exploration.steps, exploration.last_state, description, caption)
+        if self._viewers and (self._whole or shown != self._drawn):
+            self._drawn = shown
+            self._pace.do(lambda: self._publish(exploration, description, caption), now)
+
+    def republish(self) -> None:
+        """Publish the whole picture again, for those who lost some of it."""
+        if self._drawn is not None:
+            self._publisher.publish(self._markers.whole())
+
+    def greet(self, now: float) -> None:
+        """Publish the whole of what was drawn last to who is new, while a plan is made."""
+        if self._drawn is not None and self._look.due(now) and self._new_viewers(now):
+            self.republish()
+
+    def _publish(self, exploration: Exploration, description: RobotDescription,
+                 caption: Caption) -> None:
+        changes = self._markers.draw(exploration, description, caption)
+        if self._whole:
+            self._whole -= 1
+            changes = self._markers.whole()
+        if changes is not None:
+            self._publisher.publish(changes)
+
+    def _new_viewers(self, now: float) -> bool:
+        """Return whether somebody looks who has not been there before."""
+        def look() -> Iterable[bytes]:
+            if not self._publisher.get_subscription_count():
+                return ()
+            topic = self._publisher.topic_name
+            return [bytes(viewer.endpoint_gid) for viewer
+                    in self._node.get_subscriptions_info_by_topic(topic)]
+        before, self._viewers = self._viewers, frozenset(self._look.do(look, now))
+        return not self._viewers <= before

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the explorer publishes: each value when it has changed, and not too often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import json
+import math
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from mnm_ros import wire
+from mnm_ros.core.exploration import Event, Exploration, Phase
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.task.step_task import RunState
+from mnm_ros.heard import NOT_KEPT
+from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.output.diagnosis import diagnosis
+from mnm_ros.nodes.exploring.output.hypothesis_topics import HypothesisTopics
+from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
+from mnm_ros.nodes.exploring.output.markers import PictureTopic
+from mnm_ros.nodes.exploring.output.picture import Caption
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from std_msgs.msg import Header, String
+
+_PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
+
+
+class Publishers:
+    """
+    All topics that tell about an exploration; late subscribers get the latest value.
+
+    :param node: that has the topics.
+    :param guard: of their callbacks.
+    :param policies_up_to: known states up to which ``policies`` has policies.
+    :ivar description: what the robot side has said it is.
+    """
+
+    description: RobotDescription = UNDESCRIBED
+
+    def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int) -> None:
+        self._node = node
+        self._learnt = HypothesisTopics(node, guard, policies_up_to)
+        self._live = LiveTopics(node)
+        self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
+        self._status = node.create_publisher(String, 'status', wire.LATCHED)
+        self._configuration = node.create_publisher(String, 'configuration', wire.LATCHED)
+        self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._picture = PictureTopic(node)
+        self._said: tuple[Phase | None, str] = (None, '')
+        self._diagnosed = DiagnosticStatus()
+        self._next_phase = -math.inf
+        self._counted = (0, -math.inf)    # steps and when
+        self._timeouts = 0
+        self._level = DiagnosticStatus.STALE
+        self._latest: dict[Publisher, object] = {}
+        self._republished: float | None = None
+
+    def destroy(self) -> None:
+        """Remove the topics."""
+        self._learnt.destroy()
+        self._live.destroy()
+        self._picture.destroy()
+        for publisher in (self._phase, self._status, self._configuration, self._diagnostics):
+            self._node.destroy_publisher(publisher)
+
+    def republish(self, period: float, now: float) -> None:
+        """Publish all values again every ``period`` seconds, for those who lost them; 0: never."""
+        if self._republished is None or not period:
+            self._republished = now
+        elif now >= self._republished + period:
+            self._republished = now
+            self._learnt.republish(now)
+            self._live.republish()
+            self._picture.republish()
+            for publisher, message in self._latest.items():
+                publisher.publish(message)
+
+    def hypothesis(self, hypothesis: Hypothesis | None, now: float) -> None:
+        """Publish known states and policies, as soon as they may be, if they have a new stamp."""
+        self._learnt.change(hypothesis, now)
+
+    def configuration(self, identity: Mapping[str, object]) -> None:
+        """Publish what the exploration is asked for."""
+        self._publish(self._configuration, String(data=json.dumps(identity, sort_keys=True)))
+
+    def news(self, exploration: Exploration, missing: str, now: float) -> None:
+        """
+        Publish whatever has changed and is due.
+
+        :param exploration: what is told about.
+        :param missing: why there is no robot, or empty.
+        :param now: time in seconds.
+        """
+        self._learnt.publish_due(now)
+        phase, status = exploration.phase, _status(exploration, missing)
+        phase_before, status_before = self._said
+        if (phase, status) != self._said and now >= self._next_phase:
+            self._log(phase, status)
+            self._said = phase, status
+            self._next_phase = now + _PHASE_PERIOD
+            if status != status_before:
+                self._publish(self._status, String(data=status))
+            if phase is not phase_before:    # who sees it knows why
+                self._publish(self._phase, String(data=phase.value))
+        self._live.news(exploration, status, now)
+        self._picture.news(exploration, self.description, Caption(
+            self._level[0], f'{phase.value}\n{status}'), now)
+
+    def event(self, event: Event) -> None:
+        """Log a decision."""
+        self._node.get_logger().info(f'step {event.step}: {event.text}')
+
+    def diagnostics(self, exploration: Exploration, missing: str, standing_by: bool,
+                    robot_timeouts: int, disk: str, keeps: bool, now: float) -> None:
+        """
+        Find out what ``publish_diagnostics`` says; to be called once a second.
+
+        :param exploration: what is told about.
+        :param missing: why there is no robot, or empty.
+        :param standing_by: whether the robot is left to another explorer.
+        :param robot_timeouts: how often something had to be sent to the robot again.
+        :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
+        :param keeps: whether there is such a folder.
+        :param now: time in seconds.
+        """
+        steps, since = self._counted
+        self._counted = exploration.steps, now
+        asked_again, self._timeouts = robot_timeouts - self._timeouts, robot_timeouts
+        level, text = diagnosis(
+            exploration, _status(exploration, missing), standing_by, disk, asked_again)
+        values = {
+            **exploration.diagnostics(),
+            'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
+            'robot_timeouts': robot_timeouts,
+            'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
+        self._level = level
+        self._diagnosed = DiagnosticStatus(
+            level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
+            message=text, values=_key_values(values))
+
+    def publish_diagnostics(self, robots: Sequence[RobotReport], unanswered: float) -> None:
+        """
+        Publish how the robots are now, with what ``diagnostics`` has found out last.
+
+        :param robots: how each robot of a fleet is.
+        :param unanswered: s, for which a robot has owed an answer.
+        """
+        known = self._diagnosed
+        self._diagnostics.publish(DiagnosticArray(
+            header=Header(stamp=self._node.get_clock().now().to_msg()),
+            status=[DiagnosticStatus(
+                level=known.level, name=known.name, message=known.message,
+                values=[*known.values, *_key_values({'unanswered': round(unanswered, 1)})]),
+                *(self._of_robot(robot) for robot in robots)]))
+
+    def _of_robot(self, robot: RobotReport) -> DiagnosticStatus:
+        level = (DiagnosticStatus.OK if robot.state is RunState.RUNNING else
+                 DiagnosticStatus.ERROR if robot.state is RunState.FAULT else
+                 DiagnosticStatus.WARN)
+        return DiagnosticStatus(
+            level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
+            message=robot.status, values=_key_values({
+                'steps': robot.steps, 'place': '' if robot.place is None else robot.place,
+                'robot_timeouts': robot.timeouts, 'reset_misses': robot.misses,
+                'unanswered': round(robot.unanswered, 1)}))
+
+    def greet(self, now: float) -> None:
+        """Show who is new what was drawn last, while a plan is made."""
+        self._picture.greet(now)
+
+    def _publish(self, publisher: Publisher, message: object) -> None:
+        self._latest[publisher] = message
+        publisher.publish(message)
+
+    def _log(self, phase: Phase, status: str) -> None:
+        """Log when it starts, stops or waits, and why; not each phase of the search."""
+        logger, (before, said) = self._node.get_logger(), self._said
+        waits = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
+        if phase is before and (phase not in waits or status == said):
+            return
+        if phase is Phase.FAULT:
+            logger.error(status)
+        elif phase is Phase.WAITING_FOR_ROBOT and before not in (None, *waits):
+            logger.warning(status)
+        elif phase in (*waits, Phase.DONE):
+            logger.info(status)
+        elif before in waits:
+            logger.info('exploring')
+
+
+def _status(exploration: Exploration, missing: str) -> str:
+    if missing and exploration.phase is Phase.WAITING_FOR_ROBOT:
+        return f'{exploration.status} ({missing})'
+    return exploration.status
+
+
+def _key_values(values: Mapping[str, object]) -> list[KeyValue]:
+    return [KeyValue(key=key, value=str(value)) for key, value in values.items()]

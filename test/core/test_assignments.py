@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which robot of a fleet goes where."""
+
+from __future__ import annotations
+
+import math
+
+from mnm_ros.core.fleet.assignments import Errands, LATELY
+from mnm_ros.core.model.problem import RESET
+import pytest
+
+
+def errands(**wanted: list[int]) -> Errands:
+    """Return errands on a line 0 - 1 - 2 - 3, where action 1 leads on and action 0 back."""
+    found = Errands(home=0)
+    for state in range(4):
+        found.ended((state, 1), min(state + 1, 3))
+        found.ended((state, 0), max(state - 1, 0))
+    found.want({(int(name[1:]), 0): steps for name, steps in wanted.items()}, robots=2)
+    return found
+
+
+def test_robots_go_where_something_is_wanted_and_not_all_to_one_place() -> None:
+    sent = errands(s3=[5], s1=[6])
+    assert sent.open == 2 and sent.wanted((3, 0)) and not sent.wanted((3, 1))
+    assert sent.action('one', 2) == 1 and sent.action('two', 2) == 0
+    assert sent.action('one', 3) == 0    # where it is wanted, what is wanted
+    assert sent.begun((3, 0)) and not sent.begun((3, 0)) and sent.open == 1
+    assert sent.action('one', 3) is None    # somebody is on the way to the rest
+    sent.leave('two')
+    assert sent.action('one', 3) == 0
+    sent.want({(0, 0): [0]}, 2)
+    assert sent.action('one', 3) == RESET    # which is nearer than to go back
+
+
+def test_what_is_wanted_first_is_nearer_and_nothing_leads_where_nobody_was() -> None:
+    assert errands(s3=[900], s1=[1]).action('one', 2) == 0
+    assert errands(s3=[1], s1=[900]).action('one', 2) == 1
+    assert errands(s9=[0]).action('one', 1) is None
+
+
+def test_a_way_costs_what_it_has_taken_lately() -> None:
+    """By the last outcomes alone, and a RESET is a step of its own."""
+    sent = Errands(home=0)
+    for _ in range(LATELY):
+        sent.ended((0, 1), 9)    # forgotten by and by
+    for number in range(LATELY):
+        sent.ended((0, 1), 5 if number % 4 == 0 else 0)    # four tries on average
+        sent.ended((0, 2), 5 if number % 2 == 0 else 0)    # two
+    sent.ended((5, 1), 6)
+    sent.want({(6, 0): [0]}, robots=1)
+    assert sent.action('one', 0) == 2 and sent.action('one', 5) == 1
+    assert sent._steps(0, 6) == 3 and sent._steps(5, 6) == 1
+    assert sent._steps(77, 6) == 4    # where nobody has been: home first
+    assert sent._steps(0, 9) == sent._steps(0, 77) == math.inf
+    sent.want({(6, 0): [0], (0, 3): [0]}, robots=1)
+    sent.leave('one')
+    assert sent.action('one', 6) == 0 and sent.action('two', 5) == RESET
+
+
+def test_shorter_ways_are_found_after_some_steps_of_each_robot_and_new_states_at_once() -> None:
+    for robots in (2, 3):
+        sent = errands()
+        sent.want({(3, 0): [0]}, robots)
+        for _ in range(2):    # it begins to count anew
+            assert sent.action('one', 0) == 1
+            for _ in range(64 * robots):
+                sent.ended((0, 5), 3)
+                assert sent.action('one', 0) == 1
+            sent.ended((0, 5), 3)
+            assert sent.action('one', 0) == 5
+            sent.outdate(0, 5)
+        assert sent.action('one', 77) == RESET
+        sent.ended((77, 2), 3)
+        sent.ended((0, 5), 77)    # nobody was there before
+        assert sent.action('one', 77) == 2
+
+
+def test_of_several_actions_that_wanted_first_comes_first() -> None:
+    sent = errands()
+    sent.want({(2, 0): [4, 8], (2, 1): [1, 9]}, robots=1)
+    assert sent.open == 4
+    played = []
+    for _ in range(4):
+        action = sent.action('one', 2)
+        assert action is not None and sent.begun((2, action))
+        played.append(action)
+    assert played == [1, 0, 0, 1] and sent.open == 0
+    assert sent.action('one', 2) is None and not sent.begun((2, 1))
+
+
+def test_nothing_is_wanted_before_anybody_has_said_so() -> None:
+    sent = Errands()
+    assert sent.open == 0 and sent.home is None and not sent.wanted((0, 0))
+    assert sent.action('one', 0) is None and not sent.begun((0, 0))
+    sent.want({(0, 3): [0]}, robots=1)    # where nobody has been either
+    assert sent.action('one', 0) == 3 and sent.action('two', 5) is None
+
+
+def test_no_more_robots_go_to_a_state_than_executions_are_wanted_there() -> None:
+    sent = errands(s3=[5, 6], s0=[7])
+    sent.want({(3, 0): [5, 6], (0, 0): [7]}, robots=3)
+    assert [sent.action(name, 2) for name in ('one', 'two', 'three')] == [1, 1, RESET]
+    assert sent.action('four', 2) is None
+    assert sent.action('one', 2) == 1    # a robot keeps its way
+
+
+@pytest.mark.parametrize('sooner, robots, further', [
+    (8, 1, False), (12, 1, True), (12, 4, False), (44, 4, True)])
+def test_ten_steps_sooner_are_worth_a_step_of_detour_for_each_robot(
+        sooner: int, robots: int, further: bool) -> None:
+    """From 1, home is one step away, and 3 two."""
+    sent = errands()
+    sent.want({(0, 0): [3 + sooner, 9000], (3, 0): [3, 9000]}, robots)
+    assert (sent.action('one', 1) == 1) is further
+
+
+def test_ways_that_have_changed_are_forgotten() -> None:
+    sent = errands(s3=[0])
+    assert sent.action('one', 2) == 1
+    sent.outdate(2, 1)
+    assert sent.action('one', 2) is None
+    sent.ended((2, 0), 3)
+    sent.want({(3, 0): [0]}, 1)
+    assert sent.action('one', 2) == 0
+    sent.outdate(None, None)
+    assert sent.recent == {}
+
+
+def test_ways_are_found_while_another_thread_forgets_some() -> None:
+    class Forgetting(dict):    # type: ignore[type-arg]
+
+        def items(self):    # type: ignore[no-untyped-def]
+            for pair, outcomes in super().items():
+                yield pair, outcomes
+                sent.outdate(*pair)
+    sent = errands(s3=[0])
+    sent.recent = Forgetting(sent.recent)
+    assert sent.action('one', 2) == 1
+
+
+def test_a_robot_keeps_its_way_and_chooses_anew_once_it_is_there() -> None:
+    """What is wanted sooner elsewhere turns nobody aside, but goes before what is wanted here."""
+    sent = errands(s3=[400])
+    assert sent.action('one', 2) == 1
+    sent.want({(3, 1): [400], (2, 0): [0]}, robots=2)
+    assert sent.action('one', 2) == 1 and sent.action('one', 3) == 0
