@@ -29,10 +29,10 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
 
 from batch import add_arguments, engine_of, exit_with, Row, run_batch
-from growth_trial import names, Task, TOPICS, trial
+from growth_trial import names, Point, Task, trial
+from growth_worlds import TOPICS
 import numpy as np
 
 FIGURES = Path(__file__).resolve().parents[1] / 'docs' / 'figures'
@@ -71,19 +71,6 @@ STUDIES: Mapping[str, Study] = {
 QUANTITIES = ('steps', 'rounds', 'seconds', 'grown', *TOPICS, 'checkpoint', 'log', 'cold', 'warm')
 
 COMPRESSED = ('activity', 'markers')    # the least for these depends on the places and the texts
-
-
-class Point(dict[str, float]):
-    """The means of the trials of one number in one world; what was not measured is left out."""
-
-    def __init__(self, task: Task, rows: Sequence[Row]) -> None:
-        columns = {name: [float(row[name]) for row in rows if row.get(name)]
-                   for name in rows[0] if name not in ('version', 'numpy', 'how', 'world')}
-        super().__init__({name: mean(found) for name, found in columns.items() if found})
-        self.kind = task.how, task.world
-        self.trials = len(rows)
-        if 'grown' in self and 'least_checkpoint' in self:
-            self['least_grown'] = self['least_checkpoint'] / 1e6
 
 
 def tasks(study: Study, seeds: int, most: float, limit: int) -> Iterator[Task]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from figures import STYLE
-from growth import Point
-from growth_trial import TOPICS
+from growth_trial import Point
+from growth_worlds import TOPICS
 import matplotlib
 from matplotlib import pyplot
 from matplotlib.lines import Line2D

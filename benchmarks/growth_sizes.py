@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from growth_trial import TOPICS
+from growth_worlds import TOPICS
 from mnm_ros import wire
 from mnm_ros.checkpoint.input_log import Entry, InputLog
 from mnm_ros.core.model.counts import Pair

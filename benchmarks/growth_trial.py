@@ -9,10 +9,11 @@ What is counted depends on the task alone; seconds and memory also on the machin
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import json
 import os
 from pathlib import Path
+from statistics import mean
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from growth_truth import Truth
-from growth_worlds import World, WORLDS
+from growth_worlds import TOPICS, World, WORLDS
 from mnm_ros.core.exploration import Exploration, Input
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.model.counts import Counts
@@ -38,8 +39,6 @@ LOGGED = 50_000    # of the first inputs, from which the bytes of each in the lo
 BARE = 20_000      # steps by which a step without an explorer is measured
 BUILT = 150        # executions of each pair in counts that nobody has explored
 
-
-TOPICS = ('known_states', 'policies', 'model', 'activity', 'markers')
 COLUMNS = (
     'steps', 'least_steps', 'floor', 'rounds', 'seconds', 'least_seconds', 'peak', 'grown',
     'known', 'reachable', 'met', 'missing', 'cold', 'warm',
@@ -62,6 +61,19 @@ class Task(NamedTuple):
     number: float
     seed: int
     limit: int
+
+
+class Point(dict[str, float]):
+    """The means of the trials of one number in one world; what was not measured is left out."""
+
+    def __init__(self, task: Task, rows: Sequence[Mapping[str, str]]) -> None:
+        columns = {name: [float(row[name]) for row in rows if row.get(name)]
+                   for name in rows[0] if name not in ('version', 'numpy', 'how', 'world')}
+        super().__init__({name: mean(found) for name, found in columns.items() if found})
+        self.kind = task.how, task.world
+        self.trials = len(rows)
+        if 'grown' in self and 'least_checkpoint' in self:
+            self['least_grown'] = self['least_checkpoint'] / 1e6
 
 
 def trial(task: Task) -> Mapping[str, object]:

@@ -22,6 +22,9 @@ WIDTH = 1000    # of a row in the ids of the plane
 WIDE = 9.0      # L of the grids whose size grows: all of 9 x 9 is within it
 SQUARE = 4      # sides of the grid whose actions grow
 
+TOPICS = ('known_states', 'policies', 'model', 'activity', 'markers')
+"""Whose messages grow."""
+
 
 @dataclass(frozen=True)
 class World:

@@ -10,8 +10,8 @@ from dataclasses import replace
 import math
 from pathlib import Path
 
-from growth import main, Point, slope, STUDIES
-from growth_trial import run, Task
+from growth import main, slope, STUDIES
+from growth_trial import Point, run, Task
 from growth_truth import Truth
 from growth_worlds import WORLDS
 from mnm_ros.core.model.policy import Hypothesis

@@ -111,7 +111,8 @@ def test_only_what_the_core_holds() -> None:
 @pytest.mark.parametrize('data', [
     ['o', 'subprocess:Popen', {}], ['o', 'mnm_ros.core.model.counts:Iterable', {}],
     ['o', 'mnm_ros.core.model.snapshot:sys', {}], ['o', 'mnm_ros.nodes.explorer:Explorer', {}],
-    ['o', 'elsewhere:Counts', {}], ['o', 'mnm_ros.core.nowhere:Popen', {}], ['e', 'mnm_ros.core.model.counts:Counts', 'x'],
+    ['o', 'elsewhere:Counts', {}], ['o', 'mnm_ros.core.nowhere:Popen', {}],
+    ['e', 'mnm_ros.core.model.counts:Counts', 'x'],
     ['e', 'mnm_ros.core.disco.disco:DiscoPhase', 'RUNNING'], ['x'], ['column', 1], ['r', 0],
     ['l', ['x']],
     ['a', '|O', [1], 'C', 'AAAAAAAAAAA='], ['a', '<f8', [3], 'C', 'AAAAAAAAAAA='],
