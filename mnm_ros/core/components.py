@@ -17,7 +17,7 @@ import math
 from typing import Any
 
 from mnm_ros.core.disco.disco import Disco, DiscoParts
-from mnm_ros.core.disco.evidence import Evidence
+from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.mnm.options import Settings
@@ -131,7 +131,7 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
         horizon=horizon,
         counts=counts,
         # Two thirds for ruling out, the other one for certificates.
-        evidence=Evidence(problem, horizon, problem.delta / 3, counts),
+        evidence=CertificateEvidence(problem, horizon, problem.delta / 3, counts),
         planner=OptimisticPlanner(2 * problem.delta / 3, problem.radius),
         step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
     ), policies)

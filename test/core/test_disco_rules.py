@@ -100,7 +100,7 @@ def test_a_step_that_was_broken_off_is_counted_as_lost_but_no_reset() -> None:
     assert sets.lost((0, 0)) + sets.lost((0, 1)) == 1
     run.renew(0.01)
     run.miss(0, action)    # somebody else's counts for all that certifies
-    assert [evidence.sets.lost((0, action)) for evidence in run._evidence] == [2, 1]
+    assert [evidence.sets.lost((0, action)) for evidence in run._certifier.evidence] == [2, 1]
 
 
 @pytest.mark.parametrize('known', [True, False])
@@ -142,25 +142,25 @@ def test_what_is_ruled_out_is_planned_for_again_only_for_a_reason(
         monkeypatch: pytest.MonkeyPatch) -> None:
     """More samples are none, as ruling out holds at all times."""
     run = disco()
-    require, ruled_out = run._requirement.samples, []
+    require, ruled_out = run._ruling_out._plan.samples, []
 
     def samples(model: Model, others: Sequence[int],
                 distances: Mapping[int, float]) -> dict[tuple[int, int], int]:
         wanted = require(model, others, distances)
         if not wanted:
-            ruled_out.append(run._all_but(model.states))
+            ruled_out.append(run._ruling_out._all_but(model.states))
         return wanted
 
-    monkeypatch.setattr(run._requirement, 'samples', samples)
+    monkeypatch.setattr(run._ruling_out._plan, 'samples', samples)
     line(run, 20_000, 3)
     inside = tuple(run._sampling.sampled)
     assert run.finished and inside == (0, 1, 2, 3)
     assert len(ruled_out) <= len(set(ruled_out)) + 1    # once more in the end
-    assert run._ruled_out == run._all_but(inside)
+    assert run._ruling_out.has_ruled_out_all_but(inside)
     run.witness(0, 0, 77)    # somebody has met another state
-    assert run._ruled_out != run._all_but(inside)
+    assert not run._ruling_out.has_ruled_out_all_but(inside)
     run.forget(0, 0)
-    assert run._ruled_out is None
+    assert run._ruling_out._ruled_out is None
 
 
 def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certificate() -> None:
@@ -173,8 +173,9 @@ def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certifica
     for _ in range(100):
         run.witness(0, 1, 3)
     run.trigger('sampled')
-    run._distance.update({1: 1.0, 2: 2.0, 3: 1.0})
+    run._ruling_out.distance.update({1: 1.0, 2: 2.0, 3: 1.0})
     assert run._certify((1, 2, 3))
     assert [policy.target for policy in run.policies] == [0, 3] and run.estimates[3] == 1.0
     assert run.state in (DiscoPhase.SAMPLING, DiscoPhase.EVALUATION)
-    assert (run._attempts.policy.target if run._attempts else run._certificate.target) == 1
+    attempts = run._certifier.attempts
+    assert (attempts.policy.target if attempts else run._certifier.sampled.target) == 1

@@ -8,7 +8,7 @@ import math
 
 from binomial import binomial_tail
 from mnm_ros.core.components import BASES, EVALUATIONS
-from mnm_ros.core.disco.evidence import Evidence
+from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import MANY, share
@@ -20,7 +20,7 @@ PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
 
 
 def test_half_is_for_the_model_and_half_for_all_tests_together() -> None:
-    evidence = Evidence(PROBLEM, horizon=20, delta=0.08)
+    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
     evidence.sets.add(0, 0, 1)
     evidence.sets.add(0, 0, 1)
     _, radius = evidence.sets.ball(0, 0)    # of the first pair
@@ -34,7 +34,7 @@ def test_half_is_for_the_model_and_half_for_all_tests_together() -> None:
 
 
 def test_whoever_is_certified_leaves_its_place_to_the_next_test() -> None:
-    evidence = Evidence(PROBLEM, horizon=20, delta=0.08)
+    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
     tests = [evidence.new_test() for _ in range(4)]
     for place in (3, 2):
         evidence.release(tests[place - 1])
@@ -48,7 +48,8 @@ def test_among_tests_that_come_and_go_few_are_ever_wrong() -> None:
     """Most policies are certified and leave their place; no more than delta / 2 is to be wrong."""
     delta, trials, wrong = 0.4, 150, []
     for seed in range(trials):
-        rng, evidence = np.random.default_rng(seed), Evidence(PROBLEM, horizon=20, delta=delta)
+        rng = np.random.default_rng(seed)
+        evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
         for _ in range(25):
             good = rng.random() < 0.7
             # With the limit 8, E[X] is 3 or 8.07: nothing but luck certifies the latter.
@@ -68,7 +69,7 @@ def test_among_tests_that_come_and_go_few_are_ever_wrong() -> None:
 
 
 def test_what_is_forgotten_is_evidence_no_more() -> None:
-    evidence = Evidence(PROBLEM, horizon=20, delta=0.08)
+    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
     for state in (0, 1):
         for _ in range(5):
             evidence.sets.add(state, 0, 7)

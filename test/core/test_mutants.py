@@ -230,7 +230,7 @@ def test_disco_looks_a_little_beyond_the_radius_but_not_near_the_limit(
     problem = Problem(4, radius, epsilon, 0.1)
     run = BASES['disco'](settings(problem), HOME, np.random.default_rng(0), ())
     assert isinstance(run, Disco)
-    beyond = run._reach - radius
+    beyond = run._ruling_out.reach - radius
     assert 0 < beyond <= max(1.0, 0.17 * radius)
     assert beyond <= (problem.limit - radius) / 4
     assert run.step_bound(5) == 3 * run._parts.step_bound(5)

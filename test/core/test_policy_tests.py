@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.disco.evidence import Evidence
+from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.policy_tests import PolicyTests
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.model import Model
@@ -32,7 +32,7 @@ class Begun:
                 self.add(state, action, state + 1, 50)
         for state in (0, 1):
             self.add(state, 0, state, slips)
-        self.evidence = Evidence(PROBLEM, HORIZON, 0.06)
+        self.evidence = CertificateEvidence(PROBLEM, HORIZON, 0.06)
         self.tests = PolicyTests(HORIZON, PROBLEM.limit)
         first = self.tests.offer(to(0, 0), 2.0, self.model, self.evidence)
         assert first.policy == to(0, 0) and first.test is None
@@ -103,7 +103,7 @@ def test_only_a_test_of_what_was_certified_leaves_its_place(
         policy: Policy | None, place: int) -> None:
     """What plays the same over more states is another policy: there, attempts go on."""
     begun = Begun()
-    free = Evidence(PROBLEM, HORIZON, 0.06)
+    free = CertificateEvidence(PROBLEM, HORIZON, 0.06)
     for _ in range(place - 1):
         free.new_test()
     if policy is None:
@@ -115,7 +115,7 @@ def test_only_a_test_of_what_was_certified_leaves_its_place(
 
 def test_what_other_evidence_has_certified_frees_no_place() -> None:
     """As the other one may be wrong more often than this one's delta says."""
-    begun, other = Begun(), Evidence(PROBLEM, HORIZON, 0.06)
+    begun, other = Begun(), CertificateEvidence(PROBLEM, HORIZON, 0.06)
     before = begun.evidence.nats
     begun.tests.certified(to(0, 0), other)
     assert not begun.tests and begun.evidence.nats == before
@@ -126,7 +126,7 @@ def test_a_test_that_was_given_up_leaves_its_place_once_the_model_certifies_its_
         certified_first: bool) -> None:
     """Whether another policy has been certified meanwhile, or is under test."""
     begun, asked = Begun(400), []
-    first, second = begun.evidence.nats, Evidence(PROBLEM, HORIZON, 0.06)
+    first, second = begun.evidence.nats, CertificateEvidence(PROBLEM, HORIZON, 0.06)
     if certified_first:
         begun.tests.certified(to(1, 1), begun.evidence)
     else:
@@ -151,7 +151,7 @@ def test_a_test_that_has_told_of_a_bad_policy_keeps_its_place() -> None:
     begun.tests.end(TARGET)
     begun.tests.settle(begun.evidence, lambda policy: True)
     begun.tests.clear()
-    assert begun.evidence.nats > Evidence(PROBLEM, HORIZON, 0.06).nats
+    assert begun.evidence.nats > CertificateEvidence(PROBLEM, HORIZON, 0.06).nats
 
 
 def test_all_end_at_once() -> None:

@@ -3,7 +3,7 @@
 """
 The base algorithm ``disco``, of the preset ``onboard``; ``docs/disco.md`` tells it.
 
-Read ``disco``, which hands out the class, in the order of a state's life: ``sampling`` (which pair
-next, with ``sampling_plan``), ``evidence`` (what certifies a policy), ``policy_tests`` (attempts
-that do) and ``failed_certificates`` (when it is tried again).
+Read ``disco``, which hands out the class, then what it asks, in the order of a state's life:
+``sample`` (which pair next), ``rule_out`` (when a state needs no policy) and ``certify`` (when it
+has one), with ``evidence`` (what certifies a policy) and ``policy_tests`` (attempts that do).
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What certificates of a run rest on, from some moment on."""
+"""What certificates of a run rest on, from some moment on: see *Renewals* in ``docs/disco.md``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
 
 
-class Evidence:
+class CertificateEvidence:
     """
     Transitions and attempts since it was made, and how sure certificates by them are.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 import math
 
-from mnm_ros.core.disco.evidence import Evidence
+from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.model.model import Model
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -62,7 +62,8 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
     def __len__(self) -> int:
         return len(self._begun)
 
-    def offer(self, policy: Policy, steps: float, model: Model, evidence: Evidence) -> Offer:
+    def offer(self, policy: Policy, steps: float, model: Model,
+              evidence: CertificateEvidence) -> Offer:
         """
         Return whichever takes fewer steps: to go on with a test, or to begin another one.
 
@@ -83,7 +84,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         return min(self._offer(begun, test, expected, test.lacking), new,
                    key=lambda offer: offer.steps)
 
-    def begin(self, offer: Offer, evidence: Evidence) -> None:
+    def begin(self, offer: Offer, evidence: CertificateEvidence) -> None:
         """Begin the test that was offered, unless it has begun."""
         target = offer.policy.target
         if offer.test is None:
@@ -100,7 +101,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         self._begun.clear()
         self._given_up.clear()
 
-    def certified(self, policy: Policy, evidence: Evidence) -> None:
+    def certified(self, policy: Policy, evidence: CertificateEvidence) -> None:
         """
         End the test of a target that has become known.
 
@@ -115,7 +116,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
             else:
                 self._given_up.append((tested, test))
 
-    def settle(self, evidence: Evidence, certifies: Callable[[Policy], bool]) -> None:
+    def settle(self, evidence: CertificateEvidence, certifies: Callable[[Policy], bool]) -> None:
         """
         Give the places of tests away that were given up, where the model knows better by now.
 

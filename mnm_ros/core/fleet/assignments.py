@@ -175,7 +175,7 @@ class _Graph:
         """Return the way to a state from everywhere else."""
         if target not in self._places:
             return {}, {}
-        # Imported on first use, as in sampling.py.
+        # Imported on first use, as in disco/sample.py.
         from scipy.sparse import csr_matrix
         from scipy.sparse.csgraph import dijkstra
         size = len(self._states)

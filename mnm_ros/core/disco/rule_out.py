@@ -1,18 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How many more samples it takes to rule out what is not known."""
+"""
+When a state needs no policy: step 2, *Rule out*, of ``docs/disco.md``.
+
+For every state met, and for the one that was never seen, the most favourable CMP that is plausible
+is planned for (*Nothing within reach is missed*; the argument is in ``planning``). What the robot
+might still reach within the radius gets more samples, until there is nothing of the kind. Before,
+in step 1, *Sample*, whatever seems to be within reach by the counts is taken into the sampling.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.arrays import Floats, Indices
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.model import Model
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 import numpy as np
+
+PROMISING = (1.17, 1.0)
+"""A state is worth a certificate up to so many times the radius, or so many steps beyond it.
+
+Ruling a state out that is hardly beyond the radius takes far more steps than certifying it.
+"""
+
+FAILURE_WEIGHT = 1e-6
+"""Weight of a failure where the counts are to be taken as they are."""
 
 GROWTH = 1.25
 """By how much the samples of a pair grow before planning looks at it again."""
@@ -42,7 +60,90 @@ _TOLERANCE = 1 + 1e-6
 _UNPLANNED = 0.5    # for display, as long as nothing has been planned for
 
 
-class Requirement:
+class RulingOut:
+    """
+    What seems to be within reach, and what it takes to rule out all else.
+
+    :param problem: with the radius.
+    :param home: the start state.
+    :param rows: of the states that are sampled.
+    :param sampling: is asked for what is to be sampled.
+    :param planner: its delta says how sure the ruling out is.
+    :param at_once: whether a new state is sampled before all else.
+    :ivar reach: the steps up to which a state is worth a certificate.
+    :ivar distance: by state met, the steps from home by the counts.
+    """
+
+    def __init__(self, problem: Problem, home: int, rows: TransitionRows, sampling: Sampling,
+                 planner: OptimisticPlanner, at_once: bool) -> None:
+        self.reach = min(max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1]),
+                         problem.radius + (problem.limit - problem.radius) / 4)
+        self.distance: dict[int, float] = {home: 0.0}
+        self._plan = SamplingPlan(problem, planner)
+        self._rows = rows
+        self._sampling = sampling
+        self._at_once = at_once
+        self._close: dict[int, None] = {}    # several ways lead there, no single one is short
+        self._ruled_out: tuple[tuple[int, ...], int] | None = None    # all but these, of so many
+
+    @property
+    def progress(self) -> float:
+        """How far all else is from being ruled out: 1 is enough."""
+        return self._plan.ruled_out
+
+    def near(self, known: Collection[int]) -> tuple[int, ...]:
+        """
+        Sample whatever seems to be within reach, as what follows it may be, too.
+
+        :returns: What is worth a certificate and not known yet, near ones first.
+        """
+        sampled, found = self._sampling.sampled, True
+        while found:
+            self.distance = self._sampling.distances()
+            found = False
+            for state in self.distance:
+                if self._promising(state) and state not in sampled:
+                    found = True
+                    self._sampling.enter(state)
+                    if self._at_once:
+                        self._sampling.prefer(state)
+        for state in tuple(sampled):
+            if state not in known and not self._promising(state):
+                self._sampling.leave(state)
+        return tuple(sorted((state for state in sampled if state not in known),
+                            key=self.distance.__getitem__))
+
+    def lacks(self, inside: Sequence[int]) -> bool:
+        """Ask for the samples that ruling out all but these takes; False if they are ruled out."""
+        model, known = Model.of(self._rows, inside), set(inside)
+        wanted = self._plan.samples(
+            model, [state for state in self._rows.places if state not in known], self.distance)
+        self._close = {
+            state: None for state in (*self._close, *self._plan.open_targets)
+            if model.hits(state).any()
+            and model.smoothed_plan(state, self.reach, FAILURE_WEIGHT)[1] <= self.reach}
+        for pair, executions in wanted.items():
+            self._sampling.want(pair, executions)
+        self._ruled_out = None if wanted else self._all_but(inside)
+        return bool(wanted)
+
+    def has_ruled_out_all_but(self, inside: Sequence[int]) -> bool:
+        """Return whether just that was ruled out, which holds at all times."""
+        return self._ruled_out == self._all_but(inside)
+
+    def start_over(self) -> None:
+        """Rule out anew, as counts or policies are no more."""
+        self._ruled_out = None
+
+    def _promising(self, state: int) -> bool:
+        return state in self._close or self.distance[state] <= self.reach
+
+    def _all_but(self, inside: Sequence[int]) -> tuple[tuple[int, ...], int]:
+        """Return what tells whether the same was ruled out: these, and how many were met."""
+        return tuple(sorted(inside)), len(self._rows.places)
+
+
+class SamplingPlan:
     """
     Plans for all that might be within reach, until none of it is.
 
@@ -96,7 +197,7 @@ class Requirement:
                 for row, executions in zip(rows.tolist(), more.tolist()):
                     wanted[model.pair(row)] = int(executions)
                 if not model.visits[rows].all():
-                    return wanted    # nobody knows what they lead to
+                    return wanted    # it is not known what they lead to
                 model = _as_if(model, rows, more)
             if plans == AHEAD:
                 break

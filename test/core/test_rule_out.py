@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.core.disco.sampling_plan import (
+from mnm_ros.core.disco.rule_out import (
     _worth,
     AHEAD,
     EVEN,
     EVEN_IF_DEAR,
     GROWTH,
     LIKELY,
-    Requirement,
+    SamplingPlan,
 )
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.model import Model
@@ -38,7 +38,7 @@ class World:
         for state in (0, 1):
             self.rows.enter(state)
         self.planner = OptimisticPlanner(DELTA, radius)
-        self.requirement = Requirement(Problem(2, radius, 1.0, 0.1), self.planner)
+        self.requirement = SamplingPlan(Problem(2, radius, 1.0, 0.1), self.planner)
 
     def samples(self, others: tuple[int, ...]) -> dict[tuple[int, int], int]:
         return self.requirement.samples(
@@ -69,7 +69,7 @@ def test_first_it_asks_for_what_no_pair_can_do_without(
         dear: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Less of it where less is left of the radius."""
     even, most = (EVEN_IF_DEAR, 0.25) if dear else (EVEN, 0.4)
-    monkeypatch.setattr('mnm_ros.core.disco.sampling_plan.DEAR', 1 if dear else 2)
+    monkeypatch.setattr('mnm_ros.core.disco.rule_out.DEAR', 1 if dear else 2)
     for radius, chances in ((4.0, (1 / 4, min(most, 1 / 3))), (2.0, (most, most)),
                             (20.0, (LIKELY, LIKELY))):
         world = World(radius, 0.0)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.disco.sampling import _dijkstra, FIRST, most_relevant, Sampling
+from mnm_ros.core.disco.sample import _dijkstra, FIRST, Sampling
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -287,12 +287,6 @@ def test_without_way_or_policy_the_least_tried_action_at_home() -> None:
     corridor.sampling.urge((9, WEST))
     corridor.sampling.action(0)
     assert not corridor.sampling._urgent    # what no way leads to is urgent no more
-
-
-def test_the_most_relevant_pairs() -> None:
-    weights = {(0, 0): 4.0, (0, 1): 2.0, (1, 0): 1.9, (1, 1): 0.0}
-    assert most_relevant(weights, 0.5) == [(0, 0), (0, 1)]
-    assert most_relevant({(0, 0): 0.0}, 0.5) == most_relevant({}, 0.5) == []
 
 
 def test_ways_are_those_of_a_matrix_that_scipy_has_sorted() -> None:

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which pairs of known and promising states to execute next, and the way to them."""
+"""
+Which pair next, and the way to it: step 1, *Sample*, of ``docs/disco.md``.
+
+What is to be sampled is decided by ``rule_out`` and ``certify``; this only makes the tour short.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from mnm_ros.core.model.arrays import Floats, Indices
@@ -238,12 +241,6 @@ class Sampling:
         states = list(self._rows.places)
         self._way = {states[place]: action for place, action in zip(
             origins[chosen].tolist(), actions[chosen].tolist())}
-
-
-def most_relevant(weights: Mapping[Pair, float], share: float) -> list[Pair]:
-    """Return the pairs with at least this share of the largest weight."""
-    least = share * max(weights.values(), default=0.0)
-    return [pair for pair, weight in weights.items() if weight >= least and weight > 0]
 
 
 def _dijkstra(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+How a state becomes known: step 3, *Certify*, of ``docs/disco.md``.
+
+The nearest states come first. For each, the best policy by the counts gets a certificate of the
+model: the worst plausible CMP (*No certificate is wrong*; the argument is in
+``statistics/certificate.py``). Where that does not suffice, either the pairs on which it depends
+are sampled, or the policy makes attempts under a test of their lengths, whichever seems to take
+fewer steps. ``evidence`` is what both rest on, and ``policy_tests`` the tests under way. What has
+failed is remembered, so that it is not worked out again as long as little was learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+import math
+
+from mnm_ros.core.disco.evidence import CertificateEvidence
+from mnm_ros.core.disco.policy_tests import PolicyTests
+from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
+from mnm_ros.core.disco.sample import Sampling
+from mnm_ros.core.model.arrays import Indices
+from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.episode import Attempts, Episode
+from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
+from mnm_ros.core.statistics.evaluation import Decision, longest
+import numpy as np
+
+GROWTH = 1.5
+"""By how much the samples of a pair grow at most before a certificate is looked at again."""
+
+_RELEVANT = 0.1    # pairs with less of the largest weight hardly matter to a certificate
+
+_TRY_AGAIN = 1.05    # times the visits of its pairs, after which a failure is looked at again
+
+
+@dataclass(frozen=True)
+class Certifying:
+    """
+    What is sampled for a certificate.
+
+    :ivar target: of the policy to be certified; None if there is none.
+    :ivar wanted: the executions of each pair that it seems to take.
+    """
+
+    target: int | None = None
+    wanted: Mapping[Pair, int] = field(default_factory=dict)
+
+
+class Certifier:
+    """
+    What is known, and how it becomes more.
+
+    :param problem: with the limit to certify.
+    :param horizon: of every policy.
+    :param rows: of the states that are sampled.
+    :param sampling: is asked for what certificates lack.
+    :param reach: the steps up to which a state is worth a certificate.
+    :param evidence: since the beginning of the run.
+    :param planner: lets go of what becomes known.
+    :param at_once: whether what a certificate lacks is sampled before all else.
+    :ivar known: one policy for each known state, by target, in the order in which they became so.
+    :ivar estimates: the expected steps of policies when they were certified.
+    :ivar evidence: since the beginning, and perhaps since a renewal.
+    :ivar attempts: with the policy under test; None while none is tried.
+    :ivar sampled: what the last certificate looked at has asked for.
+    """
+
+    def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,
+                 reach: float, evidence: CertificateEvidence, planner: OptimisticPlanner,
+                 at_once: bool) -> None:
+        self._problem = problem
+        self._horizon = horizon
+        self._rows = rows
+        self._sampling = sampling
+        self._reach = reach
+        self._planner = planner
+        self._at_once = at_once
+        self._tests = PolicyTests(horizon, problem.limit)
+        self._failed = FailedCertificates(evidence.counts)
+        self.known: dict[int, Policy] = {}
+        self.estimates: dict[int, float] = {}
+        self.evidence = [evidence]
+        self.attempts: Attempts | None = None
+        self.sampled = Certifying()
+
+    def begin(self) -> None:
+        """Look at all anew: what was sampled for the last certificate has been seen."""
+        self.sampled = Certifying()
+
+    def certify(self, near: Sequence[int]) -> bool:
+        """Make known what can be; return whether there is something to do for another state."""
+        chosen: tuple[Model, Policy, CertificateEvidence, Certificate, float] | None = None
+        # What has begun a test goes on with it first.
+        for target in sorted(near, key=lambda state: state not in self._tests):
+            if target in self.known or (
+                    chosen is not None and not self._failed.due(target, len(self.known))):
+                continue
+            states = tuple(self.known)
+            model = Model.of(self._rows, states)
+            planned = self._best_policy(model, target)
+            if planned is None:
+                continue
+            policy, steps = planned
+            evidence, certificate = min(
+                ((each, self._model(each, policy).certify()) for each in self.evidence),
+                key=lambda found: found[1].bound)
+            if certificate.bound <= self._problem.limit:
+                self._make_known(policy, certificate.steps, evidence)
+                continue
+            self._failed.note(target, np.array(policy.actions[0]), tuple(certificate.weights))
+            if (chosen is None and certificate.steps <= self._reach
+                    and certificate.empirical < self._problem.limit):
+                chosen = model, policy, evidence, certificate, steps
+        if chosen is not None:
+            self._pursue(*chosen)
+        return chosen is not None
+
+    def judge(self, episode: Episode) -> bool:
+        """Record an attempt in its test; return whether it is time to look at all again."""
+        # A test that began before something was forgotten is there no more.
+        if episode.policy.target in self._tests:
+            policy, test = self._tests[episode.policy.target]
+            decision = test.record(episode.length, episode.failed)
+            if decision is Decision.UNDECIDED and test.played % self._look_again:
+                return False
+            if decision is Decision.GOOD:
+                self._make_known(policy, test.mean_steps, self.evidence[-1])
+            elif decision is Decision.BAD:
+                self._tests.end(policy.target)
+        self.attempts = None
+        return True
+
+    def interrupt(self) -> None:
+        """Count the attempt under way as broken off (*What is broken off*)."""
+        broken = self.attempts.interrupt() if self.attempts else None
+        if broken is not None and broken.policy.target in self._tests:
+            _, test = self._tests[broken.policy.target]
+            test.break_off(broken.length, broken.most)
+
+    def renew(self, delta: float) -> None:
+        """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
+        self.evidence[1:] = [CertificateEvidence(self._problem, self._horizon, delta)]
+        self._tests.clear()
+
+    def start_over(self) -> None:
+        """Drop what was found out with counts or policies that are no more."""
+        self._tests.clear()
+        self._failed.clear()
+
+    def lower_bound(self, policy: Policy) -> float:
+        """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
+        models = [self._model(evidence, policy) for evidence in self.evidence]
+        return max(model.lower_bound(doubt=model.lower_bound(doubt=False) > self._problem.limit)
+                   for model in models)
+
+    def activity(self, here: int | None) -> Doing:
+        """Return what is tested, or sampled and for what, for display."""
+        shown = tuple(self._evidence_shown())
+        if self.attempts is not None:
+            target = self.attempts.policy.target
+            sentence = f'testing the policy to {target}'
+            if target in self._tests:
+                _, test = self._tests[target]
+                sentence += f': {test.arrived} of {test.played} attempts reached it'
+            return Doing('testing', sentence, target, None, shown)
+        lacking, count = self._sampling.executions_lacking, len(self._sampling.sampled)
+        sentence = (f'sampling {count} state{"s" if count > 1 else ""}'
+                    if self.sampled.target is None else
+                    f'sampling on the way to {self.sampled.target}, to certify its policy')
+        sentence += f': {lacking:,} execution{"s" * (lacking != 1)} to go'
+        state, action = self._sampling.heading(here) or (None, None)
+        return Doing('sampling', sentence, state, action, shown)
+
+    def _evidence_shown(self) -> Iterator[Evidence]:
+        for target, (_, test) in self._tests.items():
+            yield Evidence('policy', target, None, *test.evidence)
+        if self.sampled.target is not None and self.attempts is None:
+            counts, wanted = self.evidence[0].counts, self.sampled.wanted
+            made = sum(min(most, counts.visits(*pair)) for pair, most in wanted.items())
+            yield Evidence('certificate', self.sampled.target, None, float(made),
+                           float(sum(wanted.values())))
+
+    def _best_policy(self, model: Model, target: int) -> tuple[Policy, float] | None:
+        """Return the best policy by the counts and its steps, if it seems within the limit."""
+        if not model.hits(target).any():
+            return None
+        moves, steps = model.smoothed_plan(
+            target, self._problem.limit, guess=self._failed.moves(target))
+        if steps > self._problem.limit:
+            # Perhaps only because there was no reason yet to try its pairs more often.
+            moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
+            if steps > self._problem.limit:
+                return None
+        return Policy(target, self._horizon, tuple(self.known),
+                      (tuple(int(move) for move in moves),)), steps
+
+    def _pursue(self, model: Model, policy: Policy, evidence: CertificateEvidence,
+                certificate: Certificate, steps: float) -> None:
+        """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
+        limit = self._problem.limit
+        self._tests.settle(self.evidence[-1], self._certifies)
+        offer = self._tests.offer(policy, steps, model, self.evidence[-1])
+        short = certificate.bound - certificate.empirical
+        factor = short / max(1e-9, limit - certificate.empirical)
+        pairs = {pair: evidence.counts.visits(*pair)
+                 for pair in most_relevant(certificate.weights, _RELEVANT)}
+        samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
+        if pairs and samples * self._sampling.price < offer.steps:
+            for pair, visits in pairs.items():
+                more = math.ceil(visits * min(factor, GROWTH)) + 1 - visits
+                self._sampling.want(pair, self.evidence[0].counts.visits(*pair) + more)
+                if self._at_once:
+                    self._sampling.prefer(pair[0])
+            self.sampled = Certifying(policy.target, {
+                pair: math.ceil(visits * factor) + 1 for pair, visits in pairs.items()})
+            return
+        self._tests.begin(offer, self.evidence[-1])
+        self.attempts = Attempts(offer.policy, ends_outside=True, certify=limit,
+                                 most=longest(policy.horizon, self._problem))
+        self._look_again = max(5, int(offer.attempts / 4))
+
+    def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence) -> None:
+        self.known[policy.target] = policy
+        self.estimates[policy.target] = steps
+        self._tests.certified(policy, evidence)
+        self._failed.forget(policy.target)
+        self._planner.forget(policy.target)
+
+    def _certifies(self, policy: Policy) -> bool:
+        return self._model(self.evidence[-1], policy).certify().bound <= self._problem.limit
+
+    def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
+        return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """
+    What a certificate failed with.
+
+    :ivar moves: action by known state.
+    :ivar pairs: those on which it depends.
+    :ivar visits: of these, then.
+    """
+
+    moves: Indices
+    pairs: Sequence[Pair]
+    visits: int
+
+
+class FailedCertificates:
+    """
+    What is remembered of certificates that failed, to spare time; heuristic.
+
+    :param counts: of the run.
+    """
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._of: dict[int, _Failure] = {}
+
+    def note(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> None:
+        """Remember a failure."""
+        self._of[target] = _Failure(moves, pairs, self._visits(pairs))
+
+    def forget(self, target: int) -> None:
+        """Forget what is remembered of a state."""
+        self._of.pop(target, None)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._of.clear()
+
+    def moves(self, target: int) -> Indices | None:
+        """Return the actions of the policy that failed."""
+        found = self._of.get(target)
+        return None if found is None else found.moves
+
+    def due(self, target: int, known: int) -> bool:
+        """Return whether something has been learnt that may help, with so many known states."""
+        found = self._of.get(target)
+        return (found is None or len(found.moves) != known
+                or self._visits(found.pairs) >= _TRY_AGAIN * found.visits)
+
+    def _visits(self, pairs: Sequence[Pair]) -> int:
+        return sum(self._counts.visits(*pair) for pair in pairs)
+
+
+def most_relevant(weights: Mapping[Pair, float], part: float) -> list[Pair]:
+    """Return the pairs with at least this part of the largest weight."""
+    least = part * max(weights.values(), default=0.0)
+    return [pair for pair, weight in weights.items() if weight >= least and weight > 0]

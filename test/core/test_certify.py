@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""States that failed a certificate are looked at again when something was learnt."""
+
+from __future__ import annotations
+
+from mnm_ros.core.disco.certify import FailedCertificates, most_relevant
+from mnm_ros.core.model.counts import Counts
+import numpy as np
+
+MOVES = np.array([0, 1])
+
+
+def test_a_state_is_due_when_its_pairs_were_tried_or_more_is_known() -> None:
+    counts = Counts()
+
+    def execute(state: int, times: int) -> None:
+        for _ in range(times):
+            counts.add(state, 0, 1)
+
+    execute(0, 60)
+    execute(1, 40)
+    failed = FailedCertificates(counts)
+    assert failed.due(9, 2) and failed.moves(9) is None
+    failed.note(9, MOVES, ((0, 0), (1, 0)))
+    assert not failed.due(9, 2) and failed.due(9, 3) and failed.due(8, 2)
+    assert failed.moves(9) is MOVES
+    execute(2, 100)    # of which it does not depend
+    execute(1, 4)
+    assert not failed.due(9, 2)
+    execute(0, 1)
+    assert failed.due(9, 2)
+
+
+def test_what_failed_is_forgotten() -> None:
+    failed = FailedCertificates(Counts())
+    for forget in (lambda: failed.forget(9), failed.clear):
+        failed.note(9, MOVES, ())
+        forget()
+        assert failed.moves(9) is None and failed.due(9, 2)
+
+
+def test_the_most_relevant_pairs() -> None:
+    weights = {(0, 0): 4.0, (0, 1): 2.0, (1, 0): 1.9, (1, 1): 0.0}
+    assert most_relevant(weights, 0.5) == [(0, 0), (0, 1)]
+    assert most_relevant({(0, 0): 0.0}, 0.5) == most_relevant({}, 0.5) == []
