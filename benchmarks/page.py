@@ -50,7 +50,7 @@ class Steps:
     """Counts the steps of an explorer, by what it reports once a second."""
 
     def __init__(self) -> None:
-        from mnm_ros.console.observer import Listener
+        from mnm_ros.subscriptions import Listener
         self._listener = Listener()
         self._listener.__enter__()
 
@@ -61,9 +61,9 @@ class Steps:
         """Return when the next report came and the steps that it tells."""
         before = self._listener.listen(0.0).reports
         while True:
-            snapshot = self._listener.listen(0.02)
-            if snapshot.reports > before and snapshot.count('steps'):
-                return time.monotonic(), snapshot.count('steps')
+            heard = self._listener.listen(0.02)
+            if heard.reports > before and heard.count('steps'):
+                return time.monotonic(), heard.count('steps')
 
     def rate(self, seconds: float) -> float:
         """Return steps in a second, over so many seconds."""

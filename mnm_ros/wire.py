@@ -36,7 +36,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
-from mnm_ros.heard import MOST_ROBOTS, NAMESPACE, number, RobotHeard
+from mnm_ros.view.heard import MOST_ROBOTS, NAMESPACE, number, RobotHeard
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core.progress.activity import Activity, Progress
-from mnm_ros.heard import Heard, Pace, RobotHeard, RobotsMet
+from mnm_ros.view.heard import Heard, RobotHeard, RobotsMet, StepRate
 import pytest
 
 
@@ -27,7 +27,7 @@ def test_several_robots_are_met_once_and_have_reached_what_the_last_of_them_has(
 
 def test_a_pause_does_not_change_the_pace() -> None:
     """Ten steps a second, before and after a pause of an hour."""
-    pace, now, steps = Pace(), 0.0, 0
+    pace, now, steps = StepRate(), 0.0, 0
     assert pace.update(steps, True, now) is None
     for length, exploring in ((60, True), (3600, False), (3, True)):
         for _ in range(length):
@@ -45,7 +45,7 @@ def test_a_pause_does_not_change_the_pace() -> None:
 
 def test_a_slow_robot_has_an_even_pace() -> None:
     """One step in 3 s, of which a report each second says nothing or a step."""
-    pace = Pace()
+    pace = StepRate()
     found = [pace.update(second // 3, True, float(second)) for second in range(120)]
     assert all(each == pytest.approx(1 / 3, rel=0.2) for each in found[30:])
 

@@ -43,33 +43,34 @@ ROOMS = {
     'bags': 'core checkpoint robot_description',
     'simulation': 'core driving geometry robot_description',
     'trial': 'core protocol checkpoint simulation bags robot_description layout',
-    'export': 'core bags checkpoint simulation robot_description heard',
+    'export': 'core bags checkpoint simulation robot_description view',
     'robot_description': 'core',
-    'heard': 'core robot_description',
+    'view': 'core robot_description',
     'layout': '',
-    'dashboard': 'core layout robot_description heard',
+    'dashboard': 'core layout robot_description view',
     'interface': '',
     'security': 'interface',
     # with ROS
-    'wire': 'core heard',
+    'wire': 'core view',
+    'subscriptions': 'core robot_description view wire',
     'navigator_client': 'core wire',
     '__init__': 'core moved wire nodes navigator_client',
-    'parameters': 'core driving trial heard',
+    'parameters': 'core driving trial view',
     'reference': 'core interface parameters wire',
     'launching': 'interface parameters',
     'contract': 'core protocol robot_description wire',
-    'console': 'core simulation robot_description heard interface wire parameters',
-    'command': 'core bags checkpoint robot_description export interface trial wire console '
-               'nodes/common',
+    'console': 'core simulation robot_description view subscriptions interface parameters',
+    'command': 'core bags checkpoint robot_description export interface trial view wire'
+               ' subscriptions console nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol checkpoint robot_description wire parameters',
     'nodes/exploring/link': 'core protocol robot_description wire parameters nodes/common',
-    'nodes/exploring/output': 'core robot_description heard layout wire nodes/exploring/link',
-    'nodes/exploring': '__init__ core protocol checkpoint robot_description heard layout wire'
+    'nodes/exploring/output': 'core robot_description view layout wire nodes/exploring/link',
+    'nodes/exploring': '__init__ core protocol checkpoint robot_description view layout wire'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/navigating': 'core wire',
-    'nodes/showing': 'core dashboard heard robot_description navigator_client wire parameters'
-                     ' nodes/common',
+    'nodes/showing': 'core dashboard view robot_description subscriptions navigator_client wire'
+                     ' parameters nodes/common',
     'nodes/mobile': 'geometry driving simulation robot_description wire parameters nodes/common',
     'nodes': 'geometry core protocol driving simulation trial robot_description wire parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
@@ -84,7 +85,7 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
     *CORE, 'geometry', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
-    'bags', 'export', 'robot_description', 'heard', 'layout', 'dashboard', 'simulation', 'trial',
+    'bags', 'export', 'robot_description', 'view', 'layout', 'dashboard', 'simulation', 'trial',
     'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'

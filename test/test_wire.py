@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import PolicySet, wire
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
-from mnm_ros.heard import RobotHeard
+from mnm_ros.view.heard import RobotHeard
 from mnm_ros.wire import (
     decode_goals,
     decode_known_states,

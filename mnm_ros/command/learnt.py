@@ -11,15 +11,15 @@ import time
 from typing import TYPE_CHECKING
 
 from mnm_ros.checkpoint.input_log import Refused
-from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
 from mnm_ros.export import files
 from mnm_ros.export.learnt import Learnt
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.heard import Heard
 
 if TYPE_CHECKING:
-    from mnm_ros.console.observer import Listener
+    from mnm_ros.subscriptions import Listener
 
 _LOOK = 0.1     # s, between two looks
 _REST = 2.0     # s, in which the latched topics of an explorer that was found arrive
@@ -51,47 +51,47 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
         raise Unheard('a running explorer does not tell every step, expected --from with a '
                       '*.log.sqlite of an explorer with transition_log: true')
     # Only here, so that a file can be read without ROS.
-    from mnm_ros.console.observer import Listener
+    from mnm_ros.subscriptions import Listener
     with Listener(given.namespace, ros_arguments) as listener:
-        snapshot = _listen(listener, given.timeout)
-        if snapshot is None:
+        heard = _listen(listener, given.timeout)
+        if heard is None:
             raise Unheard(f'nobody publishes {listener.topic} (what does: explorer) after '
                           f'{given.timeout:g} s, in ROS domain '
                           f'{os.environ.get("ROS_DOMAIN_ID") or "0"}')
-        learnt = _learnt(snapshot, listener)
+        learnt = _learnt(heard, listener)
         if target is None or learnt.policies or not learnt.known:
             return learnt
         # They are too many for one message, so that one is asked for.
         policy = listener.policy(learnt.description.state(target), given.timeout)
-        return learnt if policy is None else _learnt(snapshot, listener, (policy,))
+        return learnt if policy is None else _learnt(heard, listener, (policy,))
 
 
-def _listen(listener: Listener, timeout: float) -> Snapshot | None:
+def _listen(listener: Listener, timeout: float) -> Heard | None:
     """Return what is published; None if nothing is."""
     end = time.monotonic() + timeout
-    while (snapshot := listener.listen(_LOOK)).phase is None:
+    while not (heard := listener.listen(_LOOK)).phase:
         if time.monotonic() > end:
             return None
     end = time.monotonic() + min(timeout, _REST)
-    while time.monotonic() < end and not _complete(snapshot):
-        snapshot = listener.listen(_LOOK)
-    return snapshot
+    while time.monotonic() < end and not _complete(heard):
+        heard = listener.listen(_LOOK)
+    return heard
 
 
-def _complete(snapshot: Snapshot) -> bool:
-    known = snapshot.hypothesis is not None and snapshot.known
-    building = snapshot.phase_group == 'building'
-    return bool((known or building) and snapshot.counts and snapshot.activity.limit
-                and snapshot.reports and snapshot.description.actions)
+def _complete(heard: Heard) -> bool:
+    known = heard.hypothesis is not None and heard.known
+    building = heard.phase_group == 'building'
+    return bool((known or building) and heard.counts and heard.activity.limit
+                and heard.reports and heard.description.actions)
 
 
-def _learnt(snapshot: Snapshot, listener: Listener, asked: tuple[Policy, ...] = ()) -> Learnt:
-    activity, description = snapshot.activity, snapshot.description
+def _learnt(heard: Heard, listener: Listener, asked: tuple[Policy, ...] = ()) -> Learnt:
+    activity, description = heard.activity, heard.description
     if not description.actions and (names := listener.actions(_REST)):
         description = RobotDescription(names)
-    hypothesis = snapshot.hypothesis
+    hypothesis = heard.hypothesis
     return Learnt(
-        listener.explorer, snapshot.count('steps') or activity.step, snapshot.home,
-        snapshot.known, asked or (hypothesis.policies if hypothesis is not None else ()),
-        snapshot.counts, snapshot.candidates, frozenset(activity.lost), activity.limit or None,
+        listener.explorer, heard.count('steps') or activity.step, heard.home,
+        heard.known, asked or (hypothesis.policies if hypothesis is not None else ()),
+        heard.counts, heard.candidates, frozenset(activity.lost), activity.limit or None,
         description, activity.expected_steps)

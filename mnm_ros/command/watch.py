@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from mnm_ros.command.arguments import add_timeout, parser, split
 
 if TYPE_CHECKING:
-    from mnm_ros.console.observer import Listener
-    from mnm_ros.console.snapshot import Snapshot
+    from mnm_ros.subscriptions import Listener
+    from mnm_ros.view.heard import Heard
 
 _LOOK = 0.25    # s, between two looks
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str], program: str) -> int:
                       help='print a JSON object with all of it, a line for each change')
     given = made.parse_args(words)
 
-    from mnm_ros.console.observer import Listener
+    from mnm_ros.subscriptions import Listener
     missing = (f'{program}: nobody publishes %s (what does: explorer) after {given.timeout:g} s, '
                f'in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}')
     try:
@@ -44,15 +44,15 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 def _heard(listener: Listener, timeout: float) -> bool:
     """Wait for the first message; return whether there was one."""
-    from mnm_ros.console.snapshot import Snapshot
+    from mnm_ros.view.heard import Heard
     end = time.monotonic() + timeout
-    while listener.listen(_LOOK) == Snapshot():
+    while listener.listen(_LOOK) == Heard():
         if time.monotonic() > end:
             return False
     return True
 
 
-def _look(listener: Listener, show: Callable[[Snapshot], None]) -> int:
+def _look(listener: Listener, show: Callable[[Heard], None]) -> int:
     while True:
         show(listener.listen(_LOOK))
 
@@ -61,9 +61,9 @@ def _json(listener: Listener) -> int:
     from mnm_ros.console.as_json import line
     before = ''
 
-    def show(snapshot: Snapshot) -> None:
+    def show(heard: Heard) -> None:
         nonlocal before
-        if (now := line(snapshot)) != before:
+        if (now := line(heard)) != before:
             print(now, flush=True)
             before = now
 
@@ -80,7 +80,6 @@ def _shown(listener: Listener) -> int:
         shown = display.Lines(sys.stdout)
     begun = time.monotonic()
     try:
-        return _look(listener, lambda snapshot: shown.show(
-            snapshot, time.monotonic() - begun, snapshot.picture))
+        return _look(listener, lambda heard: shown.show(heard, time.monotonic() - begun))
     finally:
         shown.close()

@@ -13,15 +13,14 @@ from typing import Any
 
 from mnm_ros import interface
 from mnm_ros.console.argument_types import explained, seconds, whole
-from mnm_ros.console.options import Options
-from mnm_ros.console.snapshot import Goal
+from mnm_ros.console.options import Goal, Options
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
-from mnm_ros.heard import MOST_ROBOTS
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.flat import scenario_of
 from mnm_ros.simulation.yaml_reader import read
+from mnm_ros.view.heard import MOST_ROBOTS
 
 EPILOG = """\
 Without --once and --changes it watches until Ctrl-C. With --robots each simulated robot is on its

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Snapshots as JSON, for programs that watch."""
+"""What is known of an explorer as JSON, for programs that watch."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 import json
 
-from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.view.heard import Heard
 
 
-def line(snapshot: Snapshot) -> str:
-    """Return a snapshot as one JSON object without line breaks; null is what is not known."""
-    now, activity = snapshot, snapshot.activity
+def line(heard: Heard) -> str:
+    """Return it as one JSON object without line breaks; null is what is not known."""
+    now, activity = heard, heard.activity
     return json.dumps({
-        'phase': now.phase_name or None, 'status': now.status, 'round': now.count('round'),
+        'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
         'hypothesis': now.hypothesis.stamp if now.hypothesis is not None else None,
         'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
         'candidates': sorted(now.candidates), 'beyond': now.beyond, 'lost': activity.lost,

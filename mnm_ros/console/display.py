@@ -10,9 +10,10 @@ import time
 from typing import Protocol, TextIO
 
 from mnm_ros.console import wording
-from mnm_ros.console.grid import Picture
-from mnm_ros.console.snapshot import Snapshot
+from mnm_ros.console.grid import described, Picture
 from mnm_ros.console.view import Frame, View
+from mnm_ros.robot_description import UNDESCRIBED
+from mnm_ros.view.heard import Heard
 from rich.console import Console
 from rich.live import Live
 
@@ -20,14 +21,14 @@ PROGRESS_S = 5.0
 
 
 class Display(Protocol):
-    """Whatever shows snapshots."""
+    """Whatever shows what has been heard."""
 
-    def show(self, snapshot: Snapshot, seconds: float, picture: Picture) -> None:
+    def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
         """
-        Show a snapshot.
+        Show what has been heard.
 
         :param seconds: since the start.
-        :param picture: of the world, if that is a grid.
+        :param picture: of the world; empty to draw it as the robot side describes it.
         """
 
     def close(self) -> None:
@@ -57,16 +58,21 @@ class Screen:
         self._frame = frame
         self._live = Live(
             console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+        self._description = UNDESCRIBED
+        self._picture: Picture = ()
         self._reports = 0
-        self._heard = 0.0
+        self._last_report = 0.0
 
-    def show(self, snapshot: Snapshot, seconds: float, picture: Picture) -> None:
-        """Draw the snapshot in the present size of the terminal."""
-        if snapshot.reports != self._reports or not snapshot.reports:
-            self._reports, self._heard = snapshot.reports, seconds
+    def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
+        """Draw what has been heard in the present size of the terminal."""
+        if heard.reports != self._reports or not heard.reports:
+            self._reports, self._last_report = heard.reports, seconds
+        if heard.description is not self._description:
+            self._description, self._picture = heard.description, described(heard.description)
         self._live.start()
-        self._live.update(
-            View(snapshot, self._frame, seconds, picture, seconds - self._heard), refresh=True)
+        self._live.update(View(
+            heard, self._frame, seconds, picture or self._picture, seconds - self._last_report),
+            refresh=True)
 
     def close(self) -> None:
         """Show the cursor again below the picture."""
@@ -86,24 +92,24 @@ class Lines:
     def __init__(self, out: TextIO, settings: int = 0, every: float = inf) -> None:
         self._out = out
         self._settings = settings
-        self._before = Snapshot()
+        self._before = Heard()
         self._beyond: tuple[int, ...] = ()
         self._every = every
         self._next_progress = every
 
-    def show(self, snapshot: Snapshot, seconds: float, picture: Picture) -> None:
+    def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
         """Write the changes since the last call."""
-        for line in wording.changed(self._before, snapshot, self._settings):
+        for line in wording.changed(self._before, heard, self._settings):
             self.write(line)
         # What is known and what was seen arrive one after the other: whatever lasts is told.
-        if snapshot.beyond and self._before.beyond == snapshot.beyond != self._beyond:
-            self._beyond = snapshot.beyond
-            seen = wording.numbered(snapshot.beyond, wording.LINE)
+        if heard.beyond and self._before.beyond == heard.beyond != self._beyond:
+            self._beyond = heard.beyond
+            seen = wording.numbered(heard.beyond, wording.LINE)
             self.write(f'seen beyond the radius: {seen}')
-        self._before = snapshot
+        self._before = heard
         if seconds >= self._next_progress:
             self._next_progress = seconds + self._every
-            self.write(wording.progress(snapshot))
+            self.write(wording.progress(heard))
 
     def close(self) -> None:
         """Nothing to restore."""

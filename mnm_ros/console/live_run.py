@@ -16,12 +16,12 @@ from typing import NamedTuple, TextIO
 
 from mnm_ros.console import display, summary
 from mnm_ros.console.grid import pictures
-from mnm_ros.console.observer import Listener
-from mnm_ros.console.options import Options
+from mnm_ros.console.options import Goal, Options
 from mnm_ros.console.processes import Child, Interrupt, stop
-from mnm_ros.console.snapshot import Goal, Snapshot
 from mnm_ros.console.view import Frame
 from mnm_ros.core.exploration import Phase
+from mnm_ros.subscriptions import Listener
+from mnm_ros.view.heard import Heard
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
@@ -86,31 +86,31 @@ class LiveRun:
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
 
-    def _show(self, snapshot: Snapshot) -> None:
+    def _show(self, heard: Heard) -> None:
         simulated = self._options.scenario is not None
-        picture = self._pictures[snapshot.true_setting or 0 if simulated else 0]
-        self._display.show(snapshot, self._elapsed(), picture or snapshot.picture)
+        picture = self._pictures[heard.true_setting or 0 if simulated else 0]
+        self._display.show(heard, self._elapsed(), picture)
 
     def _watch(self) -> Ending:
         while True:
-            snapshot = self._listener.listen(TICK_S)
-            self._show(snapshot)
-            self._move_doors(snapshot)
-            ending = self._ending(snapshot)
+            heard = self._listener.listen(TICK_S)
+            self._show(heard)
+            self._move_doors(heard)
+            ending = self._ending(heard)
             if ending is not None:
                 return ending
 
-    def _move_doors(self, snapshot: Snapshot) -> None:
+    def _move_doors(self, heard: Heard) -> None:
         """Put the next setting of a world in force once the present one has been learnt."""
-        goal, setting = self._options.goal, snapshot.true_setting
+        goal, setting = self._options.goal, heard.true_setting
         if self._options.world is None or setting is None or setting == self._changed_from:
             return
         last = self._options.settings - 1
-        if setting < (last if goal is None else goal.changes) and Goal(setting).reached(snapshot):
+        if setting < (last if goal is None else goal.changes) and Goal(setting).reached(heard):
             self._changed_from = setting
             self._listener.change()
 
-    def _ending(self, snapshot: Snapshot) -> Ending | None:
+    def _ending(self, heard: Heard) -> Ending | None:
         goal, timeout = self._options.goal, self._options.timeout
         if self._interrupt.times:
             return self._interrupted()
@@ -118,12 +118,12 @@ class LiveRun:
             if child.status is not None:
                 return Ending([f'{child.name} {child.ending}. The end of its log:',
                                *(f'  {line}' for line in child.tail())], 1)
-        if goal is not None and goal.reached(snapshot):
+        if goal is not None and goal.reached(heard):
             return self._reached()
-        if goal is not None and snapshot.phase in (Phase.FAULT, Phase.DONE):
-            return Ending([f'The explorer stopped before the goal: {snapshot.status}'], 1)
+        if goal is not None and heard.phase in (Phase.FAULT.value, Phase.DONE.value):
+            return Ending([f'The explorer stopped before the goal: {heard.status}'], 1)
         if timeout is not None and self._elapsed() > timeout:
-            awaited = goal.awaited(snapshot) if goal else 'Ctrl-C'
+            awaited = goal.awaited(heard) if goal else 'Ctrl-C'
             return Ending([f'Timeout after {timeout:g} s of waiting for {awaited}.'], 1)
         return None
 
@@ -149,22 +149,22 @@ class LiveRun:
         found = summary.verdict(shown, scenario, problem)
         return Ending(summary.summary(shown, scenario, problem, found, seconds), int(not found.ok))
 
-    def _next_report(self, snapshot: Snapshot) -> Snapshot:
+    def _next_report(self, heard: Heard) -> Heard:
         deadline = time.monotonic() + REPORT_S
-        latest = snapshot
+        latest = heard
         options = self._options
         simulated = options.scenario is not None
         counts = simulated and options.world is None and not options.robots
         # On a busy machine a simulator may be found later than the explorer.
         while time.monotonic() < deadline and (
-                latest.reports == snapshot.reports or _precedes_hypothesis(latest)
+                latest.reports == heard.reports or _precedes_hypothesis(latest)
                 or simulated and latest.true_setting is None
                 or counts and latest.exploration_steps is None):
             latest = self._listener.listen(0.1)
         return latest
 
 
-def _precedes_hypothesis(snapshot: Snapshot) -> bool:
+def _precedes_hypothesis(heard: Heard) -> bool:
     """Return whether the diagnostics are of an earlier round, or do not say of which."""
-    hypothesis = snapshot.hypothesis
-    return hypothesis is not None and (snapshot.count('round') or 0) < hypothesis.stamp[0]
+    hypothesis = heard.hypothesis
+    return hypothesis is not None and (heard.count('round') or 0) < hypothesis.stamp[0]

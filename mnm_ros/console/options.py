@@ -8,11 +8,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import json
 
-from mnm_ros.console.snapshot import Goal
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.flat import driver_parameters
+from mnm_ros.view.heard import Heard
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop: after the first hypothesis, and once so many changes are relearnt."""
+
+    changes: int = 0
+
+    def reached(self, heard: Heard) -> bool:
+        """Return whether there is a hypothesis and enough changes have been relearnt."""
+        relearnt = heard.count('changes_relearnt') or 0
+        return heard.hypothesis is not None and relearnt >= self.changes
+
+    def awaited(self, heard: Heard) -> str:
+        """Return in a few words what is still missing."""
+        if not heard.phase:
+            return 'the first message of the explorer'
+        if heard.hypothesis is None:
+            return 'the first hypothesis'
+        relearnt = heard.count('changes_relearnt') or 0
+        return f'a change to be noticed and relearnt ({relearnt} of {self.changes} so far)'
 
 
 @dataclass(frozen=True)

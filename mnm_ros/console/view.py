@@ -10,10 +10,10 @@ import textwrap
 
 from mnm_ros.console import wording
 from mnm_ros.console.grid import Picture
-from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.console.wording import LABEL
 from mnm_ros.console.world_view import WorldView
 from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.view.heard import Heard
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.progress_bar import ProgressBar
 from rich.segment import Segment
@@ -32,7 +32,7 @@ _ROBOTS = 6       # that are shown, of several
 @dataclass(frozen=True)
 class Frame:
     """
-    What surrounds the snapshots of a run.
+    What surrounds the views of a run.
 
     :ivar title: the name of the scenario.
     :ivar settings: the number of its settings; 0 if that is not known.
@@ -54,7 +54,7 @@ class View:
     :ivar silent: seconds since the last diagnostics.
     """
 
-    snapshot: Snapshot
+    heard: Heard
     frame: Frame
     seconds: float = 0.0
     picture: Picture = ()
@@ -109,14 +109,14 @@ class View:
         table.add_column(width=room, overflow='fold')
         for label, value in self._rows(room):
             table.add_row(label, value)
-        for index, test in enumerate(self.snapshot.activity.tests[:tests]):
+        for index, test in enumerate(self.heard.activity.tests[:tests]):
             table.add_row('' if index else 'evidence', self._test(test, room))
         return table
 
     def _rows(self, room: int) -> Iterator[tuple[str, RenderableType]]:
-        now, frame = self.snapshot, self.frame
+        now, frame = self.heard, self.frame
         hypothesis = f'hypothesis {wording.stamp(now)}' if now.hypothesis else 'no hypothesis yet'
-        yield 'phase', (f'{now.activity.within(now.phase_name) or "starting"}, round '
+        yield 'phase', (f'{now.activity.within(now.phase) or "starting"}, round '
                         f'{wording.whole(now.count("round"))}, {hypothesis}')
         yield 'status', wording.clip(now.status or '-', 3 * room)
         missed = now.late if self.silent <= _SILENT else (
@@ -147,12 +147,12 @@ class View:
             yield 'true setting', wording.setting(now.true_setting, frame.settings)
 
     def _progress(self, room: int) -> RenderableType:
-        found = self.snapshot.activity.progress
+        found = self.heard.activity.progress
         assert found is not None
-        return _bar(found.done, found.expected, wording.to_go(self.snapshot), room, 'green')
+        return _bar(found.done, found.expected, wording.to_go(self.heard), room, 'green')
 
     def _steps(self) -> str:
-        now, found = self.snapshot, self.snapshot.activity.progress
+        now, found = self.heard, self.heard.activity.progress
         steps = wording.steps(now)
         rate = f'{wording.rate(now)}{now.made and f", {now.made}"}'
         if found is None:
@@ -162,7 +162,7 @@ class View:
         return f'{steps}{rate}, {found.done:,} of about {found.expected:,} for this {found.aim}'
 
     def _test(self, test: Evidence, room: int) -> RenderableType:
-        now = self.snapshot
+        now = self.heard
         about = '' if test.state is None else f' {now.description.label(test.state)}'
         action = '' if test.action is None else f' {now.description.action_name(test.action)}'
         said = f'{_figure(test.evidence)} of {_figure(test.threshold)}: {test.kind}{about}{action}'
@@ -170,7 +170,7 @@ class View:
 
     def _world(self, rows: int, columns: int) -> tuple[list[Text], Text, int]:
         """Return the lines of the map or the list, what the marks mean, and the columns."""
-        view = WorldView(self.snapshot)
+        view = WorldView(self.heard)
         rows = max(0, rows)
         # At the very beginning the robot has not been anywhere.
         lines = view.map(self.picture, rows, columns) if self.picture else view.list(rows, columns)
@@ -179,7 +179,7 @@ class View:
     def _decisions(self, rows: int, width: int) -> list[Text]:
         """Return the last decisions, newest first, none of them cut, as many as there is room."""
         lines: list[Text] = []
-        for at, sentence in reversed(self.snapshot.decisions):
+        for at, sentence in reversed(self.heard.decisions):
             wrapped = textwrap.wrap(sentence, max(10, width - 9)) or ['']
             if len(lines) + len(wrapped) > rows:
                 break

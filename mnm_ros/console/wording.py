@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lines of text from snapshots, without a terminal or a clock."""
+"""Lines of text from what has been heard, without a terminal or a clock."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
 
-from mnm_ros.console.snapshot import Snapshot
-from mnm_ros.heard import RobotHeard
+from mnm_ros.view.heard import Heard, RobotHeard
 
 LABEL = 16    # columns of what a figure is called
 LINE = 160     # characters of a line that may be cut
 
 
-def stamp(snapshot: Snapshot) -> str:
+def stamp(heard: Heard) -> str:
     """Return the round and revision of the hypothesis as ``2.1``, or ``-``."""
-    hypothesis = snapshot.hypothesis
+    hypothesis = heard.hypothesis
     return '-' if hypothesis is None else '{}.{}'.format(*hypothesis.stamp)
 
 
-def steps(snapshot: Snapshot) -> str:
+def steps(heard: Heard) -> str:
     """Return the steps of the exploration, which are those taken if several robots make them."""
-    return whole(snapshot.count('steps')) + (' taken' if snapshot.robots else '')
+    return whole(heard.count('steps')) + (' taken' if heard.robots else '')
 
 
-def known(snapshot: Snapshot, width: float = inf) -> str:
+def known(heard: Heard, width: float = inf) -> str:
     """Return how many states are known and which, as many as fit, or ``-``."""
-    return numbered(snapshot.known, width) if snapshot.known else '-'
+    return numbered(heard.known, width) if heard.known else '-'
 
 
 def numbered(states: Sequence[int], width: float = inf) -> str:
@@ -68,9 +67,9 @@ def duration(seconds: float) -> str:
     return f'{minutes // 60}:{minutes % 60:02}:{rest:02}'
 
 
-def rate(snapshot: Snapshot) -> str:
+def rate(heard: Heard) -> str:
     """Return the steps per second in brackets, or nothing."""
-    found = snapshot.number('steps_per_second')
+    found = heard.number('steps_per_second')
     return '' if found is None else f' ({found:,.0f} per second)'
 
 
@@ -82,7 +81,7 @@ def clip(text: str, width: int) -> str:
     return (line[:max(0, width - 3)] + '...')[:max(0, width)]
 
 
-def robots(snapshot: Snapshot, most: int) -> list[str]:
+def robots(heard: Heard, most: int) -> list[str]:
     """
     Return a line for each robot, if there are several, or for as many as fit.
 
@@ -90,25 +89,25 @@ def robots(snapshot: Snapshot, most: int) -> list[str]:
 
     :param most: lines.
     """
-    found = snapshot.robots
+    found = heard.robots
     if len(found) > most:
         found = tuple(sorted(found, key=lambda robot: robot.level == 'ok'))[:max(0, most - 1)]
-    lines = [f'{robot.name}: {whole(robot.steps)} steps, {_place(snapshot, robot)}, {robot.status}'
+    lines = [f'{robot.name}: {whole(robot.steps)} steps, {_place(heard, robot)}, {robot.status}'
              for robot in found]
-    left = len(snapshot.robots) - len(found)
+    left = len(heard.robots) - len(found)
     return [*lines, f'and {left:,} more'] if left and most > 0 else lines
 
 
-def _place(snapshot: Snapshot, robot: RobotHeard) -> str:
+def _place(heard: Heard, robot: RobotHeard) -> str:
     place = robot.place
-    return 'nobody knows where' if place is None else f'in {snapshot.description.label(place)}'
+    return 'nobody knows where' if place is None else f'in {heard.description.label(place)}'
 
 
-def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
+def changed(before: Heard, after: Heard, settings: int) -> list[str]:
     """Return a line for each change of the phase, round, states, status and setting."""
     lines = []
     if after.phase_group != before.phase_group:
-        lines.append(f'phase {after.phase_name}')
+        lines.append(f'phase {after.phase}')
     if after.count('round') not in (None, before.count('round')):
         lines.append(f'round {after.count("round")}')
     if after.known != before.known:
@@ -125,27 +124,27 @@ def changed(before: Snapshot, after: Snapshot, settings: int) -> list[str]:
     return lines
 
 
-def progress(snapshot: Snapshot) -> str:
+def progress(heard: Heard) -> str:
     """Return one line that says how far the exploration is."""
-    candidates = snapshot.count('candidates')
-    line = (f'{snapshot.phase_name or "starting"}, {len(snapshot.known)} known, '
+    candidates = heard.count('candidates')
+    line = (f'{heard.phase or "starting"}, {len(heard.known)} known, '
             f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
-            f'{whole(snapshot.count("steps"))} steps'
-            f'{" taken" if snapshot.robots else ""}{rate(snapshot)}')
-    if snapshot.made:
-        line += f', {snapshot.made}'
-    if snapshot.late:
-        line += f', {snapshot.late}'
-    if snapshot.exploration_steps is not None:    # only cmp_sim counts them
-        line += f', {whole(snapshot.exploration_steps)} exploration steps'
-    return f'{line}, {left}' if (left := to_go(snapshot)) else line
+            f'{whole(heard.count("steps"))} steps'
+            f'{" taken" if heard.robots else ""}{rate(heard)}')
+    if heard.made:
+        line += f', {heard.made}'
+    if heard.late:
+        line += f', {heard.late}'
+    if heard.exploration_steps is not None:    # only cmp_sim counts them
+        line += f', {whole(heard.exploration_steps)} exploration steps'
+    return f'{line}, {left}' if (left := to_go(heard)) else line
 
 
-def to_go(snapshot: Snapshot) -> str:
+def to_go(heard: Heard) -> str:
     """Return how much of the present aim is done, and how long it still takes, or nothing."""
-    found = snapshot.activity.progress
+    found = heard.activity.progress
     if found is None:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
-    seconds = snapshot.seconds_left()
+    seconds = heard.seconds_left()
     return (f'{share:.0%} of {found.aim}, {"-" if seconds is None else duration(seconds)} to go')

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mnm_ros.console.grid import Picture, window
-from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.view.heard import Heard
 from rich.text import Text
 
 MARKS = {
@@ -20,16 +20,16 @@ MARKS = {
 
 
 class WorldView:
-    """The marks of all states in a snapshot."""
+    """The marks of all states."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        activity = snapshot.activity
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+        activity = heard.activity
         # A state has the first mark that fits.
         self._marks = (
-            ('x', frozenset(activity.lost)), ('o', frozenset(snapshot.known)),
-            ('?', snapshot.candidates), ('-', frozenset(snapshot.beyond)), ('+', snapshot.seen))
-        self._occupied, self._home = snapshot.occupied, snapshot.home
+            ('x', frozenset(activity.lost)), ('o', frozenset(heard.known)),
+            ('?', heard.candidates), ('-', frozenset(heard.beyond)), ('+', heard.seen))
+        self._occupied, self._home = heard.occupied, heard.home
         self._around = self._occupied[0] if self._occupied else None
         self._used: dict[str, None] = {}
 
@@ -80,18 +80,18 @@ class WorldView:
 
     def _in_order(self) -> Iterator[int]:
         """Yield home first, then the others by their marks."""
-        snapshot = self._snapshot
+        heard = self._heard
         home = () if self._home is None else (self._home,)
         yield from dict.fromkeys((
-            *home, *snapshot.known, *snapshot.activity.lost, *sorted(snapshot.candidates),
-            *snapshot.beyond, *sorted(snapshot.seen)))
+            *home, *heard.known, *heard.activity.lost, *sorted(heard.candidates),
+            *heard.beyond, *sorted(heard.seen)))
 
     def _line(self, state: int, columns: int) -> Text:
-        snapshot = self._snapshot
+        heard = self._heard
         line = Text.assemble(
             self._styled('@') if state in self._occupied else ' ', ' ',
-            self._styled(self.mark(state)), f' {snapshot.description.label(state)}  ')
-        arcs = list(_arcs(snapshot, state))
+            self._styled(self.mark(state)), f' {heard.description.label(state)}  ')
+        arcs = list(_arcs(heard, state))
         for index, arc in enumerate(arcs):
             dots = 4 if index < len(arcs) - 1 else 0
             if len(line) + len(arc) + dots > columns:
@@ -103,12 +103,12 @@ class WorldView:
         return line
 
 
-def _arcs(snapshot: Snapshot, state: int) -> Iterator[str]:
+def _arcs(heard: Heard, state: int) -> Iterator[str]:
     """Yield where each action has mostly led to, and how often, unless that is always."""
-    for action, nexts in sorted(snapshot.counts.get(state, {}).items()):
+    for action, nexts in sorted(heard.counts.get(state, {}).items()):
         if action == RESET:
             continue
         following = max(nexts, key=lambda after: (nexts[after], -after))
         share = nexts[following] / sum(nexts.values())
         often = '' if share == 1 else f' {min(share, 0.99):.0%}'
-        yield f'{snapshot.description.action_name(action)}->{following}{often}'
+        yield f'{heard.description.action_name(action)}->{following}{often}'

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mnm_ros.dashboard.facts import Facts
-from mnm_ros.heard import NOT_KEPT
+from mnm_ros.view.heard import Heard, NOT_KEPT
 
 
 class Control(NamedTuple):
@@ -43,16 +42,16 @@ CONTROLS = {
 }
 
 
-def refusal(name: str, facts: Facts, now: float) -> str:
+def refusal(name: str, heard: Heard, now: float) -> str:
     """Return why a control is of no use at present; empty if it is."""
     control = CONTROLS[name]
-    if control.service not in facts.offered:
+    if control.service not in heard.offered:
         return f'needs {control.offerer}: nobody offers {control.service}'
-    if control.offerer == 'an explorer' and facts.silent(now) is not None:
+    if control.offerer == 'an explorer' and heard.silent(now) is not None:
         return 'the explorer is silent'
-    if name in ('save', 'load') and facts.report.get('checkpoint') == NOT_KEPT:
+    if name in ('save', 'load') and heard.report.get('checkpoint') == NOT_KEPT:
         return 'nothing is kept: the explorer has no checkpoint_dir'
-    return _refusal_in(facts.phase, name)
+    return _refusal_in(heard.phase, name)
 
 
 def _refusal_in(phase: str, name: str) -> str:
@@ -70,12 +69,12 @@ def _refusal_in(phase: str, name: str) -> str:
     return ''
 
 
-def refusal_to_go(state: int | None, facts: Facts) -> str:
+def refusal_to_go(state: int | None, heard: Heard) -> str:
     """Return why the robot cannot be sent to a state; empty if it can."""
-    if not facts.navigator:
+    if not heard.navigator:
         return 'needs a navigator, which is not running'
     if state is None:
         return 'choose a known state first'
-    if state not in facts.known:
-        return f'state {facts.description.label(state)} is not known'
+    if state not in heard.known:
+        return f'state {heard.description.label(state)} is not known'
     return ''

@@ -15,9 +15,8 @@ from typing import Any
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.places import Place, Places
-from mnm_ros.heard import Counts
+from mnm_ros.view.heard import Counts, Heard
 
 Layers = dict[str, Any]
 """By the name of a layer, what is in it, ready for JSON."""
@@ -30,50 +29,42 @@ _ASIDE = 0.09      # how far an arrow is beside the line between two states
 _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
 
 
-def kinds(facts: Facts) -> dict[int, str]:
+def kinds(heard: Heard) -> dict[int, str]:
     """Return what each state that is shown is: known, candidate, lost, met or unmet."""
     found: dict[int, str] = {}
     # A map shows by itself where the robot has not been yet, and where it cannot be.
-    if len(facts.description.positions) <= _MOST_UNMET and not facts.ground.image:
-        found.update(dict.fromkeys(facts.description.positions, 'unmet'))
-    found.update(dict.fromkeys(_met(facts), 'met'))
-    found.update(dict.fromkeys(facts.activity.candidates, 'candidate'))
-    found.update(dict.fromkeys(facts.activity.lost, 'lost'))
-    found.update(dict.fromkeys(facts.known, 'known'))
+    if len(heard.description.positions) <= _MOST_UNMET and not heard.ground.image:
+        found.update(dict.fromkeys(heard.description.positions, 'unmet'))
+    home = () if heard.home is None else (heard.home,)
+    found.update(dict.fromkeys((*heard.seen, *home, *heard.occupied), 'met'))
+    found.update(dict.fromkeys(heard.activity.candidates, 'candidate'))
+    found.update(dict.fromkeys(heard.activity.lost, 'lost'))
+    found.update(dict.fromkeys(heard.known, 'known'))
     return found
 
 
-def _met(facts: Facts) -> Iterator[int]:
-    for state, actions in facts.counts.items():
-        yield state
-        for following in actions.values():
-            yield from following
-    yield from (state for state in (facts.home, facts.activity.current, *facts.occupied)
-                if state is not None)
-
-
-def draw(facts: Facts, places: Places) -> Layers:
+def draw(heard: Heard, places: Places) -> Layers:
     """Return the layers of the map, without those of a policy."""
-    shown = kinds(facts)
-    where = places.update(facts, shown)
+    shown = kinds(heard)
+    where = places.update(heard, shown)
     shown = {state: kind for state, kind in shown.items() if state in where}
     return {
-        'box': _box(facts, places, [where[state] for state in shown]),
+        'box': _box(heard, places, [where[state] for state in shown]),
         'placed': places.placed,
-        'ground': _ground(facts, places),
-        'walls': _walls(facts, places),
-        'links': list(_links(facts, where)),
-        'states': [[str(state), *_rounded(where[state]), kind, _short(facts, state),
-                    facts.description.label(state)] for state, kind in shown.items()],
-        'home': _spot(facts.home, where),
-        'current': [spot for state in facts.occupied if (spot := _spot(state, where))],
-        'robots': list(_robots(facts, where)),
-        'robot': _robot(facts, places),
+        'ground': _ground(heard, places),
+        'walls': _walls(heard, places),
+        'links': list(_links(heard, where)),
+        'states': [[str(state), *_rounded(where[state]), kind, _short(heard, state),
+                    heard.description.label(state)] for state, kind in shown.items()],
+        'home': _spot(heard.home, where),
+        'current': [spot for state in heard.occupied if (spot := _spot(state, where))],
+        'robots': list(_robots(heard, where)),
+        'robot': _robot(heard, places),
     }
 
 
 def policy_arrows(
-        facts: Facts, policy: Policy, where: Mapping[int, Place]) -> dict[str, list[Any]]:
+        heard: Heard, policy: Policy, where: Mapping[int, Place]) -> dict[str, list[Any]]:
     """
     Return what a policy does first in each state.
 
@@ -86,12 +77,12 @@ def policy_arrows(
         action = policy.action(0, state)
         if state == policy.target or state not in where:
             continue
-        likely = most_likely(facts.counts, state, action)
+        likely = most_likely(heard.counts, state, action)
         if action == RESET:
             resets.append([*_rounded(where[state])])
         elif likely is not None and likely in where and likely != state:
             arrows.append([_arrow(where[state], where[likely], 0.0), 1.0,
-                           facts.description.action_name(action)])
+                           heard.description.action_name(action)])
     return {'arrows': arrows, 'resets': resets}
 
 
@@ -101,11 +92,11 @@ def most_likely(counts: Counts, state: int, action: int) -> int | None:
     return max(following, key=following.__getitem__, default=None)
 
 
-def _links(facts: Facts, where: Mapping[int, Place]) -> Iterator[list[Any]]:
+def _links(heard: Heard, where: Mapping[int, Place]) -> Iterator[list[Any]]:
     """Yield an arrow for each two states that an action leads between: path, weight, words."""
-    said = facts.description
+    said = heard.description
     strongest: dict[tuple[int, int], tuple[float, int]] = {}
-    for state, actions in facts.counts.items():
+    for state, actions in heard.counts.items():
         for action, following in actions.items():
             tried = sum(following.values())
             for after, count in following.items():
@@ -147,9 +138,9 @@ def _rounded(place: Place) -> tuple[float, ...]:
     return tuple(round(value, 2) for value in place)
 
 
-def _short(facts: Facts, state: int) -> str:
+def _short(heard: Heard, state: int) -> str:
     """Return what is written on a state: its name if that is short, else its id."""
-    name = facts.description.names.get(state, '')
+    name = heard.description.names.get(state, '')
     if 0 < len(name) <= 5:
         return name
     text = str(state)
@@ -160,10 +151,10 @@ def _spot(state: int | None, where: Mapping[int, Place]) -> list[float] | None:
     return None if state is None or state not in where else [*_rounded(where[state])]
 
 
-def _robots(facts: Facts, where: Mapping[int, Place]) -> Iterator[list[Any]]:
+def _robots(heard: Heard, where: Mapping[int, Place]) -> Iterator[list[Any]]:
     """Yield a spot for each of several robots, side by side on the ring of its state."""
     together: dict[int, list[str]] = {}
-    for robot in facts.robots:
+    for robot in heard.robots:
         if robot.place is not None and robot.place in where:
             together.setdefault(robot.place, []).append(robot.name)
     for state, names in together.items():
@@ -178,18 +169,18 @@ def _robots(facts: Facts, where: Mapping[int, Place]) -> Iterator[list[Any]]:
                 x + ring * math.cos(turn), y + ring * math.sin(turn), spot)), name]
 
 
-def _walls(facts: Facts, places: Places) -> str:
+def _walls(heard: Heard, places: Places) -> str:
     """Return all walls as one path."""
     if not places.placed:
         return ''
     return ''.join(
         'M{} {}L{} {}'.format(*map(_n, (*places.point(x1, y1), *places.point(x2, y2))))
-        for x1, y1, x2, y2 in facts.description.walls)
+        for x1, y1, x2, y2 in heard.description.walls)
 
 
-def _ground(facts: Facts, places: Places) -> dict[str, Any] | None:
+def _ground(heard: Heard, places: Places) -> dict[str, Any] | None:
     """Return the map under the states, and the doors."""
-    ground = facts.ground
+    ground = heard.ground
     if not places.placed or not (ground.image or ground.doors):
         return None
     left, top = places.point(ground.corner[0], ground.corner[1] + ground.size[1])
@@ -203,22 +194,22 @@ def _ground(facts: Facts, places: Places) -> dict[str, Any] | None:
                   for x, y in [places.point(door_x, door_y)]]}
 
 
-def _robot(facts: Facts, places: Places) -> list[float] | None:
-    if not places.placed or facts.robot is None:
+def _robot(heard: Heard, places: Places) -> list[float] | None:
+    if not places.placed or heard.pose is None:
         return None
-    x, y, yaw = facts.robot
+    x, y, yaw = heard.pose
     return [round(value, 2) for value in (*places.point(x, y), -math.degrees(yaw))]
 
 
-def _box(facts: Facts, places: Places, shown: Sequence[Place]) -> list[float]:
+def _box(heard: Heard, places: Places, shown: Sequence[Place]) -> list[float]:
     """Return left, top, width and height of everything."""
     corners: list[tuple[float, float]] = [
         corner for x, y, radius in shown
         for corner in ((x - radius, y - radius), (x + radius, y + radius))]
     if places.placed:
-        corners += [places.point(x, y) for wall in facts.description.walls
+        corners += [places.point(x, y) for wall in heard.description.walls
                     for x, y in (wall[:2], wall[2:])]
-        ground = facts.ground
+        ground = heard.ground
         if ground.image:
             corners += [places.point(*ground.corner), places.point(
                 ground.corner[0] + ground.size[0], ground.corner[1] + ground.size[1])]

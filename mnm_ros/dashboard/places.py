@@ -10,10 +10,9 @@ import math
 import time
 from typing import NamedTuple
 
-from mnm_ros.dashboard.facts import Facts
-from mnm_ros.heard import Counts
 from mnm_ros.layout import Layout
 from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
+from mnm_ros.view.heard import Counts, Heard
 import numpy as np
 
 _ROUND = 0.36      # radius of a state, where neighbours are 1 from each other
@@ -54,13 +53,13 @@ class Places:
         self._without: dict[int, int] = {}
         self._corner = (0.0, 0.0)
 
-    def update(self, facts: Facts, shown: Iterable[int]) -> Mapping[int, Place]:
+    def update(self, heard: Heard, shown: Iterable[int]) -> Mapping[int, Place]:
         """Return the place of each state shown, and of each that has a place in the world."""
-        description = facts.description
+        description = heard.description
         if description is not self._description:
             self._follow(description)
         if not self.placed:
-            return self._laid_out(facts, shown)
+            return self._laid_out(heard, shown)
         for state in shown:
             if state not in self.latest:
                 index = self._without.setdefault(state, len(self._without))
@@ -89,14 +88,14 @@ class Places:
         points += [place[:2] for place in self.latest.values()]
         self._corner = (min(x for x, _ in points) + 0.5, max(y for _, y in points))
 
-    def _laid_out(self, facts: Facts, shown: Iterable[int]) -> Mapping[int, Place]:
+    def _laid_out(self, heard: Heard, shown: Iterable[int]) -> Mapping[int, Place]:
         began = self._clock()
         if began < self._next_layout:
             return self.latest
         # A state may be told of before the transitions that led there are. It waits for them: put
         # anywhere, it would have a long way to its place.
-        pairs = list(links(facts.counts))
-        linked = {facts.home, *chain.from_iterable(pairs)}
+        pairs = list(links(heard.counts))
+        linked = {heard.home, *chain.from_iterable(pairs)}
         shown = [state for state in shown if state in linked or state in self.latest]
         self._layout.update(shown, pairs)
         places = {state: place for state in shown if (place := self._layout.place(state))}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from mnm_ros.dashboard.facts import Facts
+from mnm_ros.view.heard import Heard
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
 _AXIS = {'axisLabel': {'color': '#888888', 'hideOverlap': True},
@@ -35,23 +35,23 @@ class Timeline:
         self._reports = 0
         self._before: tuple[int | None, int | None] = (None, None)
 
-    def update(self, facts: Facts) -> bool:
+    def update(self, heard: Heard) -> bool:
         """Take in what is known now; return whether that is something new."""
-        steps = facts.count('steps')
-        if steps is None or facts.reports == self._reports:
+        steps = heard.count('steps')
+        if steps is None or heard.reports == self._reports:
             return False
-        self._reports = facts.reports
+        self._reports = heard.reports
         if self._points and steps < self._points[-1].steps:    # an explorer that begins anew
             self.__init__()    # type: ignore[misc]
-            self._reports = facts.reports
+            self._reports = heard.reports
         noticed, setting = self._before
-        self._before = facts.count('changes_noticed'), facts.true_setting
+        self._before = heard.count('changes_noticed'), heard.true_setting
         for before, now, steps_of in (
                 (noticed, self._before[0], self.noticed), (setting, self._before[1], self.true)):
             if None not in (before, now) and before != now:
                 steps_of.append(steps)
-        point = _Point(steps, len(facts.known), facts.count('candidates') or 0,
-                       facts.exploration_steps)
+        point = _Point(steps, len(heard.known), heard.count('candidates') or 0,
+                       heard.exploration_steps)
         if self._points[-1:] == [point]:
             return False
         self._points.append(point)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the page says: sentences and figures from the facts."""
+"""What the page says: sentences and figures from what has been heard."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
-from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.picture import kinds
+from mnm_ros.view.heard import Heard
 
 _AIMS = {'first hypothesis': 'to the first hypothesis',
          'check': 'until all has been checked once more',
@@ -48,17 +48,17 @@ class Row(NamedTuple):
     figures: str
 
 
-def tiles(facts: Facts) -> list[tuple[str, str, str]]:
+def tiles(heard: Heard) -> list[tuple[str, str, str]]:
     """Return the figures to be seen first, each as name, value and a remark."""
-    noticed = facts.count('changes_noticed')
-    true = facts.true_setting
-    exploration = facts.exploration_steps
+    noticed = heard.count('changes_noticed')
+    true = heard.true_setting
+    exploration = heard.exploration_steps
     found = [
-        ('known', str(len(facts.known)), 'states with a policy'),
-        ('candidates', str(len(facts.activity.candidates) or facts.count('candidates') or 0),
+        ('known', str(len(heard.known)), 'states with a policy'),
+        ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
          'under examination'),
-        ('steps', whole(facts.steps), f'{f"taken, {facts.made}; " if facts.made else ""}'
-         f'{facts.rate:,.0f} per second'),
+        ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
+         f'{heard.number("steps_per_second") or 0.0:,.0f} per second'),
         ('changes', '\u2013' if noticed is None else str(noticed),
          'noticed' if true is None else f'noticed; true setting {true}')]
     if exploration is not None:
@@ -66,39 +66,39 @@ def tiles(facts: Facts) -> list[tuple[str, str, str]]:
     return found
 
 
-def presence(facts: Facts, now: float, where: str) -> str:
+def presence(heard: Heard, now: float, where: str) -> str:
     """
     Return a sentence if there is no explorer, or a robot owes an answer; empty else.
 
     :param where: namespace and domain, for people.
     """
-    if facts.heard is None:
+    if heard.heartbeat is None:
         return f'No explorer has been heard yet in {where}. The page goes on by itself.'
-    silence = facts.silent(now)
+    silence = heard.silent(now)
     if silence is None:
-        return facts.late and f'Robot{" " if facts.robots else ": "}{facts.late}.'
+        return heard.late and f'Robot{" " if heard.robots else ": "}{heard.late}.'
     return (f'The explorer has been silent for {duration(silence)}: what is shown is the last '
             'that was heard. The page goes on by itself.')
 
 
-def doing(facts: Facts) -> str:
+def doing(heard: Heard) -> str:
     """Return what is being done now, as a sentence."""
-    sentence = facts.activity.sentence or facts.status
+    sentence = heard.activity.sentence or heard.status
     return sentence[:1].upper() + sentence[1:] if sentence else 'Nothing has been heard yet.'
 
 
-def status(facts: Facts) -> str:
+def status(heard: Heard) -> str:
     """Return the sentence of ``status``, if it says more than what is being done."""
-    return '' if facts.activity.sentence in ('', facts.status) else facts.status
+    return '' if heard.activity.sentence in ('', heard.status) else heard.status
 
 
-def bar(facts: Facts) -> Bar | None:
+def bar(heard: Heard) -> Bar | None:
     """Return how far it is; None if nobody can tell."""
-    progress = facts.activity.progress
+    progress = heard.activity.progress
     if progress is None or progress.expected <= 0:
         return None
     aim = _AIMS.get(progress.aim, f'to: {progress.aim}')
-    steps, seconds = facts.steps_left(), facts.seconds_left()
+    steps, seconds = heard.steps_left(), heard.seconds_left()
     share = min(1.0, max(0.0, progress.done / progress.expected))
     detail = (f'step {whole(progress.done)} of about {whole(progress.expected)}, '
               f'usually {whole(progress.low)} to {whole(progress.high)}')
@@ -109,52 +109,52 @@ def bar(facts: Facts) -> Bar | None:
     return Bar(share, f'{left} {aim}', detail)
 
 
-def evidence(facts: Facts, most: int = 5) -> list[Row]:
+def evidence(heard: Heard, most: int = 5) -> list[Row]:
     """Return the tests that are closest to a decision."""
-    return [Row(_test(facts, test), min(1.0, max(0.0, test.share)),
+    return [Row(_test(heard, test), min(1.0, max(0.0, test.share)),
                 f'{_figure(test.evidence)} of {_figure(test.threshold)}')
-            for test in facts.activity.tests[:most]]
+            for test in heard.activity.tests[:most]]
 
 
-def evidence_table(facts: Facts) -> str:
+def evidence_table(heard: Heard) -> str:
     """Return the tests that are closest to a decision as HTML."""
     return ''.join(
         f'<div class="test"><div class="line"><span>{escape(row.name)}</span>'
         f'<span>{row.figures}</span></div><div class="track"><div class="bar" '
-        f'style="width:{row.share:.0%}"></div></div></div>' for row in evidence(facts))
+        f'style="width:{row.share:.0%}"></div></div></div>' for row in evidence(heard))
 
 
-def robots_table(facts: Facts) -> str:
+def robots_table(heard: Heard) -> str:
     """Return how each of several robots is, as HTML; empty for one without a name."""
     rows = ''.join(
         f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
         f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
-        f'<td>{"" if robot.place is None else escape(facts.description.label(robot.place))}</td>'
-        f'<td>{escape(robot.status)}</td></tr>' for robot in facts.robots)
+        f'<td>{"" if robot.place is None else escape(heard.description.label(robot.place))}</td>'
+        f'<td>{escape(robot.status)}</td></tr>' for robot in heard.robots)
     return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
             f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
 
 
-def _test(facts: Facts, test: Evidence) -> str:
+def _test(heard: Heard, test: Evidence) -> str:
     what = _KINDS.get(test.kind, test.kind)
-    state = '' if test.state is None else f' {facts.description.label(test.state)}'
-    action = '' if test.action is None else f', {facts.description.action_name(test.action)}'
+    state = '' if test.state is None else f' {heard.description.label(test.state)}'
+    action = '' if test.action is None else f', {heard.description.action_name(test.action)}'
     return f'{what}{state}{action}' if state else what.removesuffix(' of').removesuffix(' to')
 
 
-def about(facts: Facts, state: int) -> list[str]:
+def about(heard: Heard, state: int) -> list[str]:
     """Return what is known of a state, a sentence for each thing."""
-    kind = kinds(facts).get(state, 'unmet')
+    kind = kinds(heard).get(state, 'unmet')
     lines = [_MEANING[kind]]
-    if state == facts.home:
+    if state == heard.home:
         lines[0] = f'home; {lines[0]}'
     if kind == 'known':
-        steps = facts.activity.expected_steps.get(state)
-        limit = facts.activity.limit
+        steps = heard.activity.expected_steps.get(state)
+        limit = heard.activity.limit
         lines.append('expected steps of its policy from home: '
                      f'{"not known yet" if steps is None else f"{steps:.2f}"}'
                      + (f', limit {limit:g}' if limit else ''))
-    said, actions = facts.description, facts.counts.get(state, {})
+    said, actions = heard.description, heard.counts.get(state, {})
     for action in sorted(action for action in actions if action != RESET):
         following = actions[action]
         tried = sum(following.values())

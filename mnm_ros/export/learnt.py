@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.heard import Counts
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
+from mnm_ros.view.heard import Counts
 
 _ENOUGH = 1 + 1e-9    # of the limit, which rounding must not exceed
 

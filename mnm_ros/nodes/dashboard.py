@@ -14,8 +14,8 @@ import time
 from typing import Any
 
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.showing.ears import Ears
 from mnm_ros.nodes.showing.hands import Hands
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
 from mnm_ros.parameters import DASHBOARD, ParameterError, Parameters
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -43,10 +43,10 @@ class Dashboard(Node):
             raise ParameterError(
                 f"{error}, expected NiceGUI: pip install 'nicegui>=3.4,<4' (the extra dashboard)"
                 ) from None
-        self._ears = Ears(self)
+        self._explorer = PageSubscriptions(self)
         self._hands = None if given['read_only'] else Hands(self)
         self._server = Server(
-            self._ears, self._hands, given['host'], given['port'],
+            self._explorer, self._hands, given['host'], given['port'],
             f'namespace {self.get_namespace()}, ROS domain {os.environ.get("ROS_DOMAIN_ID") or 0}')
         self.create_timer(_TICK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._server.start()
@@ -60,7 +60,7 @@ class Dashboard(Node):
         now = time.monotonic()
         if self._hands:
             self._hands.look(now)
-        self._ears.look(now, self._hands.offered if self._hands else frozenset())
+        self._explorer.look(now, self._hands.offered if self._hands else frozenset())
         self._server.remember(now)
 
 

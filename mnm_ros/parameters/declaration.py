@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import math
 import sys
 
-from mnm_ros.heard import MOST_ROBOTS, NAMESPACE
+from mnm_ros.view.heard import MOST_ROBOTS, NAMESPACE
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.parameter import Parameter
 

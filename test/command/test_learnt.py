@@ -7,26 +7,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.command import policies
-from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.heard import Heard
 import pytest
 
-observer = pytest.importorskip('mnm_ros.console.observer', reason='ROS 2 is not installed')
+subscriptions = pytest.importorskip('mnm_ros.subscriptions', reason='ROS 2 is not installed')
 
 POLICY = Policy(2, 9, (0, 1, 2), ((0, 0, 0),))
-MANY = Snapshot(
+MANY = Heard(
     phase='checking/evaluation', hypothesis=Hypothesis(1, 0, 9, ()), known=(0, 1, 2), reports=1,
     report={'steps': '80'}, counts={0: {0: {1: 9, 0: 1}}, 1: {0: {2: 5}, 1: {4: 1}}},
-    met=frozenset({0, 1, 2, 4}),
     activity=Activity(home=0, limit=8.0, expected_steps={0: 0.0, 1: 1.1, 2: 2.1}))
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Heard]:
     """Return what the explorer says, one after the other; the last one for good."""
-    said: list[Snapshot] = []
+    said: list[Heard] = []
 
     class Pretended:
         explorer, topic = '/explorer', '/phase'
@@ -40,7 +39,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
         def __exit__(self, *_: object) -> None:
             pass
 
-        def listen(self, seconds: float) -> Snapshot:
+        def listen(self, seconds: float) -> Heard:
             return said.pop(0) if len(said) > 1 else said[0]
 
         def policy(self, target: int, timeout: float) -> Policy | None:
@@ -49,7 +48,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
         def actions(self, timeout: float) -> tuple[str, ...]:
             return 'east', 'west'
 
-    monkeypatch.setattr(observer, 'Listener', Pretended)
+    monkeypatch.setattr(subscriptions, 'Listener', Pretended)
     return said
 
 
@@ -59,8 +58,8 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 
 
 def test_one_policy_is_asked_for_where_all_are_too_many(
-        told: list[Snapshot], capsys: pytest.CaptureFixture[str]) -> None:
-    told += [Snapshot(), MANY]
+        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
+    told += [Heard(), MANY]
     status, out, _ = run(capsys)
     assert status == 0 and 'There are too many policies to tell all' in out
     assert '2          2.10' in out and out.endswith('seen, but beyond the radius: 4\n')
@@ -72,7 +71,7 @@ def test_one_policy_is_asked_for_where_all_are_too_many(
 
 
 def test_names_are_those_of_the_robot_side(
-        told: list[Snapshot], capsys: pytest.CaptureFixture[str]) -> None:
+        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
     told.append(replace(MANY, description=RobotDescription(
         ('ahead', 'back'), names={2: 'bench'})))
     status, out, _ = run(capsys, '--to', 'bench')
@@ -80,7 +79,7 @@ def test_names_are_those_of_the_robot_side(
 
 
 def test_an_explorer_without_a_hypothesis_says_so(
-        told: list[Snapshot], capsys: pytest.CaptureFixture[str]) -> None:
+        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
     told.append(replace(MANY, hypothesis=None, known=(), phase='building/discovery'))
     status, out, error = run(capsys)
     assert (status, out) == (1, '')

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.console.snapshot import phase_of, Snapshot
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
-from mnm_ros.heard import RobotHeard
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.heard import Heard, RobotHeard
 
 
 def hypothesis(*known: int) -> Hypothesis:
@@ -18,20 +17,20 @@ def hypothesis(*known: int) -> Hypothesis:
         Policy(state, 9, known, ((0,) * len(known),)) for state in known))
 
 
-FULL = Snapshot(
+FULL = Heard(
     phase='checking/evaluation', status='round 2: state 17 added', hypothesis=hypothesis(0, 1),
     decisions=(('10:00:00', 'home is state 0'), ('10:00:09', 'round 2: state 17 added')),
-    known=(0, 1), reports=3, true_setting=1, exploration_steps=4500, met=frozenset({0, 1, 4}),
+    known=(0, 1), reports=3, true_setting=1, exploration_steps=4500, counts={0: {0: {1: 1, 4: 1}}},
     report={'round': '2', 'candidates': '3', 'steps': '123456', 'steps_per_second': '4321.4',
             'changes_noticed': '1', 'changes_relearnt': '1'})
 
-BUILDING = Snapshot(
-    phase=phase_of('building/evaluation'), status='home is state 0, building', reports=3,
-    pace=100.0, met=frozenset({0, 1, 3, 5, 6}),
+BUILDING = Heard(
+    phase='building/evaluation', status='home is state 0, building', reports=3,
+    pace=100.0,
     report={'round': '1', 'candidates': '2', 'steps': '812', 'steps_per_second': '101',
             'changes_noticed': '0', 'changes_relearnt': '0', 'phase': 'building/evaluation'},
     description=RobotDescription(('east', 'west')),
-    counts={0: {-1: {0: 4}, 0: {1: 9, 0: 1}, 1: {0: 3}}, 3: {0: {6: 1}, 1: {1: 999, 3: 1}}},
+    counts={0: {-1: {0: 4}, 0: {1: 9, 0: 1}, 1: {0: 3}}, 3: {0: {6: 1}, 1: {1: 999, 3: 1}}, 5: {}},
     activity=Activity(
         step=812, doing='testing', target=7, sentence='testing the policy to 7', current=3, home=0,
         tests=(Evidence('policy', 7, None, 3.1, 5.3), Evidence('transition', 7, 1, 1.0, 5.3)),

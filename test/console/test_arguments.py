@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mnm_ros.console.arguments import parse
-from mnm_ros.console.snapshot import Goal
+from mnm_ros.console.options import Goal
 from mnm_ros.simulation import scenario
 import pytest
 

@@ -5,22 +5,22 @@
 from __future__ import annotations
 
 from mnm_ros.console import summary
-from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation import scenario
+from mnm_ros.view.heard import Heard
 
 
-def learnt(*known: int) -> Snapshot:
-    return Snapshot(known=known, hypothesis=Hypothesis(1, 0, 9, tuple(
+def learnt(*known: int) -> Heard:
+    return Heard(known=known, hypothesis=Hypothesis(1, 0, 9, tuple(
         Policy(state, 9, known, ((0,) * len(known),)) for state in known)))
 
 
-def lines(snapshot: Snapshot, radius: float) -> str:
+def lines(heard: Heard, radius: float) -> str:
     corridor = scenario.load('corridor')
     problem = Problem(len(corridor.actions), radius, 1.0, 0.1)
-    found = summary.verdict(snapshot, corridor, problem)
-    return '\n'.join(summary.summary(snapshot, corridor, problem, found, 1.0))
+    found = summary.verdict(heard, corridor, problem)
+    return '\n'.join(summary.summary(heard, corridor, problem, found, 1.0))
 
 
 def test_a_state_that_was_seen_but_is_too_far_away_is_named() -> None:

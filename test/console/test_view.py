@@ -10,13 +10,12 @@ import re
 
 from mnm_ros.console.display import choose
 from mnm_ros.console.grid import described, Picture, pictures, window
-from mnm_ros.console.snapshot import Snapshot
 from mnm_ros.console.view import Frame, View
-from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.described import describe
+from mnm_ros.view.heard import Heard
 import pytest
 from rich.console import Console
 from snapshots import BUILDING, FLEET, FULL
@@ -26,18 +25,18 @@ GRID: Picture = ((('S', (0,)), ('.', (1,)), ('.', (5,))), (('.', (3,)), ('#', ()
 MANY = replace(
     BUILDING, known=tuple(range(500)), status='long\n ' * 100,
     decisions=(('10:00:00', 'another long sentence ' * 9),) * 40,
-    counts={state: {action: {state + 1: 1, 3: 2} for action in range(9)} for state in range(500)},
-    met=frozenset(range(600)))
+    counts={state: {action: {state + 1: 1, 3: 2} for action in range(9)} for state in range(500)}
+    | {state: {} for state in range(500, 600)})
 
 
 def console(width: int, height: int, **options: object) -> Console:
     return Console(file=io.StringIO(), width=width, height=height, highlight=False, **options)
 
 
-def shown(snapshot: Snapshot, picture: Picture = (), width: int = 80, height: int = 24,
+def shown(heard: Heard, picture: Picture = (), width: int = 80, height: int = 24,
           seconds: float = 3723, silent: float = 0.0, **options: object) -> list[str]:
     to = console(width, height, **options)
-    to.print(View(snapshot, FRAME, seconds, picture, silent))
+    to.print(View(heard, FRAME, seconds, picture, silent))
     return to.file.getvalue().splitlines()
 
 
@@ -83,7 +82,7 @@ def test_what_it_is_doing_is_not_said_twice() -> None:
 
 
 def test_it_can_be_shown_before_the_first_message() -> None:
-    text = '\n'.join(shown(Snapshot()))
+    text = '\n'.join(shown(Heard()))
     assert 'starting' in text and 'no hypothesis yet' in text
 
 
@@ -91,8 +90,8 @@ def test_it_can_be_shown_before_the_first_message() -> None:
     (80, 24), (200, 50), (132, 30), (133, 30), (40, 24), (80, 6), (20, 3), (10, 10), (200, 5)])
 @pytest.mark.parametrize('picture', [(), GRID, (GRID[0] * 40,) * 60], ids=['list', 'map', 'large'])
 def test_it_fits_the_terminal(width: int, height: int, picture: Picture) -> None:
-    for snapshot in (MANY, FULL, BUILDING, Snapshot()):
-        lines = shown(snapshot, picture, width, height, silent=60.0)
+    for heard in (MANY, FULL, BUILDING, Heard()):
+        lines = shown(heard, picture, width, height, silent=60.0)
         assert len(lines) < height
         assert all(len(line) < width for line in lines)
 
@@ -120,7 +119,7 @@ def test_the_map_tells_all_kinds_of_cells_apart() -> None:
 def test_doors_keep_their_letters_until_they_are_known() -> None:
     flat = pictures(scenario.load('corridor'), world.load('two_room_flat'))[0]
     door = next(states for row in flat for letter, states in row if letter == 'D')
-    assert any(line.startswith('# . S D') for line in shown(Snapshot(), flat))
+    assert any(line.startswith('# . S D') for line in shown(Heard(), flat))
     known = replace(FULL, known=(*FULL.known, *door))
     assert any(line.startswith('# . S o') for line in shown(known, flat))
 
@@ -188,15 +187,15 @@ def test_a_terminal_is_redrawn_and_left_as_it_was() -> None:
     assert '\x1b[1A' in out.getvalue()
     assert out.getvalue().index('\x1b[?25l') < out.getvalue().rindex('\x1b[?25h')
     paused = Terminal()
-    choose(paused, FRAME, {'TERM': 'dumb'}).show(replace(FULL, phase=Phase.PAUSED), 0.0, ())
+    choose(paused, FRAME, {'TERM': 'dumb'}).show(replace(FULL, phase='paused'), 0.0, ())
     assert '\x1b' not in paused.getvalue() and ' phase paused\n' in paused.getvalue()
 
 
 def test_lines_tell_what_is_beyond_the_radius_once_it_lasts() -> None:
     out = io.StringIO()
     lines = choose(out, FRAME, {})
-    passing = replace(FULL, met=frozenset({0, 1, 4, 5}))
-    for snapshot in (FULL, passing, FULL, FULL, FULL, replace(FULL, met=frozenset())):
-        lines.show(snapshot, 0.0, ())
+    passing = replace(FULL, counts={0: {0: {1: 1, 4: 1, 5: 1}}})
+    for heard in (FULL, passing, FULL, FULL, FULL, replace(FULL, counts={})):
+        lines.show(heard, 0.0, ())
     assert [line[9:] for line in out.getvalue().splitlines() if 'beyond' in line] == [
         'seen beyond the radius: 1: 4']

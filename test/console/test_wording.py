@@ -8,16 +8,16 @@ from dataclasses import replace
 import json
 
 from mnm_ros.console import as_json
-from mnm_ros.console.snapshot import Goal, phase_of, Snapshot
+from mnm_ros.console.options import Goal
 from mnm_ros.console.wording import changed, clip, duration, numbered, progress, robots
-from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.activity import Activity, Progress
+from mnm_ros.view.heard import Heard
 import pytest
 from snapshots import BUILDING, FLEET, FULL
 
 
 def test_changed_tells_what_is_new_once() -> None:
-    assert changed(Snapshot(), FULL, 2) == [
+    assert changed(Heard(), FULL, 2) == [
         'phase checking/evaluation', 'round 2', 'known 2: 0 1',
         'status: round 2: state 17 added', 'true setting 1 (of 0..1)']
     assert changed(FULL, FULL, 2) == []
@@ -56,11 +56,10 @@ def test_changed_ignores_the_detail_of_the_phase_and_the_counters() -> None:
 
 
 def test_phases_are_told_by_their_names() -> None:
-    assert phase_of('fault') is Phase.FAULT and phase_of('dreaming/idly') == 'dreaming/idly'
     for text, group in (('paused', 'paused'), ('dreaming/idly', 'dreaming')):
-        snapshot = Snapshot(phase=phase_of(text))
-        assert (snapshot.phase_name, snapshot.phase_group) == (text, group)
-        assert changed(Snapshot(), snapshot, 2) == [f'phase {text}']
+        heard = Heard(phase=text)
+        assert heard.phase_group == group
+        assert changed(Heard(), heard, 2) == [f'phase {text}']
 
 
 def test_progress_is_one_line() -> None:
@@ -69,8 +68,8 @@ def test_progress_is_one_line() -> None:
         '4,500 exploration steps')
     assert progress(BUILDING).endswith(', 29% of first hypothesis, 0:00:20 to go')
     assert '1 known, 1 candidate, ' in progress(
-        Snapshot(known=(0,), report={'candidates': '1'}))
-    assert progress(Snapshot()).startswith('starting, 0 known, - candidates')
+        Heard(known=(0,), report={'candidates': '1'}))
+    assert progress(Heard()).startswith('starting, 0 known, - candidates')
 
 
 @pytest.mark.parametrize('states, width, text', [
@@ -124,9 +123,9 @@ def test_what_a_fleet_has_made_and_what_is_taken() -> None:
 
 
 def test_goal_awaits_a_hypothesis_and_then_changes() -> None:
-    assert Goal().awaited(Snapshot()) == 'the first message of the explorer'
-    assert Goal().awaited(Snapshot(phase='building/discovery')) == 'the first hypothesis'
-    assert not Goal().reached(Snapshot(phase='building/discovery'))
+    assert Goal().awaited(Heard()) == 'the first message of the explorer'
+    assert Goal().awaited(Heard(phase='building/discovery')) == 'the first hypothesis'
+    assert not Goal().reached(Heard(phase='building/discovery'))
     assert Goal().reached(FULL)
     waiting = replace(FULL, report={**FULL.report, 'changes_relearnt': '0'})
     assert not Goal(1).reached(waiting)
@@ -142,5 +141,5 @@ def test_machines_get_a_whole_object_in_a_line() -> None:
     assert (building['doing'], building['target'], building['action']) == ('testing', 7, None)
     assert building['candidates'] == [5, 6] and building['progress']['expected'] == 2838
     assert building['tests'][0]['kind'] == 'policy' and '\n' not in as_json.line(BUILDING)
-    nothing = json.loads(as_json.line(Snapshot()))
+    nothing = json.loads(as_json.line(Heard()))
     assert set(nothing) == set(said) and nothing['phase'] is None

@@ -11,11 +11,11 @@ import zlib
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.machine import machine
 from mnm_ros.dashboard.map_image import picture
 from mnm_ros.dashboard.timeline import MOST, Timeline
 from mnm_ros.interface import SERVICES
+from mnm_ros.view.heard import Heard
 import pytest
 
 
@@ -33,15 +33,15 @@ def test_a_phase_of_a_later_version_does_no_harm() -> None:
     assert not [group for group in drawn if group.get('class', '').endswith('lit')]
 
 
-def reported(number: int, steps: int, known: int = 0, **more: object) -> Facts:
+def reported(number: int, steps: int, known: int = 0, **more: object) -> Heard:
     report = {'steps': str(steps), 'candidates': '2', 'changes_noticed': str(
         more.pop('noticed', 0))}
-    return Facts(report=report, reports=number, known=tuple(range(known)), **more)
+    return Heard(report=report, reports=number, known=tuple(range(known)), **more)
 
 
 def test_the_timeline_has_a_point_for_each_report_and_lines_for_changes() -> None:
     timeline = Timeline()
-    assert not timeline.update(Facts())
+    assert not timeline.update(Heard())
     assert timeline.update(reported(1, 100, 3, true_setting=0, exploration_steps=90))
     assert not timeline.update(reported(1, 150, 3))    # the same report
     assert timeline.update(reported(2, 200, 4, true_setting=1, exploration_steps=95))
@@ -75,18 +75,18 @@ EVERYTHING = frozenset(control.service for control in CONTROLS.values())
     ('recover', 'paused', 'there is no fault'), ('load', 'checking/evaluation', 'pause first'),
     ('load', 'paused', ''), ('save', 'paused', ''), ('change', 'paused', '')])
 def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> None:
-    assert refusal(name, Facts(phase=phase, offered=EVERYTHING, heard=10.0), 11.0) == why
+    assert refusal(name, Heard(phase=phase, offered=EVERYTHING, heartbeat=10.0), 11.0) == why
 
 
 def test_nothing_is_saved_without_a_folder() -> None:
-    facts = Facts(phase='paused', offered=EVERYTHING, heard=10.0, report={'checkpoint': 'off'})
-    assert {name for name in CONTROLS if 'no checkpoint_dir' in refusal(name, facts, 11.0)} == {
+    heard = Heard(phase='paused', offered=EVERYTHING, heartbeat=10.0, report={'checkpoint': 'off'})
+    assert {name for name in CONTROLS if 'no checkpoint_dir' in refusal(name, heard, 11.0)} == {
         'save', 'load'}
 
 
 def test_a_control_needs_whoever_offers_its_service() -> None:
-    assert refusal('change', Facts(), 0.0) == 'needs a simulator: nobody offers change'
-    silent = Facts(phase='paused', offered=EVERYTHING, heard=10.0)
+    assert refusal('change', Heard(), 0.0) == 'needs a simulator: nobody offers change'
+    silent = Heard(phase='paused', offered=EVERYTHING, heartbeat=10.0)
     assert refusal('resume', silent, 20.0) == 'the explorer is silent'
     assert refusal('change', silent, 20.0) == ''
     assert {control.service for control in CONTROLS.values()} == {
@@ -94,11 +94,11 @@ def test_a_control_needs_whoever_offers_its_service() -> None:
 
 
 def test_the_robot_is_sent_to_known_states_only() -> None:
-    facts = Facts(known=(0, 7), navigator=True)
-    assert refusal_to_go(7, facts) == ''
-    assert refusal_to_go(8, facts) == 'state 8 is not known'
-    assert refusal_to_go(None, facts) == 'choose a known state first'
-    assert refusal_to_go(7, Facts(known=(7,))) == 'needs a navigator, which is not running'
+    heard = Heard(known=(0, 7), navigator=True)
+    assert refusal_to_go(7, heard) == ''
+    assert refusal_to_go(8, heard) == 'state 8 is not known'
+    assert refusal_to_go(None, heard) == 'choose a known state first'
+    assert refusal_to_go(7, Heard(known=(7,))) == 'needs a navigator, which is not running'
 
 
 def test_a_map_becomes_a_picture_with_its_first_row_at_the_bottom() -> None:

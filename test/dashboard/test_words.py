@@ -8,19 +8,18 @@ from dataclasses import replace
 
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.dashboard import words
-from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.timeline import Timeline
-from mnm_ros.heard import RobotHeard
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.heard import Heard, RobotHeard
 import pytest
 
 DESCRIPTION = RobotDescription(('east', 'west'), 0, names={7: 'door'})
 
 
-def progressing(done: int, rate: str, aim: str = 'first hypothesis') -> Facts:
+def progressing(done: int, rate: str, aim: str = 'first hypothesis') -> Heard:
     report = {'steps_per_second': rate, 'phase': 'building/discovery'}
-    pace = Facts(report=report).number('steps_per_second')
-    return Facts(report=report, pace=pace, activity=Activity(
+    pace = Heard(report=report).number('steps_per_second')
+    return Heard(report=report, pace=pace, activity=Activity(
         progress=Progress(aim, done, 2838, 1800, 5000)))
 
 
@@ -39,7 +38,7 @@ def test_what_is_left() -> None:
     assert words.bar(progressing(2000, '10.0')).text == '\u2013 to the first hypothesis'
     assert words.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
-    assert words.bar(Facts()) is None
+    assert words.bar(Heard()) is None
     assert words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
 
 
@@ -52,13 +51,13 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_who_is_not_there_is_told() -> None:
     where = 'namespace /, ROS domain 0'
-    assert where in words.presence(Facts(), 100.0, where)
-    assert words.presence(Facts(heard=99.0), 100.0, where) == ''
-    assert 'silent for 12 s' in words.presence(Facts(heard=88.0), 100.0, where)
+    assert where in words.presence(Heard(), 100.0, where)
+    assert words.presence(Heard(heartbeat=99.0), 100.0, where) == ''
+    assert 'silent for 12 s' in words.presence(Heard(heartbeat=88.0), 100.0, where)
 
 
 def test_a_robot_that_hangs_is_told_of() -> None:
-    one = Facts(heard=99.0, report={'unanswered': '12.4'})
+    one = Heard(heartbeat=99.0, report={'unanswered': '12.4'})
     assert words.presence(one, 100.0, '') == 'Robot: no answer for 12 s.'
     several = replace(one, robots=(
         RobotHeard('r1', 'ok', 'exploring', 20), RobotHeard('r2', 'ok', '', 14, None, 3.0)))
@@ -70,64 +69,64 @@ def test_a_robot_that_hangs_is_told_of() -> None:
 
 
 def test_each_robot_of_several_has_a_row() -> None:
-    assert words.robots_table(Facts()) == ''
-    table = words.robots_table(Facts(description=DESCRIPTION, robots=(
+    assert words.robots_table(Heard()) == ''
+    table = words.robots_table(Heard(description=DESCRIPTION, robots=(
         RobotHeard('r1', 'ok', 'exploring', 1234, 7), RobotHeard('r2', 'error', 'fault: <b>'))))
     assert '<tr class="ok"><td>r1</td><td>1,234</td><td>door (7)</td><td>exploring</td>' in table
     assert '<tr class="error"><td>r2</td><td></td><td></td><td>fault: &lt;b&gt;</td>' in table
 
 
 def test_figures_to_be_seen_first() -> None:
-    facts = Facts(known=(0, 1), true_setting=1, exploration_steps=2841, report={
+    heard = Heard(known=(0, 1), true_setting=1, exploration_steps=2841, report={
         'steps': '12345', 'steps_per_second': '812.4', 'changes_noticed': '1', 'candidates': '3'})
-    assert words.tiles(facts) == [
+    assert words.tiles(heard) == [
         ('known', '2', 'states with a policy'), ('candidates', '3', 'under examination'),
         ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
         ('exploration', '2,841', 'steps without good policies')]
-    assert [name for name, *_ in words.tiles(Facts())] == [
+    assert [name for name, *_ in words.tiles(Heard())] == [
         'known', 'candidates', 'steps', 'changes']
 
 
 def test_what_it_is_doing_and_why() -> None:
-    facts = Facts(status='round 1: 2 states known, now checking', activity=Activity(
+    heard = Heard(status='round 1: 2 states known, now checking', activity=Activity(
         sentence='testing the policy to 7'))
-    assert words.doing(facts) == 'Testing the policy to 7'
-    assert words.status(facts) == facts.status
-    assert words.doing(Facts(status='paused')) == 'Paused'
-    assert words.status(Facts(status='paused')) == ''
+    assert words.doing(heard) == 'Testing the policy to 7'
+    assert words.status(heard) == heard.status
+    assert words.doing(Heard(status='paused')) == 'Paused'
+    assert words.status(Heard(status='paused')) == ''
 
 
 def test_evidence_against_thresholds() -> None:
-    facts = Facts(description=DESCRIPTION, activity=Activity(tests=(
+    heard = Heard(description=DESCRIPTION, activity=Activity(tests=(
         Evidence('policy', 7, None, 3.14159, 5.3), Evidence('transition', 7, 1, 40, 20),
         Evidence('<b>', None, None, 1, 1234.5))))
-    assert words.evidence(facts) == [
+    assert words.evidence(heard) == [
         ('policy to door (7)', pytest.approx(0.5928, abs=1e-4), '3.14 of 5.3'),
         ('transitions of door (7), west', 1.0, '40 of 20'),
         ('<b>', pytest.approx(1 / 1234.5), '1 of 1,234')]
-    table = words.evidence_table(facts)
+    table = words.evidence_table(heard)
     assert '&lt;b&gt;' in table and '<b>' not in table and 'width:59%' in table
 
 
 def test_what_is_known_of_a_state() -> None:
-    facts = Facts(known=(0, 7), counts={7: {0: {8: 3, 7: 1}, -1: {0: 9}}}, description=DESCRIPTION,
+    heard = Heard(known=(0, 7), counts={7: {0: {8: 3, 7: 1}, -1: {0: 9}}}, description=DESCRIPTION,
                   activity=Activity(home=0, limit=8.0, expected_steps={7: 3.456}))
-    assert words.about(facts, 7) == [
+    assert words.about(heard, 7) == [
         'known: its policy keeps within the limit',
         'expected steps of its policy from home: 3.46, limit 8',
         'east, 4 times: to 8 in 75%, to door (7) in 25%']
-    assert words.about(facts, 0)[0].startswith('home; known')
-    assert 'not known yet' in words.about(facts, 0)[1]
-    assert words.about(facts, 8)[0].startswith('met, but not known')
-    assert words.about(facts, 9) == ['not met yet']
+    assert words.about(heard, 0)[0].startswith('home; known')
+    assert 'not known yet' in words.about(heard, 0)[1]
+    assert words.about(heard, 8)[0].startswith('met, but not known')
+    assert words.about(heard, 9) == ['not met yet']
 
 
 @pytest.mark.parametrize('text', ['nan', 'inf', '-inf', '1e300', 'x'])
 def test_figures_that_cannot_be_are_left_out(text: str) -> None:
-    facts = Facts(report=dict.fromkeys(
+    heard = Heard(report=dict.fromkeys(
         ('steps', 'changes_noticed', 'candidates', 'steps_per_second'), text), reports=1)
-    assert [value for _, value, _ in words.tiles(facts)] == ['0', '0', '0', '\u2013']
-    assert not Timeline().update(facts)
+    assert [value for _, value, _ in words.tiles(heard)] == ['0', '0', '0', '\u2013']
+    assert not Timeline().update(heard)
     assert words.bar(progressing(812, text)).text == 'about 2,026 steps to the first hypothesis'
 
 

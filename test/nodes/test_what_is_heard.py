@@ -18,7 +18,7 @@ from geometry_msgs.msg import Point, PoseWithCovarianceStamped
 from mnm_ros import wire
 from mnm_ros.console import as_json
 from mnm_ros.console.display import Lines
-from mnm_ros.console.observer import Observer
+from mnm_ros.console.grid import described
 from mnm_ros.console.view import Frame, View
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
@@ -27,10 +27,11 @@ from mnm_ros.dashboard import words
 from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
 from mnm_ros.dashboard.machine import machine
 from mnm_ros.dashboard.picture import policy_arrows
-from mnm_ros.nodes.showing.ears import Ears
 from mnm_ros.nodes.showing.hands import Hands
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
 from mnm_ros.nodes.showing.shared import Shared
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.subscriptions import Subscriptions
 from nav_msgs.msg import OccupancyGrid
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
@@ -198,30 +199,30 @@ class Page(Display):
         self.node = Node('dashboard')
         monkeypatch.setattr(self.node, 'count_publishers', lambda topic: topic in (
             'amcl_pose', 'pose'))
-        self.ears, self.hands = Ears(self.node), Hands(self.node)
+        self.subscriptions, self.hands = PageSubscriptions(self.node), Hands(self.node)
         self.hands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
-        self.shared = Shared(self.ears, self.hands, 'here')
-        self.ears.look(0.0, frozenset())
+        self.shared = Shared(self.subscriptions, self.hands, 'here')
+        self.subscriptions.look(0.0, frozenset())
         self.now = 0.0
 
     def show(self) -> None:
         self.now += 10.0
-        self.ears.look(self.now, frozenset(('explore', 'change')))
+        self.subscriptions.look(self.now, frozenset(('explore', 'change')))
         self.shared.remember(self.now)
-        facts = self.shared.update()
-        policy = self.ears.policy_to(1)
+        heard = self.shared.update()
+        policy = self.subscriptions.policy_to(1)
         json.dumps((self.shared.layers, self.shared.chart, policy and policy_arrows(
-            facts, policy, self.shared.places.latest)), allow_nan=False)
-        assert words.presence(facts, self.now, 'here') is not None
+            heard, policy, self.shared.places.latest)), allow_nan=False)
+        assert words.presence(heard, self.now, 'here') is not None
         for say in (words.tiles, words.doing, words.status, words.bar, words.evidence_table,
                     words.robots_table):
-            say(facts)
+            say(heard)
         for state in (0, 1, 5):
-            words.about(facts, state)
-            refusal_to_go(state, facts)
-        machine(facts.activity.within(facts.phase))
+            words.about(heard, state)
+            refusal_to_go(state, heard)
+        machine(heard.activity.within(heard.phase))
         for name in CONTROLS:
-            refusal(name, facts, self.now)
+            refusal(name, heard, self.now)
         assert 'nan' not in str(self.hands.outcome_of_goal)
 
     def close(self) -> None:
@@ -233,19 +234,21 @@ class Watch(Display):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(monkeypatch)
-        self.node = Observer(settings=2)
-        self.node.ask(1)
+        self.node = Node('console')
+        self.subscriptions = Subscriptions(self.node, settings=2, hypothesis=True)
         self.lines = Lines(io.StringIO(), 2, 1.0)
         self.seconds = 0.0
 
     def show(self) -> None:
         self.seconds += 1.0
-        snapshot = self.node.snapshot
-        assert snapshot.true_setting in (None, 0, 1)
+        heard = self.subscriptions.heard
+        self.subscriptions.policy_to(1)
+        assert heard.true_setting in (None, 0, 1)
         console = Console(file=io.StringIO(), force_terminal=True, width=150, height=40)
-        console.print(View(snapshot, Frame('somewhere', 2), self.seconds, snapshot.picture))
-        self.lines.show(snapshot, self.seconds, snapshot.picture)
-        json.loads(as_json.line(snapshot), parse_constant=lambda name: pytest.fail(name))
+        picture = described(heard.description)
+        console.print(View(heard, Frame('somewhere', 2), self.seconds, picture))
+        self.lines.show(heard, self.seconds)
+        json.loads(as_json.line(heard), parse_constant=lambda name: pytest.fail(name))
 
     def close(self) -> None:
         self.node.destroy_node()
@@ -304,11 +307,11 @@ def test_what_cannot_be_read_is_dropped_with_one_warning(
         display.show()
     display.hear(topic, EXAMPLES[topic]())
     display.show()
-    facts = display.ears.facts
-    assert {'diagnostics': facts.reports == 1, 'activity': facts.activity == ACTIVITY,
-            'robot_side': facts.description == DESCRIPTION,
-            'world_markers': len(facts.ground.doors) == 4,
-            'amcl_pose': facts.robot == (0.0, 0.0, 0.0)}[topic]
+    heard = display.subscriptions.heard
+    assert {'diagnostics': heard.reports == 1, 'activity': heard.activity == ACTIVITY,
+            'robot_side': heard.description == DESCRIPTION,
+            'world_markers': len(heard.ground.doors) == 4,
+            'amcl_pose': heard.pose == (0.0, 0.0, 0.0)}[topic]
     display.close()
     assert len(re.findall(f'ignored on /?{topic}: ', capfd.readouterr().err)) == 1
 
@@ -324,11 +327,11 @@ def test_robots_are_counted(monkeypatch: pytest.MonkeyPatch, context: None) -> N
         display.hear('diagnostics', message)
 
     tell(0, 200)
-    assert display.ears.facts.robots == ()
-    monkeypatch.setattr(display.ears, '_follow', display.warnings.append)
+    assert display.subscriptions.heard.robots == ()
+    monkeypatch.setattr(display.subscriptions, '_follow', display.warnings.append)
     for first in range(0, 300, 50):
         tell(first, 50)
-    assert len(display.ears.facts.robots) == 50 and len(display.warnings) == 100
+    assert len(display.subscriptions.heard.robots) == 50 and len(display.warnings) == 100
     display.close()
 
 
@@ -346,18 +349,19 @@ def test_a_page_stays(start: Callable[..., NodeProcess], peer: Peer) -> None:
 def test_a_robot_that_hangs_is_told_of_long_before_it_is_asked_again(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot) -> None:
     phases = peer.listen(String, 'phase')
-    observer = Observer()
+    observer = Node('observer')
+    subscriptions = Subscriptions(observer)
     peer.spin_also(observer)
     process = explorer(step_timeout=1000.0)
-    peer.wait_for(lambda: len(robot.executed) > 30 and observer.snapshot.reports > 1, 'steps')
-    assert observer.snapshot.late == ''
+    peer.wait_for(lambda: len(robot.executed) > 30 and subscriptions.heard.reports > 1, 'steps')
+    assert subscriptions.heard.late == ''
     robot.deaf = 10**9
-    peer.wait_for(lambda: observer.snapshot.late, 'what is told')
-    assert re.fullmatch(r'no answer for \d+ s', observer.snapshot.late)
+    peer.wait_for(lambda: subscriptions.heard.late, 'what is told')
+    assert re.fullmatch(r'no answer for \d+ s', subscriptions.heard.late)
     assert phases[-1].data.startswith(('building', 'checking'))
     robot.deaf = 0
     robot.send(-1, robot.state)    # it is moved, and goes on
-    peer.wait_for(lambda: observer.snapshot.late == '', 'that it answers again')
+    peer.wait_for(lambda: subscriptions.heard.late == '', 'that it answers again')
     peer.spin_without(observer)
     observer.destroy_node()
     assert process.stop() == 0

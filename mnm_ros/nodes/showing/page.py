@@ -12,11 +12,11 @@ from typing import Any
 
 from mnm_ros.dashboard import words
 from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.dashboard.facts import Facts
 from mnm_ros.dashboard.machine import machine
 from mnm_ros.dashboard.picture import Layers, policy_arrows
 from mnm_ros.nodes.showing.hands import Outcome
 from mnm_ros.nodes.showing.shared import Shared
+from mnm_ros.view.heard import Heard
 from nicegui import ui
 from nicegui.element import Element
 
@@ -144,10 +144,10 @@ class Page:
         return self._buttons[name]
 
     def _refusal(self, name: str) -> str:
-        facts = self._shared.ears.facts
+        heard = self._shared.subscriptions.heard
         if name == 'go':
-            return refusal_to_go(self._chosen, facts)
-        return refusal(name, facts, time.monotonic())
+            return refusal_to_go(self._chosen, heard)
+        return refusal(name, heard, time.monotonic())
 
     def _text(self, name: str, classes: str) -> ui.label:
         self._labels[name] = ui.label().classes(classes)
@@ -160,21 +160,21 @@ class Page:
 
     def _refresh(self) -> None:
         now = time.monotonic()
-        facts = self._shared.update()
-        absence = words.presence(facts, now, self._shared.where)
+        heard = self._shared.update()
+        absence = words.presence(heard, now, self._shared.where)
         self._say('presence', absence)
         self._once('absent', bool(absence), self._presence.set_visibility)
-        self._say('phase', facts.activity.within(facts.phase) or 'no explorer')
-        tiles = {name: told for name, *told in words.tiles(facts)}
+        self._say('phase', heard.activity.within(heard.phase) or 'no explorer')
+        tiles = {name: told for name, *told in words.tiles(heard)}
         for name, tile in self._tiles.items():
             self._once(f'{name} there', name in tiles, tile.set_visibility)
             for label, text in zip(('value', 'remark'), tiles.get(name, ())):
                 self._say(f'{name} {label}', text)
-        self._show_doing(facts)
-        self._once('robots there', bool(facts.robots), self._robots_card.set_visibility)
-        self._once('robots', words.robots_table(facts), self._robots.set_content)
-        self._show_map(facts)
-        self._show_controls(facts)
+        self._show_doing(heard)
+        self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
+        self._once('robots', words.robots_table(heard), self._robots.set_content)
+        self._show_map(heard)
+        self._show_controls(heard)
         if self._shared.chart is not self._shown_chart:
             self._shown_chart = self._shared.chart
             self._chart.run_chart_method('setOption', self._shown_chart)
@@ -186,22 +186,22 @@ class Page:
             self._said[f'once {name}'] = key
             show(value)
 
-    def _show_doing(self, facts: Facts) -> None:
-        phase = facts.activity.within(facts.phase)
+    def _show_doing(self, heard: Heard) -> None:
+        phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        self._say('doing', words.doing(facts))
-        self._say('status', words.status(facts))
-        bar = words.bar(facts)
+        self._say('doing', words.doing(heard))
+        self._say('status', words.status(heard))
+        bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
             self._once('bar', f'{bar.share:.1%}',
                        lambda width: self._bar.style(f'width: {width}'))
             self._say('left', bar.text)
             self._say('detail', bar.detail)
-        self._once('evidence', words.evidence_table(facts), self._evidence.set_content)
+        self._once('evidence', words.evidence_table(heard), self._evidence.set_content)
 
-    def _show_map(self, facts: Facts) -> None:
-        layers = {**self._shared.layers, 'policy': self._policy(facts),
+    def _show_map(self, heard: Heard) -> None:
+        layers = {**self._shared.layers, 'policy': self._policy(heard),
                   'chosen': None if self._chosen is None else str(self._chosen)}
         news = {name: layer for name, layer in layers.items()
                 if name not in self._sent or self._sent[name] != layer}
@@ -210,16 +210,16 @@ class Page:
             self._map.run_method('draw', news)
         state = self._chosen
         self._say('chosen', 'Click on a state to see what is known of it, and the policy that '
-                  'leads there.' if state is None else f'State {facts.description.label(state)}')
-        self._say('about', '' if state is None else '\n'.join(words.about(facts, state)))
+                  'leads there.' if state is None else f'State {heard.description.label(state)}')
+        self._say('about', '' if state is None else '\n'.join(words.about(heard, state)))
 
-    def _policy(self, facts: Facts) -> dict[str, list[Any]] | None:
+    def _policy(self, heard: Heard) -> dict[str, list[Any]] | None:
         if self._chosen is None:
             return None
-        policy = self._shared.ears.policy_to(self._chosen)
-        return policy_arrows(facts, policy, self._shared.places.latest) if policy else None
+        policy = self._shared.subscriptions.policy_to(self._chosen)
+        return policy_arrows(heard, policy, self._shared.places.latest) if policy else None
 
-    def _show_controls(self, facts: Facts) -> None:
+    def _show_controls(self, heard: Heard) -> None:
         hands = self._shared.hands
         if hands is None:
             return
@@ -230,7 +230,7 @@ class Page:
                 self._say(f'{name} result', _told(hands.outcomes.get(name), refused))
         self._say('go result', _told(
             hands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')))
-        choices = {state: facts.description.label(state) for state in facts.known}
+        choices = {state: heard.description.label(state) for state in heard.known}
         self._once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self._chosen if self._chosen in choices else None))
 
@@ -250,7 +250,7 @@ class Page:
             return
         self._chosen = state
         if self._shared.hands is not None:
-            known = state in self._shared.ears.facts.known
+            known = state in self._shared.subscriptions.heard.known
             self._select.set_value(state if known else None)
             self._chosen = state    # setting the value may have chosen another one
         self._refresh()

@@ -9,9 +9,9 @@ from threading import Thread
 
 from fastapi import FastAPI
 from mnm_ros.dashboard.origin import OwnPagesOnly
-from mnm_ros.nodes.showing.ears import Ears
 from mnm_ros.nodes.showing.hands import Hands
 from mnm_ros.nodes.showing.page import ICON, Page
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
 from mnm_ros.nodes.showing.shared import Shared
 from mnm_ros.parameters import ParameterError
 from nicegui import ui
@@ -31,11 +31,12 @@ class Server:
     :ivar address: of the page.
     """
 
-    def __init__(self, ears: Ears, hands: Hands | None, host: str, port: int, where: str) -> None:
+    def __init__(self, subscriptions: PageSubscriptions, hands: Hands | None, host: str, port: int,
+                 where: str) -> None:
         self._socket = _bound(host, port)
         shown = f'[{host}]' if ':' in host else host
         self.address = f'http://{shown}:{self._socket.getsockname()[1]}/'
-        shared = self._shared = Shared(ears, hands, where)
+        shared = self._shared = Shared(subscriptions, hands, where)
 
         ui.page('/', title='mnm_ros')(lambda: Page(shared))
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)

@@ -13,7 +13,6 @@ from mnm_ros import wire
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.heard import NOT_KEPT
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import RobotReport
 from mnm_ros.nodes.exploring.output.diagnosis import diagnosis
@@ -22,6 +21,7 @@ from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
 from mnm_ros.nodes.exploring.output.picture import Caption
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.heard import NOT_KEPT
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import Header, String

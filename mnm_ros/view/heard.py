@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 import math
 import re
 
+from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action, RESET included, to next state to how often that was seen."""
@@ -31,6 +33,7 @@ in the predicted range in 86% to 100% of the looks at which more was left, and e
 end of a run a half to a third is still predicted.
 """
 
+SILENCE = 3.0    # s without a heartbeat, of which there are two in a second
 _ENDLESS = 365 * 86400.0    # s
 _MEMORY = 30.0              # s, of the pace
 _SHORTEST = 0.9             # s, from which a pace can be told
@@ -60,7 +63,7 @@ class RobotHeard:
     unanswered: float = 0.0
 
 
-class Pace:
+class StepRate:
     """The steps in a second over the last half a minute in which there was exploration."""
 
     def __init__(self) -> None:
@@ -110,11 +113,33 @@ class RobotsMet:
 
 
 @dataclass(frozen=True)
+class Ground:
+    """
+    What a robot moves on, in the frame of the positions of states.
+
+    :ivar image: the map as a ``data:`` URL of a picture; '' for none.
+    :ivar corner, size: of the picture, in m.
+    :ivar doors: centres and whether they are open.
+    :ivar door_size: of a door, in m.
+    """
+
+    image: str = ''
+    corner: Point = (0.0, 0.0)
+    size: Point = (0.0, 0.0)
+    doors: tuple[tuple[float, float, bool], ...] = ()
+    door_size: float = 0.0
+
+
+@dataclass(frozen=True)
 class Heard:
     """
     The latest message of each topic; None or empty before the first one.
 
+    :ivar phase, status: as published.
+    :ivar decisions: the last sentences on ``status`` with their times of the day, oldest first.
     :ivar known: ids of the known states, home first.
+    :ivar version: ``(round, revision)`` of the hypothesis that they are of.
+    :ivar hypothesis: with its policies, if these are decoded as they come.
     :ivar counts: the transitions counted, since the last change noticed.
     :ivar activity: what is being done now.
     :ivar description: what the robot side says it is.
@@ -123,9 +148,19 @@ class Heard:
     :ivar pace: steps in a second while it explores, a mean; None if that is not known.
     :ivar robots: how each robot is, if there are several.
     :ivar true_setting, exploration_steps: what a simulator tells.
+    :ivar ground: what the robot moves on.
+    :ivar pose: x, y and yaw of the robot in the frame of the positions.
+    :ivar offered: services that are there.
+    :ivar navigator: whether there is a navigator.
+    :ivar heartbeat: when the last one was heard, in s of a clock that never goes back.
     """
 
+    phase: str = ''
+    status: str = ''
+    decisions: tuple[tuple[str, str], ...] = ()
     known: tuple[int, ...] = ()
+    version: tuple[int, int] | None = None
+    hypothesis: Hypothesis | None = None
     counts: Counts = field(default_factory=dict)
     activity: Activity = Activity()
     description: RobotDescription = UNDESCRIBED
@@ -135,6 +170,23 @@ class Heard:
     robots: tuple[RobotHeard, ...] = ()
     true_setting: int | None = None
     exploration_steps: int | None = None
+    ground: Ground = Ground()
+    pose: tuple[float, float, float] | None = None
+    offered: frozenset[str] = frozenset()
+    navigator: bool = False
+    heartbeat: float | None = None
+
+    @property
+    def phase_group(self) -> str:
+        """Return the phase without its detail: ``building`` for ``building/evaluation``."""
+        return self.phase.partition('/')[0]
+
+    @property
+    def home(self) -> int | None:
+        """Return the state to which RESET leads; None if that is not known."""
+        if self.activity.home is not None:
+            return self.activity.home
+        return self.known[0] if self.known else self.description.home
 
     @property
     def occupied(self) -> tuple[int, ...]:
@@ -143,6 +195,43 @@ class Heard:
             places = (robot.place for robot in self.robots)
             return tuple(sorted({place for place in places if place is not None}))
         return () if self.activity.current is None else (self.activity.current,)
+
+    @cached_property
+    def seen(self) -> Mapping[int, None]:
+        """Return the states met since the last change noticed, in the order of the counts."""
+        found: dict[int, None] = {}
+        for state, actions in self.counts.items():
+            found[state] = None
+            for following in actions.values():
+                found.update(dict.fromkeys(following))
+        return found if (now := self.activity.current) is None else {**found, now: None}
+
+    @property
+    def candidates(self) -> frozenset[int]:
+        """Return the states that may become known, as long as a hypothesis is being built."""
+        revised = self.count('changes_noticed') != self.count('changes_relearnt')
+        if self.known and self.phase_group != 'building' and not revised:
+            return frozenset()
+        return frozenset(self.activity.candidates) - {*self.known, *self.activity.lost}
+
+    @property
+    def beyond(self) -> tuple[int, ...]:
+        """Return the states that were seen, but are too far away, by what is known so far."""
+        if not self.known or self.hypothesis is None:
+            return ()
+        near = {*self.candidates, *self.known, *self.activity.lost}
+        return tuple(sorted(self.seen.keys() - near))
+
+    @property
+    def steps(self) -> int:
+        """Return the steps so far."""
+        return max(self.activity.step, self.count('steps') or 0)
+
+    def silent(self, now: float) -> float | None:
+        """Return for how many s the explorer has been silent; None while it is not."""
+        if self.heartbeat is None or now - self.heartbeat <= SILENCE:
+            return None
+        return now - self.heartbeat
 
     def number(self, key: str) -> float | None:
         """Return a number of the diagnostics; None if it is missing or no sensible one."""

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the page shows beside the exploration: who is there, and the world of the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+import math
+import time
+from typing import Any
+
+from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
+from mnm_ros import wire
+from mnm_ros.dashboard.map_image import picture
+from mnm_ros.nodes.common.graph_watch import identities
+from mnm_ros.robot_description import FARTHEST
+from mnm_ros.subscriptions import Subscriptions
+from mnm_ros.view.heard import Ground
+from nav_msgs.msg import OccupancyGrid
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
+from std_msgs.msg import Header
+from visualization_msgs.msg import MarkerArray
+
+_POSES = ('amcl_pose', 'pose')
+_GRAPH = 1.0     # s, between two looks at who is there
+_WORLD = 0.5     # s, between two looks at where robot and doors are
+_BEST_EFFORT = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE)
+
+
+class PageSubscriptions(Subscriptions):
+    """
+    Keeps also the heartbeat, the map, the doors and the pose, and forgets who has gone.
+
+    :param node: whose subscriptions these are.
+    """
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._explorers: frozenset[Any] = frozenset()
+        self._often_heard: dict[str, Callable[[], None]] = {}    # looked at now and then
+        self._poses: dict[str, Subscription] = {}
+        self._next_graph = self._next_world = -math.inf
+        self._hear(OccupancyGrid, 'map', self._mapped)
+        self._often(MarkerArray, 'world_markers', self._on_markers, wire.LATCHED)
+        wire.hear(node, Header, 'heartbeat', self._on_heartbeat, wire.HEARTBEATS)
+
+    def look(self, now: float, offered: frozenset[str]) -> None:
+        """
+        Take in who is there, and what comes too often to be looked at each time.
+
+        :param offered: services that are there.
+        """
+        if now >= self._next_graph:
+            self._next_graph = now + _GRAPH
+            self._look_around()
+            navigator = bool(self._node.count_publishers('goal/status'))
+            self.heard = replace(self.heard, offered=offered, navigator=navigator)
+        if now >= self._next_world:
+            self._next_world = now + _WORLD
+            self._look_at_the_world()
+
+    def _follow(self, robot: str) -> None:
+        super()._follow(robot)
+        self._hear(OccupancyGrid, f'{robot}/map', self._mapped)
+
+    def _often(self, kind: type, topic: str, take: Callable[[Any], None],
+               qos: QoSProfile) -> Subscription:
+        """Hear what comes too often to be unpacked each time."""
+        taken = wire.dropping(self._node, topic, lambda data: take(wire.unpack(data, kind)))
+
+        def keep(data: bytes) -> None:
+            self._often_heard[topic] = partial(taken, data)
+        return self._node.create_subscription(kind, topic, keep, qos, raw=True)
+
+    def _mapped(self, message: OccupancyGrid) -> dict[str, Any]:
+        return {'ground': _with_map(self.heard.ground, message)}
+
+    def _on_heartbeat(self, _: Header) -> None:
+        self.heard = replace(self.heard, heartbeat=time.monotonic())
+
+    def _look_around(self) -> None:
+        """Forget what an explorer has said that is gone, once there is another one."""
+        present = frozenset(identities(self._node.get_publishers_info_by_topic(self.topic)))
+        if self._explorers and present - self._explorers:
+            self.forget()
+        self._explorers = present or self._explorers
+        self._look_for_poses()
+
+    def _look_for_poses(self) -> None:
+        """Hear the pose of a real robot; the simulated one is in its world's markers."""
+        if self._node.count_publishers('world_markers'):
+            return
+        for topic in _POSES:
+            if topic not in self._poses and self._node.count_publishers(topic):
+                self._poses[topic] = self._often(
+                    PoseWithCovarianceStamped, topic, self._on_pose, _BEST_EFFORT)
+
+    def _look_at_the_world(self) -> None:
+        if self.heard.description.frame:
+            while self._often_heard:
+                self._often_heard.popitem()[1]()
+
+    def _on_pose(self, message: PoseWithCovarianceStamped) -> None:
+        if message.header.frame_id == self.heard.description.frame:
+            self.heard = replace(self.heard, pose=_planar(message.pose.pose))
+
+    def _on_markers(self, message: MarkerArray) -> None:
+        drawn = {marker.ns: marker for marker in message.markers
+                 if marker.header.frame_id == self.heard.description.frame}
+        doors = tuple(
+            (_finite(point.x), _finite(point.y), name == 'open doors')
+            for name in ('open doors', 'closed doors') if name in drawn
+            for point in drawn[name].points)
+        size = _finite(next((
+            drawn[name].scale.x for name in ('open doors', 'closed doors', 'walls')
+            if name in drawn), 0.0))
+        pose = _planar(drawn['robot'].pose) if 'robot' in drawn else self.heard.pose
+        self.heard = replace(self.heard, pose=pose, ground=replace(
+            self.heard.ground, doors=doors, door_size=size))
+
+
+def _with_map(ground: Ground, message: OccupancyGrid) -> Ground:
+    info = message.info
+    cell = _finite(info.resolution)
+    return replace(
+        ground, image=picture(message.data, info.width, info.height),
+        corner=(_finite(info.origin.position.x), _finite(info.origin.position.y)),
+        size=(info.width * cell, info.height * cell))
+
+
+def _planar(pose: Pose) -> tuple[float, float, float]:
+    turn = pose.orientation
+    yaw = math.atan2(2 * (turn.w * turn.z + turn.x * turn.y),
+                     1 - 2 * (turn.y * turn.y + turn.z * turn.z))
+    return _finite(pose.position.x), _finite(pose.position.y), _finite(yaw)
+
+
+def _finite(number: float) -> float:
+    """Return a length or an angle; WireError if it cannot be drawn."""
+    if not abs(number) < FARTHEST:
+        raise wire.WireError(f'found {number}, expected a number below {FARTHEST:g}')
+    return number

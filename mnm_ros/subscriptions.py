@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What an ordinary node hears of an explorer: the one set of subscriptions of all that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+import math
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import wire
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.activity import Activity
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.heard import Heard, RobotsMet, StepRate
+from rcl_interfaces.srv import GetParameters
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
+from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import Trigger
+
+_DECISIONS = 40    # sentences that are kept
+_AGAIN = 0.2       # s, between two looks for an answer
+_ASK_AGAIN = 1.0   # s, between two requests for one policy
+
+
+class Subscriptions:
+    """
+    Keeps the latest of each topic in ``heard``, which any thread may read.
+
+    :param node: whose subscriptions these are.
+    :param robots: of several, those that are known before the explorer tells of them.
+    :param settings: how many a simulator has; None if that is not known.
+    :param hypothesis: whether all policies are decoded as they come.
+    :ivar heard: nothing that comes with each step.
+    """
+
+    def __init__(self, node: Node, robots: Iterable[str] = (), settings: int | None = None,
+                 hypothesis: bool = False) -> None:
+        self.heard = Heard()
+        self._node, self._settings, self._decoding = node, settings, hypothesis
+        self._namespace = node.get_namespace()
+        self._policies: Int64MultiArray | None = None
+        self._answer: wire.PolicyAnswer | None = None
+        self._asked: tuple[int, float] = (0, -math.inf)
+        self._exploration_steps: int | None = None
+        self._robots, self._rate = RobotsMet(), StepRate()
+        self._explorer = self._of_the_explorer()
+        self._hear(String, 'robot_side', self._described)
+        self._hear(Int64, 'true_setting', lambda message: {'true_setting': self._setting(message)})
+        wire.hear(node, Int64, 'exploration_steps', self._on_exploration_steps)
+        wire.hear(node, DiagnosticArray, '/diagnostics', self._on_diagnostics, wire.STEP)
+        wire.hear(node, Int64MultiArray, 'policy', self._on_policy, wire.STEP)
+        self._requests = node.create_publisher(Int64, 'policy/request', wire.STEP)
+        for robot in self._robots.new(robots):
+            self._follow(robot)
+
+    @property
+    def topic(self) -> str:
+        """Return the full name of the topic ``phase``."""
+        return str(self._explorer[0].topic_name)
+
+    def policy_to(self, state: int) -> Policy | None:
+        """Return the policy to a known state; None until it is there. Any thread may ask."""
+        message = self._policies
+        try:
+            found = wire.decode_policy_to(message, state) if message else None
+        except wire.WireError:
+            return None
+        if found is not None or state not in self.heard.known:
+            return found
+        return self._requested(state)
+
+    def forget(self) -> None:
+        """Forget what an explorer has said, and hear what another one says."""
+        for subscription in self._explorer:
+            self._node.destroy_subscription(subscription)
+        before = self.heard
+        self._policies = self._answer = None
+        self.heard = Heard(
+            description=before.description, true_setting=before.true_setting,
+            exploration_steps=before.exploration_steps, ground=before.ground, pose=before.pose,
+            reports=before.reports, offered=before.offered, navigator=before.navigator,
+            heartbeat=before.heartbeat)
+        self._explorer = self._of_the_explorer()
+
+    def _of_the_explorer(self) -> list[Subscription]:
+        return [
+            self._hear(String, 'phase', lambda message: {'phase': message.data}),
+            self._hear(String, 'status', self._decided),
+            self._hear(Int64MultiArray, 'known_states', lambda message: dict(zip(
+                ('version', 'known'), wire.decode_known_states(message)))),
+            self._hear(Int64MultiArray, 'policies', self._learnt),
+            self._hear(Int64MultiArray, 'model', lambda message: {
+                'counts': wire.decode_model(message).counts}),
+            self._hear(String, 'activity', lambda message: {
+                'activity': Activity.from_json(message.data)})]
+
+    def _hear(self, kind: type, topic: str,
+              fields: Callable[[Any], dict[str, Any]]) -> Subscription:
+        def update(message: Any) -> None:
+            self.heard = replace(self.heard, **fields(message))
+        return wire.hear(self._node, kind, topic, update)
+
+    def _decided(self, message: String) -> dict[str, Any]:
+        before = self.heard.decisions
+        if before and before[-1][1] == message.data:
+            return {}
+        said = time.strftime('%H:%M:%S'), message.data
+        return {'status': message.data, 'decisions': (*before, said)[-_DECISIONS:]}
+
+    def _learnt(self, message: Int64MultiArray) -> dict[str, Any]:
+        """Keep what is only decoded where somebody wants to see it."""
+        found = {'hypothesis': wire.PolicySet.from_msg(message)} if self._decoding else {}
+        self._policies = message
+        return found
+
+    def _described(self, message: String) -> dict[str, Any]:
+        described = RobotDescription.from_text(message.data)
+        return {'description': described.after(self.heard.description)}
+
+    def _setting(self, message: Int64) -> int:
+        found = wire.decode_count(message)
+        if self._settings is not None and found >= self._settings:
+            raise wire.WireError(f'found {found}, expected one of {self._settings} settings')
+        return found
+
+    def _on_exploration_steps(self, message: Int64) -> None:
+        # It comes more often than the reports and is shown with the next one, so that it never
+        # exceeds the steps.
+        self._exploration_steps = wire.decode_count(message)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        report = wire.decode_report(message, self._namespace)
+        if report is None:
+            return
+        robots = wire.decode_robots(message, self._namespace)
+        heard = replace(
+            self.heard, report=report, reports=self.heard.reports + 1, robots=robots,
+            exploration_steps=self._exploration_steps)
+        self.heard = replace(heard, pace=self._rate.update(
+            heard.count('steps'), heard.exploring, time.monotonic()))
+        for robot in self._robots.new(each.name for each in robots):
+            self._follow(robot)
+
+    def _follow(self, robot: str) -> None:
+        """Hear what one of several robots says of itself."""
+        self._hear(String, f'{robot}/robot_side', self._described)
+        self._hear(Int64, f'{robot}/true_setting', lambda message: {
+            'true_setting': self._robots.reached(robot, self._setting(message))})
+
+    def _on_policy(self, message: Int64MultiArray) -> None:
+        self._answer = wire.decode_policy(message)
+
+    def _requested(self, state: int) -> Policy | None:
+        """Return the answer to a request, which is made again as long as there is none."""
+        answer, now = self._answer, time.monotonic()
+        if answer is not None and answer.target == state and answer.stamp == self.heard.version:
+            return answer.policy
+        asked, when = self._asked
+        if asked != state or now > when + _ASK_AGAIN:
+            self._asked = state, now
+            self._requests.publish(Int64(data=state))
+        return None
+
+
+class Listener:
+    """
+    A context manager that runs a node ``console`` with ``Subscriptions``.
+
+    :param namespace: of the explorer and the robot side.
+    :param ros_arguments: for the node, ``--ros-args`` before them.
+    :param robots, settings: as for the subscriptions.
+    """
+
+    def __init__(self, namespace: str = '/', ros_arguments: Sequence[str] = (),
+                 robots: Iterable[str] = (), settings: int | None = None) -> None:
+        self._robots, self._settings = tuple(robots), settings
+        self._namespace = namespace
+        self._ros_arguments = list(ros_arguments)
+
+    def __enter__(self) -> Listener:
+        # The caller handles signals itself, while rclpy's handlers would end the context.
+        rclpy.init(args=self._ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
+        self._node = Node('console', namespace=self._namespace)
+        self._subscriptions = Subscriptions(self._node, self._robots, self._settings, True)
+        self._changes = [self._node.create_client(Trigger, name) for name in (
+            'change', *(f'{robot}/change' for robot in self._robots))]
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._node)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown()
+        self._node.destroy_node()
+        rclpy.try_shutdown()
+
+    @property
+    def topic(self) -> str:
+        """Return the full name of the topic ``phase``."""
+        return self._subscriptions.topic
+
+    @property
+    def explorer(self) -> str:
+        """Return the full name of the node that publishes ``phase``, or of the topic."""
+        found = self._node.get_publishers_info_by_topic(self.topic)
+        if not found:
+            return self.topic
+        return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
+
+    def change(self) -> None:
+        """Ask for the next setting, wherever there is somebody to ask."""
+        for client in self._changes:
+            if client.service_is_ready():
+                client.call_async(Trigger.Request())
+
+    def policy(self, target: int, timeout: float) -> Policy | None:
+        """Ask for the policy to a known state; None if there is no answer in time."""
+        end = time.monotonic() + timeout
+        while (found := self._subscriptions.policy_to(target)) is None and time.monotonic() < end:
+            self.listen(_AGAIN)
+        return found
+
+    def actions(self, timeout: float) -> tuple[str, ...]:
+        """Return the names of the actions by the explorer's parameters; none if it is silent."""
+        client = self._node.create_client(GetParameters, f'{self.explorer}/get_parameters')
+        end = time.monotonic() + timeout
+        while not client.service_is_ready() and time.monotonic() < end:
+            self.listen(_AGAIN)
+        answer = client.call_async(GetParameters.Request(names=['actions']))
+        while not answer.done() and time.monotonic() < end:
+            self.listen(_AGAIN)
+        values = answer.result().values if answer.done() else ()
+        return tuple(values[0].string_array_value) if values else ()
+
+    def listen(self, seconds: float) -> Heard:
+        """Take in messages for so many seconds and return what is known then."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=left)
+        return self._subscriptions.heard

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What is known of an explorer from outside, and what is shown of it: in terminal, page and report.
+
+Read ``heard``, which ``subscriptions`` beside this room fills from the topics.
+"""
