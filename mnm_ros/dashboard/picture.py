@@ -16,7 +16,8 @@ from typing import Any
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.dashboard.places import Place, Places
-from mnm_ros.view.heard import Counts, Heard
+from mnm_ros.view import scene
+from mnm_ros.view.heard import Heard
 
 Layers = dict[str, Any]
 """By the name of a layer, what is in it, ready for JSON."""
@@ -26,26 +27,11 @@ _LEAST = 0.02      # probability below which a transition is no arrow
 _HEAD = 0.13       # of an arrow
 _RING = 1.17       # of a state in which there is a robot, times its radius
 _ASIDE = 0.09      # how far an arrow is beside the line between two states
-_MOST_UNMET = 2000    # places of states that have not been met, which are drawn
-
-
-def kinds(heard: Heard) -> dict[int, str]:
-    """Return what each state that is shown is: known, candidate, lost, met or unmet."""
-    found: dict[int, str] = {}
-    # A map shows by itself where the robot has not been yet, and where it cannot be.
-    if len(heard.description.positions) <= _MOST_UNMET and not heard.ground.image:
-        found.update(dict.fromkeys(heard.description.positions, 'unmet'))
-    home = () if heard.home is None else (heard.home,)
-    found.update(dict.fromkeys((*heard.seen, *home, *heard.occupied), 'met'))
-    found.update(dict.fromkeys(heard.activity.candidates, 'candidate'))
-    found.update(dict.fromkeys(heard.activity.lost, 'lost'))
-    found.update(dict.fromkeys(heard.known, 'known'))
-    return found
 
 
 def draw(heard: Heard, places: Places) -> Layers:
     """Return the layers of the map, without those of a policy."""
-    shown = kinds(heard)
+    shown = scene.kinds(heard)
     where = places.update(heard, shown)
     shown = {state: kind for state, kind in shown.items() if state in where}
     return {
@@ -73,11 +59,9 @@ def policy_arrows(
     """
     arrows: list[Any] = []
     resets: list[Any] = []
-    for state in policy.states:
-        action = policy.action(0, state)
-        if state == policy.target or state not in where:
+    for state, action, likely in scene.steps(heard, policy):
+        if state not in where:
             continue
-        likely = most_likely(heard.counts, state, action)
         if action == RESET:
             resets.append([*_rounded(where[state])])
         elif likely is not None and likely in where and likely != state:
@@ -86,24 +70,12 @@ def policy_arrows(
     return {'arrows': arrows, 'resets': resets}
 
 
-def most_likely(counts: Counts, state: int, action: int) -> int | None:
-    """Return where an action most often led; None if it was never tried."""
-    following = counts.get(state, {}).get(action, {})
-    return max(following, key=following.__getitem__, default=None)
-
-
 def _links(heard: Heard, where: Mapping[int, Place]) -> Iterator[list[Any]]:
     """Yield an arrow for each two states that an action leads between: path, weight, words."""
     said = heard.description
-    strongest: dict[tuple[int, int], tuple[float, int]] = {}
-    for state, actions in heard.counts.items():
-        for action, following in actions.items():
-            tried = sum(following.values())
-            for after, count in following.items():
-                share = count / tried
-                if action != RESET and after != state and share >= _LEAST:
-                    pair = state, after
-                    strongest[pair] = max(strongest.get(pair, (0.0, 0)), (share, action))
+    strongest = {
+        (state, after): found for state in heard.counts
+        for after, found in scene.links(heard, state).items() if found[0] >= _LEAST}
     for (state, after), (share, action) in sorted(strongest.items()):
         if state in where and after in where:
             aside = _ASIDE if (after, state) in strongest else 0.0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mnm_ros.layout import Layout
 from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
-from mnm_ros.view.heard import Counts, Heard
+from mnm_ros.view.heard import Heard
 import numpy as np
 
 _ROUND = 0.36      # radius of a state, where neighbours are 1 from each other
@@ -94,7 +94,8 @@ class Places:
             return self.latest
         # A state may be told of before the transitions that led there are. It waits for them: put
         # anywhere, it would have a long way to its place.
-        pairs = list(links(heard.counts))
+        pairs = [(state, after) for state in heard.counts
+                 for _, after, _ in heard.successors(state)]
         linked = {heard.home, *chain.from_iterable(pairs)}
         shown = [state for state in shown if state in linked or state in self.latest]
         self._layout.update(shown, pairs)
@@ -117,15 +118,6 @@ def _radii(points: Sequence[Point]) -> list[float]:
         distances[own, begin + own] = np.inf
         nearest[begin:begin + _ROWS] = distances.min(axis=1)
     return [float(radius) for radius in np.clip(0.45 * nearest, *_FREE)]
-
-
-def links(counts: Counts) -> Iterable[tuple[int, int]]:
-    """Yield the pairs of states that an action other than RESET led between."""
-    for state, actions in counts.items():
-        for action, following in actions.items():
-            if action >= 0:
-                for after in following:
-                    yield state, after
 
 
 def _spread(positions: Mapping[int, Point], unit: float) -> Iterable[tuple[int, Place]]:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
-from mnm_ros.dashboard.picture import kinds
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.scene import kinds
 
 _AIMS = {'first hypothesis': 'to the first hypothesis',
          'check': 'until all has been checked once more',

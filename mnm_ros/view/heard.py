@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 import math
 import re
 
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
 
@@ -195,6 +196,13 @@ class Heard:
             places = (robot.place for robot in self.robots)
             return tuple(sorted({place for place in places if place is not None}))
         return () if self.activity.current is None else (self.activity.current,)
+
+    def successors(self, state: int) -> Iterator[tuple[int, int, int]]:
+        """Yield where actions but RESET have led to: action, state, how often."""
+        for action, following in self.counts.get(state, {}).items():
+            if action != RESET:
+                for after, count in following.items():
+                    yield action, after, count
 
     @cached_property
     def seen(self) -> Mapping[int, None]:

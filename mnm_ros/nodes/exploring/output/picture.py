@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.layout import Layout
 from mnm_ros.robot_description import RobotDescription, spacing, UNDESCRIBED
+from mnm_ros.view import scene
 
 STATES_FRAME = 'mnm_states'
 """The frame of pictures that have no place in the world."""
@@ -185,8 +185,8 @@ class Picture:
         for state in states:
             if state not in self._places:
                 continue
-            for after, chance in _chances(exploration, state).items():
-                if after != state and after in self._places and chance >= _RARE:
+            for after, (chance, _) in scene.links(exploration, state).items():
+                if after in self._places and chance >= _RARE:
                     yield ('transitions', (state, after)), _arrow(
                         self._places[state], self._places[after],
                         max(1, round(chance * _STEPS)) / _STEPS, self._scale)
@@ -196,12 +196,10 @@ class Picture:
         """Yield lines from each state to where the first action of the policy most often led."""
         if policy is None:
             return
-        ends = []
-        for state in policy.states:
-            likely = _likely(exploration, state, policy.action(0, state))
-            if (state != policy.target and state in self._places and likely is not None
-                    and likely in self._places):
-                ends += [self._places[state], self._places[likely]]
+        ends = [
+            self._places[end] for state, _, likely in scene.steps(exploration, policy)
+            if state in self._places and likely is not None and likely in self._places
+            for end in (state, likely)]
         yield from self._lines('policy', ends, 0.05, _POLICY)
 
     def _walls(self) -> Iterator[tuple[Key, Shape]]:
@@ -236,24 +234,3 @@ def _arrow(begin: Place, end: Place, weight: float, scale: float) -> Shape:
 
 def _one(state: int | None) -> tuple[int, ...]:
     return () if state is None else (state,)
-
-
-def _chances(exploration: Exploration, state: int) -> dict[int, float]:
-    """Return for each state that followed how likely it is by the action that leads there most."""
-    visits: dict[int, int] = {}
-    led: list[tuple[int, int, int]] = list(exploration.successors(state))
-    for action, _, count in led:
-        visits[action] = visits.get(action, 0) + count
-    chances: dict[int, float] = {}
-    for action, after, count in led:
-        chances[after] = max(chances.get(after, 0.0), count / visits[action])
-    return chances
-
-
-def _likely(exploration: Exploration, state: int, action: int) -> int | None:
-    """Return where an action most often led; None if it was never tried."""
-    if action == RESET:
-        return exploration.home
-    following = {after: count for played, after, count in exploration.successors(state)
-                 if played == action}
-    return max(following, key=following.__getitem__, default=None)
