@@ -24,7 +24,7 @@ PAGES = {page: page.read_text(encoding='utf-8')
          for page in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted(DOCS.glob('*.md')))}
 README = PAGES[ROOT / 'README.md']
 REFERENCE = PAGES[DOCS / 'reference.md']
-WORLDS = PAGES[DOCS / 'diff_drive_sim.md']
+WORLDS = PAGES[DOCS / 'robots.md']
 OPTION_TABLE = REFERENCE.split('<!-- generated: options -->')[1].split('<!-- end -->')[0]
 REQUIRED = ('actions', 'environment', 'scenario', 'world')
 
@@ -85,7 +85,7 @@ def test_every_shipped_world_is_there() -> None:
 
 def test_the_world_shown_can_be_loaded(tmp_path: Path) -> None:
     path = tmp_path / 'shown.yaml'
-    path.write_text(code_blocks(DOCS / 'diff_drive_sim.md', 'yaml')[-1], encoding='utf-8')
+    path.write_text(code_blocks(DOCS / 'robots.md', 'yaml')[-1], encoding='utf-8')
     assert len(world.load(str(path)).settings) == 2
 
 

@@ -18,7 +18,7 @@ from mnm_ros.simulation.simulator import Simulator
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / 'docs' / 'tutorial.md').read_text(encoding='utf-8')
+PAGE = (ROOT / 'docs' / 'getting_started.md').read_text(encoding='utf-8')
 BLOCKS = re.findall(r'^```(\w*)\n(.*?)^```', PAGE, re.DOTALL | re.MULTILINE)
 LONG = 120.0    # s
 
