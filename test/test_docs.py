@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 import json
 from pathlib import Path
@@ -85,6 +86,25 @@ def test_tests_that_are_mentioned_exist(page: Path) -> None:
             assert re.search(rf'def {function}' if rest else rf'def {function}\b' if function
                              else '', TESTS[module]), (module, function)
             assert case in TESTS[module], (module, case)
+
+
+def defined(path: Path, name: str) -> bool:
+    """Return whether a file defines a function, a class, or a method (``Class.method``)."""
+    found: list[ast.AST] = [ast.parse(path.read_text(encoding='utf-8'))]
+    for part in name.split('.'):
+        found = [node for scope in found for node in getattr(scope, 'body', ())
+                 if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == part]
+    return bool(found)
+
+
+def test_the_life_of_a_policy_names_what_does_each_thing() -> None:
+    text = (ROOT / 'docs' / 'algorithm.md').read_text(encoding='utf-8')
+    life = text.split('## Life of a policy')[1].split('\n## ')[0]
+    for number, link in enumerate(re.split(r'^\d+\. ', life, flags=re.MULTILINE)[1:], start=1):
+        named = re.findall(r'\[`([\w.]+)`\]\(\.\./(mnm_ros/[\w/]+\.py)\)', link)
+        assert named, link
+        assert [name for name, path in named if not defined(ROOT / path, name)] == []
+    assert number == 10
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
