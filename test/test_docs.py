@@ -107,6 +107,17 @@ def test_the_life_of_a_policy_names_what_does_each_thing() -> None:
     assert number == 10
 
 
+def test_each_of_the_twelve_changes_names_files_that_exist() -> None:
+    text = (ROOT / 'docs' / 'extending.md').read_text(encoding='utf-8')
+    table = text.split('## Twelve changes')[1].split('|---|---|\n')[1].split('\n\n')[0]
+    rows = table.splitlines()
+    assert len(rows) == 12
+    for row in rows:
+        files = re.findall(r'`(mnm_ros/[\w/]+\.\w+(?:\.\w+)?)`', row)
+        assert files, row
+        assert [file for file in files if not (ROOT / file).is_file()] == []
+
+
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
 def test_files_of_the_package_that_are_mentioned_exist(page: Path) -> None:
     """Those in tables of the plan are named from ``mnm_ros`` on."""
