@@ -20,9 +20,9 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from mnm_ros import interface
-from mnm_ros.parameters import EXPLORER, NODES
-from mnm_ros.parameters.command_line import nearest
+from mnm_ros.parameters import NODES
 from mnm_ros.parameters.params_file import Configured
+from mnm_ros.parameters.values import nearest
 
 REFUSED = 1
 """The status of a node that does not start because of a parameter, and would not the next time."""
@@ -120,7 +120,7 @@ def _warn_of_unknown(context: LaunchContext, names: Iterable[str]) -> None:
     """
     given = context.launch_configurations
     settled = {*names, *given.get(_SETTLED, '').split()}
-    parameters = {row.name for rows in NODES.values() for row in rows}
+    parameters = {spec.name for specs in NODES.values() for spec in specs}
     for name in sorted(set(given) - settled - {_SETTLED}):
         if name in parameters:
             told = 'it is a parameter, expected in params_file'
@@ -279,7 +279,8 @@ def _patience(configured: Configured) -> float | None:
         return None
     given = configured.value('explorer', 'shutdown_timeout')
     if isinstance(given, bool) or not isinstance(given, (int, float)):
-        given, = (row.default for row in EXPLORER if row.name == 'shutdown_timeout')
+        given, = (spec.default for spec in NODES['explorer']
+                  if spec.name == 'shutdown_timeout')
     return given + _MARGIN
 
 

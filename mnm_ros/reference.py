@@ -21,7 +21,7 @@ from textwrap import wrap
 from mnm_ros import wire
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
-from mnm_ros.parameters import is_required, NODES, REQUIRED, Row
+from mnm_ros.parameters import is_required, NODES, ParameterSpec, REQUIRED
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,11 +46,12 @@ The entry /** is for explorer, navigator and preflight."""),
 }
 """The nodes whose parameters a file in ``config`` lists, and its head."""
 
-OVERRIDES: Mapping[str, Mapping[str, Sequence[tuple[Row, object]]]] = {'robot.yaml': {
-    '/**': [(Row('actions', None, 'as grid_driver numbers its moves'),
+OVERRIDES: Mapping[str, Mapping[str, Sequence[tuple[ParameterSpec, object]]]] = {'robot.yaml': {
+    '/**': [(ParameterSpec('actions', None, 'as grid_driver numbers its moves'),
              ['east', 'north', 'west', 'south']),
-            (Row('step_timeout', 0.0, 's, more than a move and a retreat take'), 60.0)],
-    '/**/navigator': [(Row('pause_timeout', 0.0, 's, as long as a step may take'), 60.0)],
+            (ParameterSpec('step_timeout', 0.0, 's, more than a move and a retreat take'), 60.0)],
+    '/**/navigator': [
+        (ParameterSpec('pause_timeout', 0.0, 's, as long as a step may take'), 60.0)],
 }}
 """What a file says besides: for whom, and values that are not the defaults."""
 
@@ -85,29 +86,29 @@ def config(name: str) -> str:
     """Return the text of a file in ``config``."""
     nodes, head = CONFIG[name]
     lines = [f'# {line}' for line in head.splitlines()]
-    for whom, rows in OVERRIDES.get(name, {}).items():
+    for whom, specs in OVERRIDES.get(name, {}).items():
         lines += ['', f'{whom}:', '  ros__parameters:',
-                  *(line for row, value in rows for line in _setting(row, value))]
+                  *(line for spec, value in specs for line in _setting(spec, value))]
     for node in nodes:
         lines += ['', f'/**/{node}:', '  ros__parameters:']
-        for row in NODES[node]:
-            if (node, row.name) in HEADINGS:
-                lines += ['', f'    # {HEADINGS[node, row.name]}']
-            lines += _setting(row, REQUIRED.get(row.name, row.default))
+        for spec in NODES[node]:
+            if (node, spec.name) in HEADINGS:
+                lines += ['', f'    # {HEADINGS[node, spec.name]}']
+            lines += _setting(spec, REQUIRED.get(spec.name, spec.default))
     return re.sub(r'(ros__parameters:\n)\n', r'\1', '\n'.join(lines) + '\n')
 
 
-def _setting(row: Row, value: object) -> Iterator[str]:
+def _setting(spec: ParameterSpec, value: object) -> Iterator[str]:
     """Yield the lines for a parameter, its description as a comment that may need several."""
-    setting = f'{row.name}: {yaml.safe_dump(value, default_flow_style=True)}'.split('\n')[0]
-    comment = row.description
-    if not all(choice in setting + comment for choice in row.choices):
-        comment += f': {", ".join(row.choices)}'
-    if row.open_ends or row.minimum == 1:
-        comment += f', {_allowed(row).split(", ", 1)[1]}'
-    if value is REQUIRED.get(row.name) and is_required(row):
+    setting = f'{spec.name}: {yaml.safe_dump(value, default_flow_style=True)}'.split('\n')[0]
+    comment = spec.description
+    if not all(choice in setting + comment for choice in spec.choices):
+        comment += f': {", ".join(spec.choices)}'
+    if spec.open_ends or spec.minimum == 1:
+        comment += f', {_allowed(spec).split(", ", 1)[1]}'
+    if value is REQUIRED.get(spec.name) and is_required(spec):
         comment = f'required: {comment}'
-    if row.optional:    # ROS cannot be told that it is not set
+    if spec.optional:    # ROS cannot be told that it is not set
         yield f'    # {comment}; quote y, n, on, off'
         yield f'    # {setting}'
         return
@@ -144,17 +145,17 @@ def parameters(node: str) -> str:
     """Return the table of the parameters of a node; options are not among them."""
     unlocked = 'while unconfigured' if node == 'explorer' else 'at start'
     return table(('parameter', 'default', 'meaning', 'allowed', 'may change'), (
-        (f'`{row.name}`',
-         'required' if is_required(row) else 'not set' if row.optional else
-         f"`{str(row.default).lower() if row.default != '' else repr('')}`",
-         row.description, _allowed(row),
-         'at any time' if row.runtime else 'at start' if row.read_only else unlocked)
-        for row in NODES[node] if not row.or_default))
+        (f'`{spec.name}`',
+         'required' if is_required(spec) else 'not set' if spec.optional else
+         f"`{str(spec.default).lower() if spec.default != '' else repr('')}`",
+         spec.description, _allowed(spec),
+         'at any time' if spec.runtime else 'at start' if spec.read_only else unlocked)
+        for spec in NODES[node] if not spec.or_default))
 
 
-def _allowed(row: Row) -> str:
+def _allowed(spec: ParameterSpec) -> str:
     """Return what is allowed, more briefly than an error message would say it."""
-    return re.sub(r'^an? |, such as 4.0|, or \S+ as the preset has it', '', row.allowed)
+    return re.sub(r'^an? |, such as 4.0|, or \S+ as the preset has it', '', spec.allowed)
 
 
 def _names(nodes: str) -> str:
@@ -172,12 +173,12 @@ def _executables() -> str:
 
 
 def _options() -> str:
-    rows = {row.name: row for row in NODES['explorer']}
+    specs = {spec.name: spec for spec in NODES['explorer']}
     return table(('parameter', *(f'`{preset}`' for preset in PRESETS), 'meaning', 'allowed'), (
         (f'`{option.name}`',
          *(f'`{values[option.name]}`' if values[option.name] else 'by formula'
            for values in PRESETS.values()),
-         option.description, _allowed(rows[option.name])) for option in OPTIONS))
+         option.description, _allowed(specs[option.name])) for option in OPTIONS))
 
 
 def _profiles() -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import math
 
 from mnm_ros.core.presets import OPTIONS
-from mnm_ros.parameters import EXPLORER, NODES, ParameterError, Parameters, Row
+from mnm_ros.parameters import NODES, ParameterError, Parameters, ParameterSpec
 import pytest
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
@@ -28,24 +28,25 @@ def context() -> Iterator[Context]:
 def make(context: Context) -> Iterator[object]:
     nodes = []
 
-    def make_node(rows: tuple[Row, ...] = EXPLORER, locked: bool = False, **given: object):
+    def make_node(specs: tuple[ParameterSpec, ...] = NODES['explorer'], locked: bool = False,
+                  **given: object):
         overrides = [Parameter(name, value=value) for name, value in given.items()]
         node = Node('n', context=context, parameter_overrides=overrides)
         nodes.append(node)
-        return node, Parameters(node, rows, lambda: locked)
+        return node, Parameters(node, specs, lambda: locked)
 
     yield make_node
     for node in nodes:
         node.destroy_node()
 
 
-@pytest.mark.parametrize('rows', NODES.values(), ids=NODES)
-def test_every_row_is_described(rows: tuple[Row, ...]) -> None:
-    assert len({row.name for row in rows}) == len(rows)
-    for row in rows:
-        assert row.description and not row.description.endswith('.')
-        if row.default is not None:
-            assert row.accepts(Parameter(row.name, value=row.default)), row.name
+@pytest.mark.parametrize('specs', NODES.values(), ids=NODES)
+def test_every_parameter_is_described(specs: tuple[ParameterSpec, ...]) -> None:
+    assert len({spec.name for spec in specs}) == len(specs)
+    for spec in specs:
+        assert spec.description and not spec.description.endswith('.')
+        if spec.default is not None:
+            assert spec.accepts(Parameter(spec.name, value=spec.default)), spec.name
 
 
 def test_documented_defaults(make) -> None:
@@ -120,13 +121,13 @@ def test_refused_at_start(make, name: str, value: object, allowed: str) -> None:
 
 
 @pytest.mark.parametrize('value', [math.inf, -math.inf, math.nan, 1e308])
-@pytest.mark.parametrize('row', [
-    row for node in ('grid_driver', 'diff_drive_sim') for row in NODES[node]
-    if isinstance(row.default, float)], ids=lambda row: row.name)
-def test_a_robot_has_finite_limits(make, row: Row, value: float) -> None:
-    assert math.isfinite(row.minimum) and math.isfinite(row.maximum)
-    with pytest.raises(ParameterError, match=f"parameter '{row.name}' is .*expected .*, in "):
-        make((row,), **{row.name: value})
+@pytest.mark.parametrize('spec', [
+    spec for node in ('grid_driver', 'diff_drive_sim') for spec in NODES[node]
+    if isinstance(spec.default, float)], ids=lambda spec: spec.name)
+def test_a_robot_has_finite_limits(make, spec: ParameterSpec, value: float) -> None:
+    assert math.isfinite(spec.minimum) and math.isfinite(spec.maximum)
+    with pytest.raises(ParameterError, match=f"parameter '{spec.name}' is .*expected .*, in "):
+        make((spec,), **{spec.name: value})
 
 
 @pytest.mark.parametrize('name, value, allowed', BAD)
@@ -139,15 +140,15 @@ def test_refused_at_runtime(make, name: str, value: object, allowed: str) -> Non
     assert parameters[name] == before
 
 
-@pytest.mark.parametrize('rows', NODES.values(), ids=NODES)
-def test_ranges_arrive_as_they_were_meant(rows: tuple[Row, ...]) -> None:
-    for row in rows:
-        sent = row.descriptor()
+@pytest.mark.parametrize('specs', NODES.values(), ids=NODES)
+def test_ranges_arrive_as_they_were_meant(specs: tuple[ParameterSpec, ...]) -> None:
+    for spec in specs:
+        sent = spec.descriptor()
         received = deserialize_message(serialize_message(sent), ParameterDescriptor)
         assert received == sent
         for found in received.floating_point_range:
             assert type(found.from_value) is type(found.to_value) is float
-            assert row.maximum == math.inf or found.to_value == row.maximum, row.name
+            assert spec.maximum == math.inf or found.to_value == spec.maximum, spec.name
 
 
 def test_descriptors_carry_ranges(make) -> None:
@@ -186,5 +187,5 @@ def test_read_only(make, name: str, value: object) -> None:
 
 
 def test_an_integer_without_limits_may_be_any() -> None:
-    allowed, = Row('shift', 0, 'any').descriptor().integer_range
+    allowed, = ParameterSpec('shift', 0, 'any').descriptor().integer_range
     assert (allowed.from_value, allowed.to_value) == (-2**63, 2**63 - 1)

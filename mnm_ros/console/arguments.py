@@ -206,7 +206,7 @@ def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:
     where, assigned, value = text.partition(':=')
     node, _, name = where.rpartition(':')
     nodes = [candidate for candidate in started if node in ('', candidate)
-             and name in {row.name for row in parameters.NODES[candidate]}]
+             and name in {spec.name for spec in parameters.NODES[candidate]}]
     if not assigned:
         raise ValueError(f'argument -p: {text!r}, expected name:=value')
     simulated = {'cmp_sim', 'grid_driver'} & {*started}

@@ -16,7 +16,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.files import write_record
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.parameters import CMP_SIM, ParameterError, Parameters
+from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.described import describe
@@ -34,7 +34,7 @@ class CmpSim(RobotSide):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('cmp_sim', **node_arguments)
-        self._given = Parameters(self, CMP_SIM)
+        self._given = Parameters(self, NODES['cmp_sim'])
         try:
             scenario = load(self._given['scenario'])
         except ScenarioError as error:

@@ -16,7 +16,7 @@ from typing import Any
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.showing.hands import Hands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
-from mnm_ros.parameters import DASHBOARD, ParameterError, Parameters
+from mnm_ros.parameters import NODES, ParameterError, Parameters
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
@@ -34,7 +34,7 @@ class Dashboard(Node):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('dashboard', **node_arguments)
-        given = Parameters(self, DASHBOARD)
+        given = Parameters(self, NODES['dashboard'])
         try:
             from mnm_ros.nodes.showing.server import Server
         except ModuleNotFoundError as error:

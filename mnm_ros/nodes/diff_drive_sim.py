@@ -17,7 +17,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.poses import set_pose
 from mnm_ros.nodes.mobile.transforms import Broadcaster, check_frames
 from mnm_ros.nodes.mobile.world_messages import markers, occupancy_grid, set_covariance
-from mnm_ros.parameters import DIFF_DRIVE_SIM, ParameterError, Parameters
+from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.lockstep import Lockstep
 from mnm_ros.simulation.world import load, ScenarioError
@@ -38,7 +38,7 @@ class DiffDriveSim(Node):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('diff_drive_sim', **node_arguments)
-        given = Parameters(self, DIFF_DRIVE_SIM)
+        given = Parameters(self, NODES['diff_drive_sim'])
         check_frames(given, 'map_frame', 'odom_frame', 'base_frame')
         self._map_frame: str = given['map_frame']
         self._robot = _robot(given)

@@ -19,7 +19,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.awaited_actions import AwaitedActions
 from mnm_ros.nodes.exploring.manager_bond import ManagerBond
 from mnm_ros.nodes.exploring.session import ExplorationSession
-from mnm_ros.parameters import EXPLORER, ParameterError, Parameters
+from mnm_ros.parameters import NODES, ParameterError, Parameters
 from rclpy.clock import Clock, ClockType
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -60,7 +60,7 @@ class Explorer(LifecycleNode):
         self._session: ExplorationSession | None = None
         self._awaited: AwaitedActions | None = None    # before there can be a session
         self._active = False
-        self._given = Parameters(self, EXPLORER, lambda: self._session is not None)
+        self._given = Parameters(self, NODES['explorer'], lambda: self._session is not None)
         self._bond = ManagerBond(self)
         self._leaving: Timer | None = None    # after the transition shutdown
         self._leave_by = math.inf

@@ -23,7 +23,7 @@ from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
 from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.parameters import GRID_DRIVER, Parameters
+from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.robot_description import RobotDescription
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Bool, String
@@ -39,7 +39,7 @@ class GridDriver(RobotSide):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('grid_driver', **node_arguments)
-        self._given = given = Parameters(self, GRID_DRIVER)
+        self._given = given = Parameters(self, NODES['grid_driver'])
         check(given)
         self.action_names = MOVES[given['moves']]
         self._ways = Ways(grid_of(given))

@@ -14,7 +14,7 @@ from typing import Any
 
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.parameters import GYM_SIDE, ParameterError, Parameters
+from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.described import describe_gym
 from mnm_ros.simulation.gym_robot import action_names, check_discrete, GymRobot
@@ -25,7 +25,7 @@ class GymSide(RobotSide):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('gym_side', **node_arguments)
-        given = Parameters(self, GYM_SIDE)
+        given = Parameters(self, NODES['gym_side'])
         self._env = make(given['environment'], given['options'])
         self._robot = GymRobot(self._env, given['seed'], given['one_home'])
         self.action_names = action_names(self._env)

@@ -22,7 +22,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
-from mnm_ros.parameters import NAVIGATOR, Parameters
+from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -43,7 +43,7 @@ class Navigator(Node):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('navigator', **node_arguments)
-        self._given = Parameters(self, NAVIGATOR)
+        self._given = Parameters(self, NODES['navigator'])
         self._goal: GoalReport | None = None
         self._next: GoalReport | None = None
         self._steps_to_go: dict[int, StepsToGo] = {}    # by target

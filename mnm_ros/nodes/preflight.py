@@ -18,7 +18,7 @@ from mnm_ros import wire
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.parameters import Parameters, PREFLIGHT
+from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.clients import RetryTimer
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.probe import Probe
@@ -46,7 +46,7 @@ class PreflightNode(Node):
     def __init__(self) -> None:
         super().__init__('preflight')
         self.ok = False
-        given = self._given = Parameters(self, PREFLIGHT)
+        given = self._given = Parameters(self, NODES['preflight'])
         self._probe_run: ProbeRun | None = None    # None before the actions are known
         self._nameless = (f'the robot side does not say on {_DESCRIPTION} which actions it has, '
                           "and the parameter 'actions' is not set")

@@ -31,7 +31,7 @@ class ParameterError(ValueError):
 
 
 @dataclass(frozen=True)
-class Row:
+class ParameterSpec:
     """
     One parameter.
 

@@ -1,22 +1,252 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parameters of each node."""
+"""The declarations of the parameters of each node."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+import math
 
-from mnm_ros.parameters.cmp_sim import CMP_SIM
-from mnm_ros.parameters.dashboard import DASHBOARD
-from mnm_ros.parameters.declaration import Row
-from mnm_ros.parameters.diff_drive_sim import DIFF_DRIVE_SIM
-from mnm_ros.parameters.explorer import EXPLORER
-from mnm_ros.parameters.grid_driver import GRID_DRIVER
-from mnm_ros.parameters.gym_side import GYM_SIDE
-from mnm_ros.parameters.navigator import NAVIGATOR
-from mnm_ros.parameters.preflight import PREFLIGHT
+from mnm_ros.core.model.problem import EPSILON, RADIUS
+from mnm_ros.core.presets import OPTIONS, PRESETS
+from mnm_ros.core.progress.prediction import PROBE_STEPS
+from mnm_ros.driving.grid import FARTHEST
+from mnm_ros.driving.maneuvers import MOVES
+from mnm_ros.driving.pose_sources import POSE_SOURCES
+from mnm_ros.parameters.declaration import ParameterSpec
 
-NODES: Mapping[str, tuple[Row, ...]] = {
+PROBLEM = (
+    ParameterSpec('radius', 4.0, 'L: states within this many expected steps of home are to be '
+                  'learnt', minimum=RADIUS[0], maximum=RADIUS[1]),
+    ParameterSpec('epsilon', 1.0, 'a learnt policy may need (1 + epsilon) * radius expected steps',
+                  minimum=EPSILON[0], maximum=EPSILON[1]),
+)
+SEED = ParameterSpec('seed', 0, 'of every random choice', minimum=0)
+RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts to at shutdown; '
+                       "'' for none", read_only=True)
+
+EXPLORER: tuple[ParameterSpec, ...] = (
+    ParameterSpec('actions', None, 'names of the actions in order; RESET is always there besides. '
+                  'Not set: those that the robot side has, as it says on robot_side',
+                  optional=True),
+    ParameterSpec('robots', None, 'namespaces of several robots that explore together, relative '
+                  'to that of the explorer. Not set: one robot, in the namespace of the explorer',
+                  namespaces=True, optional=True, read_only=True),
+    *PROBLEM,
+    ParameterSpec('delta', 0.1, 'probability with which the promise may fail', minimum=1e-12,
+                  maximum=1, open_ends=True),
+    ParameterSpec('preset', 'onboard', 'named set of parts and constants of the algorithm',
+                  choices=tuple(PRESETS)),
+    SEED,
+    ParameterSpec('step_timeout', 5.0, 's, before an action is sent again', minimum=0.01,
+                  runtime=True),
+    ParameterSpec('step_retries', 3, 'times an action is sent again before the robot counts as '
+                  'not answering', minimum=0, runtime=True),
+    ParameterSpec('reset_mode', 'action', 'RESET as an action -1, or by calling the service '
+                  'return_home', choices=('action', 'service')),
+    ParameterSpec('reset_retries', 10, 'times RESET is tried again after it has failed or ended '
+                  'elsewhere than at home, before that is a fault', minimum=0, runtime=True),
+    ParameterSpec('autostart', True, 'configure and activate by itself', read_only=True),
+    ParameterSpec('advisory', False, 'command nothing: advise whoever drives the robot and learn '
+                  'from that'),
+    ParameterSpec('on_shutdown', 'rest', 'what becomes of a robot that is being driven when the '
+                  'node ends: it is brought to rest, goes home by a last RESET, or nothing is '
+                  'done about it', choices=('rest', 'reset', 'nothing'), runtime=True),
+    ParameterSpec('shutdown_timeout', 60.0, 's, that the end waits for the robot to come home '
+                  'with on_shutdown reset', minimum=0, runtime=True),
+    ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
+                  'again; 0 for never', minimum=0, runtime=True),
+    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all '
+                  'policies; beyond, each is asked for on policy/request', minimum=0),
+    ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
+                  minimum=0, runtime=True),
+    ParameterSpec('max_states', 10_000, 'different states met, candidates included, beyond which '
+                  'exploration pauses until this is raised and the service explore called; 0 for '
+                  'no limit', minimum=0, runtime=True),
+    ParameterSpec('max_duration', 0.0, 's since the first activation after which exploration is '
+                  'done; 0 for no limit', minimum=0, runtime=True),
+    ParameterSpec('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from '
+                  "after a restart; '' for off", read_only=True),
+    ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '
+                  'replay'),
+    ParameterSpec('warm_start', '', 'transition log of another exploration of the same world, '
+                  "perhaps with another radius, epsilon, delta or preset, to begin with; '' for "
+                  'none', read_only=True),
+    RECORD,
+    *(ParameterSpec(option.name, option.default, option.description, option.minimum,
+                    option.maximum, choices=option.choices, or_default=True,
+                    importable=option.importable,
+                    read_only=option.importable)    # over the network it would import any module
+      for option in OPTIONS),
+)
+
+CMP_SIM: tuple[ParameterSpec, ...] = (
+    ParameterSpec('scenario', '', 'path, or name of a file in config/scenarios', read_only=True),
+    ParameterSpec('seed', 0, 'of the dynamics, and apart from them of the faults', minimum=0,
+                  read_only=True),
+    *PROBLEM,
+    ParameterSpec('latency', 0.0, 's, delay of every answer', minimum=0, maximum=3600,
+                  runtime=True),
+    ParameterSpec('jitter', 0.0, 's, largest additional random delay of an answer', minimum=0,
+                  maximum=3600, runtime=True),
+    ParameterSpec('drop_action', 0.0, 'probability that an incoming action is lost', minimum=0,
+                  maximum=1, runtime=True),
+    ParameterSpec('drop_state', 0.0, 'probability that an answer is lost', minimum=0, maximum=1,
+                  runtime=True),
+    ParameterSpec('duplicate_state', 0.0, 'probability that an answer is sent twice', minimum=0,
+                  maximum=1, runtime=True),
+    ParameterSpec('stall_every', 0, 'steps after which one answer is late by stall_for; 0 for '
+                  'never', minimum=0, runtime=True),
+    ParameterSpec('stall_for', 0.0, 's, delay of a stalled answer', minimum=0, maximum=3600,
+                  runtime=True),
+    RECORD,
+)
+
+
+def _as_explorer(*names: str) -> tuple[ParameterSpec, ...]:
+    return tuple(spec for spec in EXPLORER if spec.name in names)
+
+
+NAVIGATOR: tuple[ParameterSpec, ...] = (
+    *_as_explorer('step_timeout', 'step_retries', 'reset_mode', 'reset_retries'),
+    ParameterSpec('pause_timeout', 30.0, 's, within which exploration has to pause for a goal',
+                  minimum=0.1, runtime=True),
+    ParameterSpec('max_steps', 1000, 'steps from home after which a goal has failed; 0 for no '
+                  'limit', minimum=0, runtime=True),
+)
+
+_LONG = 1e6    # s, twelve days, for whoever means never
+
+
+def _length(name: str, default: float, description: str) -> ParameterSpec:
+    return ParameterSpec(name, default, description, minimum=0.001, maximum=1e6)
+
+
+def _time(name: str, default: float, description: str) -> ParameterSpec:
+    return ParameterSpec(name, default, description, minimum=0.01, maximum=_LONG)
+
+
+def _rate(name: str, default: float, maximum: float, description: str) -> ParameterSpec:
+    return ParameterSpec(name, default, description, minimum=0.001, maximum=maximum)
+
+
+def _coordinate(name: str, default: float, description: str) -> ParameterSpec:
+    return ParameterSpec(name, default, description, minimum=-FARTHEST, maximum=FARTHEST)
+
+
+GRID_DRIVER: tuple[ParameterSpec, ...] = (
+    ParameterSpec('moves', 'compass', 'actions east, north, west, south to the neighbouring cell; '
+                  'or relative: forward, left, right, back', choices=tuple(MOVES)),
+    ParameterSpec('drive', 'cmd_vel', 'how it moves: velocities on cmd_vel, poses on goal_pose, '
+                  'or the action of nav2', choices=('cmd_vel', 'goal_pose', 'nav2')),
+    ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped instead of a Twist'),
+    ParameterSpec('pose_source', 'odom', 'topic of the pose: odom (Odometry), amcl_pose or pose '
+                  '(both PoseWithCovarianceStamped, of AMCL and of slam_toolbox); or tf2: the '
+                  'transform from map_frame to base_frame', choices=tuple(POSE_SOURCES)),
+    ParameterSpec('map_frame', 'map', 'frame of the grid with pose_source tf2'),
+    ParameterSpec('base_frame', 'base_link', 'frame of the robot, for tf2 and for a stamped '
+                  'cmd_vel'),
+    ParameterSpec('use_map', False, 'only the free cells of the OccupancyGrid on map may be '
+                  'entered'),
+    _length('cell_size', 0.5, 'm, side of a cell'),
+    _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame of '
+                'the poses'),
+    _coordinate('origin_y', -2.75, 'm, y of the lower left corner of the grid'),
+    ParameterSpec('columns', 11, 'cells along x', minimum=1, maximum=10_000),
+    ParameterSpec('rows', 11, 'cells along y', minimum=1, maximum=10_000),
+    ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),
+    ParameterSpec('hysteresis', 0.1, 'fraction of a cell that a pose has to be beyond a border to '
+                  'count', minimum=0, maximum=0.4),
+    ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
+                  'the platform', choices=('drive', 'service')),
+    _coordinate('home_x', 0.0, 'm, x of the home pose'),
+    _coordinate('home_y', 0.0, 'm, y of the home pose'),
+    ParameterSpec('home_yaw', 0.0, 'rad, heading of the home pose', minimum=-math.pi,
+                  maximum=math.pi),
+    ParameterSpec('home_retries', 3, 'legs of a way home that may fail before it counts as failed',
+                  minimum=0, maximum=1000),
+    _time('home_timeout', 300.0, 's, for a way home with all legs and retries; for each call of '
+          'dock'),
+    _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
+    _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
+    ParameterSpec('max_detour', 2.0, 'times the straight way, or the side of a cell if that is '
+                  'longer, that a planner may drive in a move', minimum=1, maximum=1000),
+    ParameterSpec('pose_timeout', 1.0, 's without a pose after which the robot is stopped; 0 for '
+                  'never', minimum=0, maximum=_LONG),
+    _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
+    _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
+    _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
+    _rate('turn_acceleration', 2.0, 1e6, 'rad/s^2, highest turning acceleration'),
+    _length('tolerance', 0.05, 'm from the target that count as reached'),
+    ParameterSpec('heading_tolerance', 0.1, 'rad from the wanted heading that count as reached',
+                  minimum=0.001, maximum=math.pi),
+)
+
+DIFF_DRIVE_SIM: tuple[ParameterSpec, ...] = (
+    ParameterSpec('world', '', 'path, or name of a file in config/worlds', read_only=True),
+    ParameterSpec('seed', 0, 'of slip and noise', minimum=0, read_only=True),
+    ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0 for as fast as '
+                  'commands come', minimum=0, maximum=1000, read_only=True),
+    ParameterSpec('publish_clock', True, 'publish the simulated time on /clock', read_only=True),
+    ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped', read_only=True),
+    ParameterSpec('broadcast', 'map', 'transforms on tf: map (from map_frame to odom_frame to '
+                  'base_frame), odom (from odom_frame to base_frame only) or none',
+                  choices=('map', 'odom', 'none'), read_only=True),
+    ParameterSpec('map_frame', 'map', 'frame of the world, for amcl_pose, true_pose, map and '
+                  'markers', read_only=True),
+    ParameterSpec('odom_frame', 'odom', 'frame in which the wheels count', read_only=True),
+    ParameterSpec('base_frame', 'base_link', 'frame of the robot', read_only=True),
+    ParameterSpec('tick', 0.05, 's of simulated time between two poses', minimum=0.001, maximum=1,
+                  read_only=True),
+    ParameterSpec('robot_radius', 0.15, 'm, less than half a cell', minimum=0.001, maximum=100,
+                  read_only=True),
+    ParameterSpec('wheel_separation', 0.2, 'm', minimum=0.001, maximum=100, read_only=True),
+    ParameterSpec('max_speed', 0.5, 'm/s', minimum=0.001, maximum=100, read_only=True),
+    ParameterSpec('max_turn_rate', 2.0, 'rad/s', minimum=0.001, maximum=100, read_only=True),
+    ParameterSpec('acceleration', 1.0, 'm/s^2', minimum=0.001, maximum=1e6, read_only=True),
+    ParameterSpec('turn_acceleration', 6.0, 'rad/s^2', minimum=0.001, maximum=1e6, read_only=True),
+    ParameterSpec('command_timeout', 0.5, 's of simulated time after a command until the robot '
+                  'brakes', minimum=0.001, maximum=3600, read_only=True),
+    ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1,
+                  read_only=True),
+    ParameterSpec('odom_noise', 0.0, 'standard deviation of what a wheel is seen to turn, '
+                  'relative', minimum=0, maximum=1, read_only=True),
+    ParameterSpec('pose_noise', 0.0, 'm, standard deviation of amcl_pose, in x and in y',
+                  minimum=0, maximum=100, read_only=True),
+    ParameterSpec('heading_noise', 0.0, 'rad, standard deviation of the heading of amcl_pose',
+                  minimum=0, maximum=1, read_only=True),
+)
+
+GYM_SIDE: tuple[ParameterSpec, ...] = (
+    ParameterSpec('environment', '', 'id of a Gymnasium environment, such as FrozenLake-v1; '
+                  'module:id imports the module first', read_only=True),
+    ParameterSpec('options', '{}', 'JSON object of what gymnasium.make is given besides',
+                  read_only=True),
+    ParameterSpec('seed', 0, 'of the dynamics and of the start state', minimum=0, read_only=True),
+    ParameterSpec('one_home', True, 'every RESET leads to the state in which the first one ended; '
+                  'false: to whichever state the environment draws', read_only=True),
+)
+
+PREFLIGHT: tuple[ParameterSpec, ...] = (
+    *_as_explorer('actions', 'radius', 'epsilon', 'delta', 'step_timeout'),
+    ParameterSpec('resets', 5, 'times RESET has to lead to the same state', minimum=2),
+    ParameterSpec('steps', PROBE_STEPS, 'steps to try the actions with, besides the resets',
+                  minimum=1),
+    ParameterSpec('states', 0, 'states expected to be learnt; 0 to estimate them from the steps '
+                  'tried', minimum=0),
+    SEED,
+)
+
+DASHBOARD: tuple[ParameterSpec, ...] = (
+    ParameterSpec('host', '127.0.0.1', 'address that the page is served at; 0.0.0.0 for every one '
+                  'of this machine: read docs/several_machines.md before', read_only=True),
+    ParameterSpec('port', 8080, 'port that the page is served at; 0 for any that is free',
+                  minimum=0, maximum=65535, read_only=True),
+    ParameterSpec('read_only', False, 'show everything, and leave out what would command an '
+                  'explorer, a robot or a simulator', read_only=True),
+)
+
+NODES: Mapping[str, tuple[ParameterSpec, ...]] = {
     'explorer': EXPLORER,
     'cmp_sim': CMP_SIM,
     'navigator': NAVIGATOR,
@@ -27,3 +257,13 @@ NODES: Mapping[str, tuple[Row, ...]] = {
     'dashboard': DASHBOARD,
 }
 """The parameters of each node by its name."""
+
+REQUIRED: Mapping[str, object] = {
+    'actions': ['east', 'west', 'south', 'north'], 'environment': 'FrozenLake-v1',
+    'robots': ['r1', 'r2'], 'scenario': 'two_rooms', 'world': 'two_room_flat'}
+"""Parameters without a default that a node could start with; an example of each."""
+
+
+def is_required(spec: ParameterSpec) -> bool:
+    """Return whether a node cannot start without a parameter."""
+    return spec.name in REQUIRED and not spec.optional

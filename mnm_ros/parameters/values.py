@@ -1,18 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The values of a node's parameters."""
+"""
+The values of a node's parameters, and what ROS leaves open about those on a command line.
+
+ROS puts ``-p name:=value`` into the entry ``/**`` that a parameter file before it may have, in the
+place of that entry: an entry for the node further down in the file would win. Here ``-p`` wins,
+and a parameter that no node has is told of.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+import re
+import sys
 from typing import Any
 
-from mnm_ros.parameters.command_line import let_assignments_win, warn_of_unknown
-from mnm_ros.parameters.declaration import Kind, ParameterError, Row
+from mnm_ros.parameters.declaration import Kind, ParameterError, ParameterSpec
+from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.parameters.tables import NODES
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+import yaml
+
+_OF_ROS = re.compile(r'use_sim_time$|start_type_description_service$|qos_overrides\.')
 
 
 class Parameters:
@@ -24,17 +36,17 @@ class Parameters:
         used.
     """
 
-    def __init__(self, node: Node, rows: Sequence[Row],
+    def __init__(self, node: Node, specs: Sequence[ParameterSpec],
                  locked: Callable[[], bool] = lambda: True) -> None:
         self._node = node
-        self._rows = {row.name: row for row in rows}
+        self._specs = {spec.name: spec for spec in specs}
         self._locked = locked
         self._found: dict[str, Any] = {}
         self._set: dict[str, Any] = {}    # those asked for since one was set last
         let_assignments_win(node)
-        for row in rows:
-            self._declare(row)
-        warn_of_unknown(node, (row.name for all_rows in NODES.values() for row in all_rows))
+        for spec in specs:
+            self._declare(spec)
+        warn_of_unknown(node, (spec.name for each in NODES.values() for spec in each))
         node.add_on_set_parameters_callback(self._check)
         # Some are asked for at each step. Humble does not tell when one has been set.
         self._keeps = hasattr(node, 'add_post_set_parameters_callback')
@@ -50,7 +62,7 @@ class Parameters:
             return self._found[name]
         if parameter.type_ == Kind.NOT_SET:
             raise ParameterError(
-                f"parameter '{name}' is not set, expected {self._rows[name].allowed}")
+                f"parameter '{name}' is not set, expected {self._specs[name].allowed}")
         if self._keeps:
             self._set[name] = parameter.value
         return parameter.value
@@ -63,24 +75,111 @@ class Parameters:
         """Take a value for a parameter that is not set, until another one is found."""
         self._found[name] = value
 
-    def _declare(self, row: Row) -> None:
+    def _declare(self, spec: ParameterSpec) -> None:
         """Declare a parameter; it gets its range last, as ROS would refuse without its name."""
         parameter = self._node.declare_parameter(
-            row.name, row.default, ParameterDescriptor(dynamic_typing=True))
-        if row.kind == Kind.DOUBLE and parameter.type_ == Kind.INTEGER:
-            parameter = Parameter(row.name, value=float(parameter.value))
+            spec.name, spec.default, ParameterDescriptor(dynamic_typing=True))
+        if spec.kind == Kind.DOUBLE and parameter.type_ == Kind.INTEGER:
+            parameter = Parameter(spec.name, value=float(parameter.value))
             self._node.set_parameters([parameter])
-        if parameter.type_ != Kind.NOT_SET and not row.accepts(parameter):
-            raise ParameterError(row.refusal(parameter.value))
-        self._node.set_descriptor(row.name, row.descriptor())
+        if parameter.type_ != Kind.NOT_SET and not spec.accepts(parameter):
+            raise ParameterError(spec.refusal(parameter.value))
+        self._node.set_descriptor(spec.name, spec.descriptor())
 
     def _check(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         for parameter in parameters:
-            row = self._rows.get(parameter.name)
-            if row is not None and not row.accepts(parameter):
-                return SetParametersResult(successful=False, reason=row.refusal(parameter.value))
-            if row is not None and not row.runtime and self._locked():
+            spec = self._specs.get(parameter.name)
+            if spec is not None and not spec.accepts(parameter):
+                return SetParametersResult(successful=False, reason=spec.refusal(parameter.value))
+            if spec is not None and not spec.runtime and self._locked():
                 return SetParametersResult(
-                    successful=False, reason=f"parameter '{row.name}' cannot change to "
+                    successful=False, reason=f"parameter '{spec.name}' cannot change to "
                     f'{parameter.value!r} while the node is configured')
         return SetParametersResult(successful=True)
+
+
+def check_files(argv: Sequence[str] | None) -> None:
+    """Raise ParameterError if there is something wrong with a parameter file that is named."""
+    for option, value in _ros_arguments(sys.argv if argv is None else argv):
+        if option == '--params-file':
+            check(value)
+
+
+def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
+    """
+    Give a node what ``-p`` says, where an entry of a file before it would have won.
+
+    ``-p NODE:NAME:=VALUE`` is for the node of that name in any namespace; ROS alone would look for
+    it in the root namespace only.
+
+    It has to be called before the parameters are declared.
+
+    :raises ParameterError: if a parameter file cannot be used.
+    """
+    in_files: set[str] = set()
+    for option, text in _ros_arguments(sys.argv if argv is None else argv):
+        if option == '--params-file':
+            in_files.update(name for _, given in entries(check(text)) for name in given)
+            continue
+        name, _, value = text.partition(':=')
+        for_node, _, name = name.rpartition(':')
+        if for_node == node.get_name():
+            _override(node, name, value, True)
+        elif name in in_files and not for_node:
+            _override(node, name, value, False)
+
+
+def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
+    """
+    Log a warning for every parameter given that no node of the package has.
+
+    One that another node has is no mistake: an entry ``/**`` is for several nodes.
+    """
+    known = sorted(known)
+    for name in sorted(node._parameter_overrides):
+        if name in known or node.has_parameter(name) or _OF_ROS.match(name):
+            continue
+        node.get_logger().warning(
+            f"parameter '{name}' is ignored: no node has one of that name{nearest(name, known)}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a question for the known name that is most like another one; empty if none is."""
+    found = get_close_matches(name, list(known), n=1)
+    return f"; is '{found[0]}' meant?" if found else ''
+
+
+def _override(node: Node, name: str, value: str, new: bool) -> None:
+    try:
+        parameter = Parameter(name, value=yaml.load(value, Loader=_AsRos))
+    except (yaml.YAMLError, ValueError, TypeError, AssertionError):
+        return    # ROS alone understands it
+    if new or parameter.name in node._parameter_overrides:
+        node._parameter_overrides[parameter.name] = parameter
+    if node.has_parameter(parameter.name):    # use_sim_time is declared with the node
+        node.set_parameters([parameter])
+
+
+def _ros_arguments(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each parameter file and each assignment on a command line, in their order."""
+    for_ros = False
+    words = iter(argv)
+    for word in words:
+        if word in ('--ros-args', '--'):
+            for_ros = word == '--ros-args'
+        elif for_ros and word in ('-p', '--param', '--params-file'):
+            yield '--params-file' if word == '--params-file' else '-p', next(words, '')
+
+
+class _AsRos(yaml.SafeLoader):
+    """Reads 1e-2 as a number, and y and n as truth values, as ROS does."""
+
+    def construct_truth(self, node: yaml.ScalarNode) -> Any:
+        return node.value in ('y', 'Y')
+
+
+_AsRos.add_implicit_resolver(
+    'tag:yaml.org,2002:float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
+    list('-+.0123456789'))
+_AsRos.add_implicit_resolver('!truth', re.compile('[yYnN]$'), list('yYnN'))
+_AsRos.add_constructor('!truth', _AsRos.construct_truth)

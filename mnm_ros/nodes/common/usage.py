@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 from textwrap import fill
 
-from mnm_ros.parameters import is_required, NODES, REQUIRED, Row
+from mnm_ros.parameters import is_required, NODES, ParameterSpec, REQUIRED
 
 _WIDTH = 90
 _HELP = ('-h', '--help')
@@ -36,31 +36,31 @@ def _lines(name: str, description: str) -> Iterator[str]:
     yield f'usage: {name} [--help] [{given}]'
     for paragraph in description.replace('``', '').strip().split('\n\n'):
         yield from ('', fill(paragraph, _WIDTH))
-    rows = NODES.get(name, ())
-    if not rows:
+    specs = NODES.get(name, ())
+    if not specs:
         return
-    example = f'{name} --ros-args -p {_example(rows[0])}'
+    example = f'{name} --ros-args -p {_example(specs[0])}'
     yield from ('', 'give parameters after --ros-args, in either way:',
                 f'  ros2 run mnm_ros {example}', f'  mnm_ros run {example}',
                 '', 'parameters, with their defaults:')
-    for row in rows:
-        default = 'not set' if row.optional else _shown(row)
-        yield f'  {row.name}: {"required" if is_required(row) else default}'
-        change = '; may change at any time' if row.runtime else ''
-        yield fill(f'{row.description}; {row.allowed}{change}', _WIDTH,
+    for spec in specs:
+        default = 'not set' if spec.optional else _shown(spec)
+        yield f'  {spec.name}: {"required" if is_required(spec) else default}'
+        change = '; may change at any time' if spec.runtime else ''
+        yield fill(f'{spec.description}; {spec.allowed}{change}', _WIDTH,
                    initial_indent=' ' * 6, subsequent_indent=' ' * 6)
 
 
-def _example(row: Row) -> str:
+def _example(spec: ParameterSpec) -> str:
     """Return ``NAME:=VALUE`` as a shell understands it."""
-    value = REQUIRED.get(row.name)
+    value = REQUIRED.get(spec.name)
     if isinstance(value, list):
-        return quote(f'{row.name}:=[{", ".join(value)}]')
-    return f'{row.name}:={_shown(row) if value is None else value}'
+        return quote(f'{spec.name}:=[{", ".join(value)}]')
+    return f'{spec.name}:={_shown(spec) if value is None else value}'
 
 
-def _shown(row: Row) -> str:
+def _shown(spec: ParameterSpec) -> str:
     """Return the default as it is written on the command line."""
-    if isinstance(row.default, bool):
-        return str(row.default).lower()
-    return "''" if row.default == '' else str(row.default)
+    if isinstance(spec.default, bool):
+        return str(spec.default).lower()
+    return "''" if spec.default == '' else str(spec.default)
