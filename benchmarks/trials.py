@@ -20,7 +20,7 @@ from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.presets import new_base, new_mnm, PRESETS, settings
+from mnm_ros.core.presets import new_base, new_mnm, override, settings
 from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
 from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player
@@ -67,14 +67,7 @@ class Configuration:
 
     def settings(self, actions: int, radius: float) -> Settings:
         """Return the settings of the explorer; ValueError if an option is not allowed."""
-        overrides: dict[str, Value] = {'base': self.base}
-        for option in self.options:
-            name, _, text = option.partition('=')
-            preset = PRESETS[self.preset] if self.preset in PRESETS else {}
-            try:
-                overrides[name] = type(preset.get(name, ''))(text)
-            except ValueError as error:
-                raise ValueError(f'{name} is {text!r}, expected a number') from error
+        overrides: dict[str, Value] = {'base': self.base, **dict(map(override, self.options))}
         problem = Problem(actions, radius, self.epsilon, self.delta)
         return settings(problem, self.preset, overrides)
 

@@ -22,6 +22,7 @@ from mnm_ros import wire
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
 from mnm_ros.parameters import is_required, NODES, ParameterSpec, REQUIRED
+from mnm_ros.parameters.tables import spec_of
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -142,7 +143,7 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def parameters(node: str) -> str:
-    """Return the table of the parameters of a node; options are not among them."""
+    """Return the table of the parameters of a node."""
     unlocked = 'while unconfigured' if node == 'explorer' else 'at start'
     return table(('parameter', 'default', 'meaning', 'allowed', 'may change'), (
         (f'`{spec.name}`',
@@ -150,7 +151,7 @@ def parameters(node: str) -> str:
          f"`{str(spec.default).lower() if spec.default != '' else repr('')}`",
          spec.description, _allowed(spec),
          'at any time' if spec.runtime else 'at start' if spec.read_only else unlocked)
-        for spec in NODES[node] if not spec.or_default))
+        for spec in NODES[node]))
 
 
 def _allowed(spec: ParameterSpec) -> str:
@@ -173,12 +174,13 @@ def _executables() -> str:
 
 
 def _options() -> str:
-    specs = {spec.name: spec for spec in NODES['explorer']}
-    return table(('parameter', *(f'`{preset}`' for preset in PRESETS), 'meaning', 'allowed'), (
+    head = ('option', *(f'`{preset}`' for preset in PRESETS), 'meaning', 'allowed', 'from ROS')
+    return table(head, (
         (f'`{option.name}`',
          *(f'`{values[option.name]}`' if values[option.name] else 'by formula'
            for values in PRESETS.values()),
-         option.description, _allowed(specs[option.name])) for option in OPTIONS))
+         option.description, _allowed(spec_of(option)),
+         'parameter' if option.parameter else '`overrides`') for option in OPTIONS))
 
 
 def _profiles() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 import math
 
-from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.presets import Option, OPTIONS
 from mnm_ros.parameters import NODES, ParameterError, Parameters, ParameterSpec
 import pytest
 from rcl_interfaces.msg import ParameterDescriptor
@@ -57,7 +57,21 @@ def test_documented_defaults(make) -> None:
         'reset_mode': 'action', 'autostart': True, 'max_steps': 0, 'max_duration': 0.0,
         'checkpoint_dir': ''}
     assert {name: parameters[name] for name in documented} == documented
-    assert all(parameters[option.name] == option.default for option in OPTIONS)
+    assert {option.name for option in OPTIONS if option.parameter} == {
+        'base', 'horizon', 'check_steps', 'watch_every'}
+    assert all(parameters[option.name] == option.default for option in OPTIONS
+               if option.parameter)
+
+
+@pytest.mark.parametrize('option', [option for option in OPTIONS if not option.parameter],
+                         ids=lambda option: option.name)
+def test_other_options_are_refused_but_in_overrides(make, option: Option) -> None:
+    value = type(option.default)(option.presets['paper'] or 4)
+    said = f"parameter '{option.name}' is {value!r}, expected {option.name}={value} in the "
+    with pytest.raises(ParameterError, match=f"{said}parameter 'overrides'"):
+        make(actions=['east'], **{option.name: value})
+    make(actions=['east'], **{option.name: option.default})    # which asks for nothing
+    make(NODES['navigator'], **{option.name: value})    # an entry /** is for several nodes
 
 
 def test_integer_given_for_a_double(make) -> None:
@@ -103,12 +117,7 @@ BAD = [
     ('step_retries', -1, '>= 0'),
     ('reset_mode', 'magic', 'one of action, service'),
     ('autostart', 'yes', 'a bool'),
-    ('checks', 'none', 'one of .*, or .* as the preset has it'),
-    ('c1', -1.0, r'in \[0, 1e\+09\], or 0.0 as the preset has it'),
-    ('c1', 1e308, r'in \[0, 1e\+09\]'),
-    ('c2', 1e308, r'in \[0, 1e\+09\]'),
-    ('stream_exponent', 1e308, r'in \[1, 64\]'),
-    ('accuracy_divisor', 1e308, r'in \[1, 1000\]'),
+    ('base', 'none', "one of ucb_explore, disco, or module:name, or '' as the preset has it"),
     ('horizon', 2 ** 62, r'in \[0, 10000\]'),
     ('check_steps', 2 ** 62, r'in \[0, 1e\+09\]'),
 ]

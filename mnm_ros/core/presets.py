@@ -29,6 +29,7 @@ class Option:
     :ivar default: the empty value of its type.
     :ivar presets: the value in each preset, by the preset's name.
     :ivar importable: whether ``module:name`` is allowed beside the choices.
+    :ivar parameter: whether it is a parameter of the explorer by its own name.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Option:
     minimum: float
     maximum: float
     importable: bool
+    parameter: bool
 
 
 def _options() -> tuple[Option, ...]:
@@ -77,6 +79,32 @@ def settings(problem: Problem, preset: str = 'onboard',
     resolved: dict[str, Any] = {
         **PRESETS[preset], **{name: value for name, value in overrides.items() if value}}
     return Settings(problem=problem, preset=preset, **resolved)
+
+
+def override(text: str) -> tuple[str, Value]:
+    """Return name and value of ``name=value``, for ``settings``; ValueError if it is no number."""
+    name, _, value = text.partition('=')
+    kinds = {option.name: type(option.default) for option in OPTIONS}
+    try:
+        return name, kinds.get(name, str)(value)
+    except ValueError:
+        raise ValueError(f'{name} is {value!r}, expected a number') from None
+
+
+def options_by_name(given: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return every option as parameters of the explorer ask for it, empty where the preset decides.
+
+    :param given: among them perhaps ``overrides``, as ``name=value`` with spaces between.
+    :raises ValueError: if there is something else in these.
+    """
+    varied = dict(map(override, str(given.get('overrides', '')).split()))
+    allowed = [option.name for option in OPTIONS if not option.parameter]
+    for name in varied:
+        if name not in allowed:
+            raise ValueError(f"parameter 'overrides' has {name!r}, expected name=value with one "
+                             f'of {", ".join(allowed)}')
+    return {option.name: given.get(option.name, option.default) for option in OPTIONS} | varied
 
 
 def settings_by_name(given: Mapping[str, Any]) -> Settings:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import math
 
 from mnm_ros.core.model.problem import EPSILON, RADIUS
-from mnm_ros.core.presets import OPTIONS, PRESETS
+from mnm_ros.core.presets import Option, OPTIONS, PRESETS
 from mnm_ros.core.progress.prediction import PROBE_STEPS
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
@@ -24,6 +24,15 @@ PROBLEM = (
 SEED = ParameterSpec('seed', 0, 'of every random choice', minimum=0)
 RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts to at shutdown; '
                        "'' for none", read_only=True)
+
+
+def spec_of(option: Option) -> ParameterSpec:
+    """Return an option of the presets as a parameter."""
+    return ParameterSpec(
+        option.name, option.default, option.description, option.minimum, option.maximum,
+        choices=option.choices, or_default=True, importable=option.importable,
+        read_only=option.importable)    # over the network it would import any module
+
 
 EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('actions', None, 'names of the actions in order; RESET is always there besides. '
@@ -73,11 +82,9 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   "perhaps with another radius, epsilon, delta or preset, to begin with; '' for "
                   'none', read_only=True),
     RECORD,
-    *(ParameterSpec(option.name, option.default, option.description, option.minimum,
-                    option.maximum, choices=option.choices, or_default=True,
-                    importable=option.importable,
-                    read_only=option.importable)    # over the network it would import any module
-      for option in OPTIONS),
+    *(spec_of(option) for option in OPTIONS if option.parameter),
+    ParameterSpec('overrides', '', 'other options of the preset paper, name=value with spaces '
+                  "between, such as c1=0.03; '' for none"),
 )
 
 CMP_SIM: tuple[ParameterSpec, ...] = (

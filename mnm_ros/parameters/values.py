@@ -16,6 +16,7 @@ import re
 import sys
 from typing import Any
 
+from mnm_ros.core.presets import OPTIONS
 from mnm_ros.parameters.declaration import Kind, ParameterError, ParameterSpec
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.parameters.tables import NODES
@@ -25,6 +26,7 @@ from rclpy.parameter import Parameter
 import yaml
 
 _OF_ROS = re.compile(r'use_sim_time$|start_type_description_service$|qos_overrides\.')
+_VARIED = frozenset(option.name for option in OPTIONS if not option.parameter)
 
 
 class Parameters:
@@ -134,11 +136,17 @@ def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
     Log a warning for every parameter given that no node of the package has.
 
     One that another node has is no mistake: an entry ``/**`` is for several nodes.
+
+    :raises ParameterError: if it is an option that an explorer takes in ``overrides`` only.
     """
     known = sorted(known)
     for name in sorted(node._parameter_overrides):
         if name in known or node.has_parameter(name) or _OF_ROS.match(name):
             continue
+        value = node._parameter_overrides[name].value
+        if name in _VARIED and value and node.has_parameter('overrides'):
+            raise ParameterError(f"parameter '{name}' is {value!r}, expected {name}={value} in "
+                                 "the parameter 'overrides', which varies the preset paper")
         node.get_logger().warning(
             f"parameter '{name}' is ignored: no node has one of that name{nearest(name, known)}")
 

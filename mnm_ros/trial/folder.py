@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from mnm_ros.checkpoint.files import regular, write_whole
-from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.presets import options_by_name
 import yaml
 
 STARTS = 'starts.txt'
@@ -71,9 +71,8 @@ def asked_for(text: str) -> dict[str, Any]:
     if 'actions' not in given:
         raise ValueError('no actions, expected parameters of an explorer that name them')
     defaults: dict[str, Any] = {
-        'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1, 'preset': 'onboard', 'seed': 0,
-        **{option.name: option.default for option in OPTIONS}}
-    return {'actions': list(given['actions']),
+        'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1, 'preset': 'onboard', 'seed': 0}
+    return {'actions': list(given['actions']), **options_by_name(given),
             **{name: given.get(name, default) for name, default in defaults.items()}}
 
 

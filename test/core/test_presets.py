@@ -9,7 +9,16 @@ from pathlib import Path
 from mnm_ros.core import components as parts
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.paper.kl_optimism import KlOptimism
-from mnm_ros.core.presets import new_base, new_mnm, Option, OPTIONS, PRESETS, settings, Value
+from mnm_ros.core.presets import (
+    new_base,
+    new_mnm,
+    Option,
+    OPTIONS,
+    options_by_name,
+    PRESETS,
+    settings,
+    Value,
+)
 import pytest
 from scripted import ScriptedBase
 
@@ -95,6 +104,23 @@ def test_what_is_not_allowed_is_refused_by_name(
         preset: str, overrides: dict[str, Value], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         settings(PROBLEM, preset, overrides)
+
+
+def test_a_checkpoint_names_every_option_whichever_way_it_is_given() -> None:
+    names = {option.name: option.default for option in OPTIONS}
+    assert options_by_name({'seed': 3}) == names
+    given = {'base': 'disco', 'overrides': ' c1=3  checks=watch check_window=4'}
+    assert options_by_name(given) == {
+        **names, 'base': 'disco', 'c1': 3.0, 'checks': 'watch', 'check_window': 4}
+
+
+@pytest.mark.parametrize(('overrides', 'text'), [
+    ('c1=many', "c1 is 'many', expected a number"), ('c1', "c1 is '', expected a number"),
+    ('base=disco', "parameter 'overrides' has 'base', expected name=value with one of evaluation"),
+    ('c1=3, c2=1', "c1 is '3,', expected a number"), ('C1=3', "'overrides' has 'C1', expected")])
+def test_overrides_that_are_none_are_refused(overrides: str, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        options_by_name({'overrides': overrides})
 
 
 @pytest.mark.parametrize(('base', 'reason'), [

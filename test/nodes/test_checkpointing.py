@@ -193,7 +193,7 @@ def keeping(folder: Path, logged: list[str]) -> Checkpointing:
     return Checkpointing(node, {
         'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
         'preset': 'onboard', 'seed': 0, 'checkpoint_dir': str(folder),
-        'transition_log': True, 'warm_start': '',
+        'transition_log': True, 'warm_start': '', 'overrides': '',
         **{option.name: option.default for option in OPTIONS}})
 
 

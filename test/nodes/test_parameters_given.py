@@ -134,11 +134,10 @@ def test_a_base_that_is_none_ends_the_start(
     assert len(process.output.splitlines()) == 1
 
 
-@pytest.mark.parametrize('name', ['radius', 'accuracy_divisor', 'stream_exponent', 'c1'])
-def test_a_number_that_would_overflow_ends_the_start(start: Callable, name: str) -> None:
-    process = start('explorer', actions=['east'], **{name: 1e308})
+def test_a_number_that_would_overflow_ends_the_start(start: Callable) -> None:
+    process = start('explorer', actions=['east'], radius=1e308)
     assert process.wait() == 1
-    assert process.output.startswith(f"explorer: parameter '{name}' is 1e+308, expected a double")
+    assert process.output.startswith("explorer: parameter 'radius' is 1e+308, expected a double")
     assert len(process.output.splitlines()) == 1
 
 

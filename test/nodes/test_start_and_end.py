@@ -31,7 +31,11 @@ settings:
     ('explorer', {'preset': 'fast'}, "'preset' is 'fast', expected a string, one of onboard, "
                                      'paper'),
     ('explorer', {'step_timeout': 'soon'}, "parameter 'step_timeout' is 'soon'"),
-    ('explorer', {'checks': 'none'}, "parameter 'checks' is 'none'"),
+    ('explorer', {'checks': 'none'}, "parameter 'checks' is 'none', expected checks=none in the "
+                                     "parameter 'overrides'"),
+    ('explorer', {'overrides': 'c1=0.03'}, "parameter 'overrides' is 'c1=0.03' with 'preset' "
+                                           "'onboard', expected 'paper'"),
+    ('explorer', {'preset': 'paper', 'overrides': 'c1=-1'}, 'c1 is -1.0, expected a number in'),
     ('cmp_sim', {}, 'cmp_sim: '),
     ('cmp_sim', {'scenario': 'no_such_thing'}, 'no_such_thing'),
     ('cmp_sim', {'scenario': 'corridor', 'drop_state': 1.5}, "'drop_state' is 1.5"),

@@ -18,7 +18,8 @@ _MANY = 1e9    # enough for any factor or number of steps, and far from where nu
 
 
 def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 0.0,
-           maximum: float = _MANY, importable: bool = False, **presets: Value) -> Any:
+           maximum: float = _MANY, importable: bool = False, parameter: bool = False,
+           **presets: Value) -> Any:
     """
     Declare a field of ``Settings`` as an option that can be overridden by its name.
 
@@ -26,11 +27,12 @@ def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 
     :param choices: allowed strings; those of an option that names a part are in ``parts.PARTS``.
     :param minimum, maximum: allowed for a number; 0 always is, for the value of the preset.
     :param importable: whether ``module:name`` is allowed beside the choices.
+    :param parameter: whether it is a parameter of the explorer by its own name.
     :param presets: the value in each preset, all of one type.
     """
     return field(metadata={
         'presets': presets, 'description': description, 'choices': choices, 'minimum': minimum,
-        'maximum': maximum, 'importable': importable})
+        'maximum': maximum, 'importable': importable, 'parameter': parameter})
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Settings:
     problem: Problem
     preset: str
     base: str = option(
-        'base algorithm, or the module:factory of one', importable=True,
+        'base algorithm, or the module:factory of one', importable=True, parameter=True,
         onboard='disco', paper='ucb_explore')
     evaluation: str = option(
         'how a policy is evaluated', onboard='betting', paper='monte_carlo')
@@ -76,16 +78,17 @@ class Settings:
         onboard=2.0, paper=8.0)
     horizon: int = option(
         'steps of an attempt; ceil((1 + 1/e) radius) unless given', maximum=MAX_HORIZON,
-        onboard=0, paper=0)
+        parameter=True, onboard=0, paper=0)
     step_bound: str = option(
         'formula of W_r, the most steps of a rediscovery', onboard='empirical', paper='printed')
     c1: float = option('factor in W_r', onboard=3.0, paper=48661.0)
     c2: float = option('factor in the logarithm of W_r', onboard=1.0, paper=225.0)
     check_window: int = option('check-runs looked back at, n_r', onboard=0, paper=0)
     check_steps: int = option(
-        'most steps of a rediscovery, instead of W_r', onboard=0, paper=0)
+        'most steps of a rediscovery, instead of W_r', parameter=True, onboard=0, paper=0)
     watch_every: int = option(
-        'quanta of rediscovery between two attempts of the watch checks', onboard=4, paper=4)
+        'quanta of rediscovery between two attempts of the watch checks', parameter=True,
+        onboard=4, paper=4)
 
     def __post_init__(self) -> None:
         if not self.stream_exponent > 1:

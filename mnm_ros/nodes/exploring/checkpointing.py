@@ -15,14 +15,14 @@ from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.recollection import Recollection
-from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import ParameterError, Parameters
 from rclpy.node import Node
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
-_IDENTITY = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed',
-             *(option.name for option in OPTIONS))
+_ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
+_OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
 
 
 class Restored(NamedTuple):
@@ -55,8 +55,9 @@ class Checkpointing:
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
         self._node = node
-        asked = {option: parameters[option] for option in _IDENTITY}
         try:
+            asked = {**{name: parameters[name] for name in _ASKED},
+                     **options_by_name({name: parameters[name] for name in _OPTIONS})}
             self._settings = settings_by_name(asked)
         except ValueError as error:
             raise ParameterError(str(error)) from None

@@ -297,6 +297,10 @@ def _check(parameters: Parameters) -> None:
         raise ParameterError(
             "parameter 'advisory' is True with 'reset_mode' 'service', expected 'action': "
             'nobody can overhear a RESET that is a call of a service')
+    if parameters['overrides'] and parameters['preset'] != 'paper':
+        raise ParameterError(
+            f"parameter 'overrides' is {parameters['overrides']!r} with 'preset' "
+            f"{parameters['preset']!r}, expected 'paper', the only one that they vary")
     if parameters['advisory'] and parameters.is_set('robots'):
         raise ParameterError("parameter 'robots' is set with 'advisory' True, expected one of the "
                              'two: a fleet is driven')
