@@ -43,7 +43,7 @@ ROOMS = {
     'bags': 'core checkpoint robot_description',
     'simulation': 'core driving geometry robot_description',
     'trial': 'core protocol checkpoint simulation bags robot_description layout',
-    'export': 'core bags checkpoint simulation robot_description view',
+    'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
     'view': 'core robot_description',
     'layout': '',

@@ -8,11 +8,8 @@ from collections.abc import Iterable, Sequence
 import csv
 import io
 import json
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnm_ros.bags.writing import write_mcap
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -101,15 +98,6 @@ def log_csv(learnt: Learnt) -> bytes:
         before = after
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
                  *(['robot'] if robots else [])), rows)
-
-
-def log_mcap(learnt: Learnt) -> bytes:
-    """Return the same as a bag of the step topics."""
-    assert learnt.saved is not None
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / 'log.mcap'
-        write_mcap(learnt.saved, path)
-        return path.read_bytes()
 
 
 def graphml(learnt: Learnt) -> bytes:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 import csv
 from dataclasses import replace
@@ -14,11 +14,16 @@ import os
 from pathlib import Path
 import re
 import resource
+import shutil
+import sqlite3
+import subprocess
+from types import MappingProxyType, SimpleNamespace
 
-from mnm_ros.checkpoint.input_log import InputLog, Refused
+from mnm_ros.checkpoint.input_log import Entry, InputLog, Refused
 from mnm_ros.command import export, policies
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export import files, writers
@@ -164,14 +169,109 @@ def test_the_log_of_several_robots_names_them(folder: Path) -> None:
     assert last == '1502,interrupted,,,,,deck/r2'
 
 
-def test_the_log_is_written_as_a_bag_that_can_be_replayed(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip('rosbags')
-    from mnm_ros.bags.inputs import Recorded
-    from mnm_ros.bags.reading import read_bag
-    bag = tmp_path / 'log.mcap'
-    log = files.read(folder, log=True)
-    bag.write_bytes(FORMATS['log-mcap'].write(log))
-    assert Recorded(read_bag(bag)).inputs == log.saved.inputs
+def bag_of(inputs: list[Entry], robots: Mapping[int, str] = MappingProxyType({}),
+           ) -> list[tuple[str, list | str, int]]:
+    """Write inputs as a bag; return topic, data and stamp in ns of all messages in their order."""
+    reader = pytest.importorskip('mcap.reader')
+    decoder = pytest.importorskip('mcap_ros2.decoder')
+    saved = SimpleNamespace(identity=IDENTITY, inputs=inputs, first=0, robots=robots)
+    file = io.BytesIO(FORMATS['log-mcap'].write(replace(SHORT, saved=saved)))
+    messages = reader.make_reader(file, decoder_factories=[decoder.DecoderFactory()])
+    kept, = messages.iter_metadata()
+    assert kept.name == 'exploration'
+    assert {name: json.loads(value) for name, value in kept.metadata.items()} == IDENTITY
+    return [(channel.topic, said.data if schema.name.endswith('String') else [*said.data],
+             message.log_time)
+            for schema, channel, message, said in messages.iter_decoded_messages()]
+
+
+def test_a_bag_has_the_topics_of_the_steps_with_the_numbers_of_the_inputs_as_times() -> None:
+    half = 500_000_000
+    assert bag_of(
+        [(Input.OBSERVED, 2**40, RESET), (Input.OBSERVED, 7, 1), (Input.RELOCATED, -3, RESET),
+         (Input.INTERRUPTED, 0, RESET), (Input.INTERRUPTED, 0, RESET_OPEN),
+         (Input.RELOCATED, 5, 0)], {2: 'deck/r2'}) == [
+        ('/action', [1, -1], half), ('/state', [1, 2**40], 2 * half),
+        ('/deck/r2/action', [2, 1], 3 * half), ('/deck/r2/state', [2, 7], 4 * half),
+        ('/state', [-1, -3], 6 * half), ('/status', 'place lost', 8 * half),
+        ('/action', [5, -1], 9 * half), ('/status', 'place lost', 10 * half),
+        ('/action', [6, 0], 11 * half), ('/state', [-1, 5], 12 * half)]
+
+
+def test_a_bag_has_every_input_in_its_order() -> None:
+    """Read back, it leads another exploration to the same place."""
+    exploration, inputs = Exploration(settings_by_name(IDENTITY), 0), []
+    exploration.on_input = lambda *entry: inputs.append(entry)
+    simulator = Simulator(scenario.load('corridor'), 0)
+    for step in range(800):
+        if step % 37 == 36:
+            exploration.lose_place()
+        if step % 101 == 100:
+            exploration.next_action()
+            exploration.relocate(1)
+        if step % 53 == 52:
+            exploration.next_action()
+            exploration.lose_place()
+        play(exploration, simulator.step, 1)
+    assert {kind for kind, *_ in inputs} == {*Input}
+    assert {action for kind, _, action in inputs if kind is Input.INTERRUPTED} >= {-2, -1, 0}
+    found, begun = [], None
+    for topic, data, _ in bag_of(inputs):
+        if topic == '/action':
+            assert begun is None
+            begun = data
+        elif topic == '/state' and data[0] != -1:
+            assert begun[0] == data[0] == len(found) + 1
+            found.append((Input.OBSERVED, data[1], begun[1]))
+            begun = None
+        else:
+            open_one = RESET if begun is None else RESET_OPEN if begun[1] == RESET else begun[1]
+            found.append((Input.INTERRUPTED, 0, open_one) if topic == '/status'
+                         else (Input.RELOCATED, data[1], open_one))
+            begun = None
+    assert found == inputs
+    again = Exploration(settings_by_name(IDENTITY), 0)
+    for entry in found:
+        again.take(*entry)
+    assert again.counts == exploration.counts and again.hypothesis == exploration.hypothesis
+
+
+def test_mcap_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__('sys').modules, 'mcap_ros2.writer', None)
+    with pytest.raises(writers.Unwritable, match=r"pip install 'mnm_ros\[bags\]'"):
+        FORMATS['log-mcap'].write(SHORT)
+
+
+def test_a_bag_is_written_and_refused_like_the_other_formats(
+        folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there is no log, a damaged one, one that is not whole; over a file, and in a pipe."""
+    pytest.importorskip('mcap_ros2')
+    log, path = folder / 'robot_1.explorer.log.sqlite', tmp_path / 'a.mcap'
+    path.write_text('of yesterday')
+    damaged = tmp_path / 'damaged.log.sqlite'
+    shutil.copy(log, damaged)
+    with sqlite3.connect(damaged) as database:
+        database.execute('UPDATE inputs SET state = state + 1 WHERE number = 50')
+    database.close()
+    os.mkfifo(tmp_path / 'pipe')
+    os.mkfifo(tmp_path / 'pipe.log.sqlite')
+
+    def written(source: Path, path: Path = path) -> tuple[int, str]:
+        status = export.main(['--format', 'log-mcap', '--from', str(source), '--output',
+                              str(path)], 'mnm_ros export')
+        return status, capsys.readouterr().err
+
+    for source, why in (
+            (tmp_path / 'none.log.sqlite', 'no such file'), (tmp_path / 'pipe.log.sqlite', 'no '),
+            (damaged, 'input 50 does not fit its checksum'),
+            (folder / 'robot_1.explorer.00000004.sqlite', 'does not begin with the exploration')):
+        status, said = written(source)
+        assert status == 1 and why in said and path.read_text() == 'of yesterday'
+    assert written(log) == (0, '') and path.read_bytes().startswith(b'\x89MCAP')
+    with (tmp_path / 'heard').open('wb') as heard:
+        listening = subprocess.Popen(['cat', tmp_path / 'pipe'], stdout=heard)
+        assert written(log, tmp_path / 'pipe') == (0, '') and listening.wait(20) == 0
+    assert (tmp_path / 'heard').read_bytes() == path.read_bytes()
 
 
 def test_networkx_reads_the_graph_back(learnt: Learnt) -> None:
