@@ -12,16 +12,19 @@ from __future__ import annotations
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-import sys
 
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from mnm_ros.bags.topics import RECORDED
 from mnm_ros.launching import declared, EXPLORATION, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
 from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.folder import prepare
+
+RECORDED = (
+    'action', 'state', 'action/driver', 'robot_side', 'known_states', 'phase', 'status',
+    'goal', 'goal_result', 'outcome', 'true_setting', 'exploration_steps')
+"""Topics of a bag, beside the diagnostics. Policies are left out, as they are large."""
 
 EXPLORE = Path(__file__).with_name('explore.launch.py')
 
@@ -29,8 +32,8 @@ ARGUMENTS = {
     'params_file': ('', 'Parameters of the explorer, with the actions of the robot (required)'),
     'trial_dir': ('', 'Folder to keep the trial in; a trial that is in it is continued (empty: '
                       'mnm_trials/ and the time, in the home folder)'),
-    'record_bag': ('auto', 'Record small topics as a bag: true, false, or auto: if ros2 bag, or '
-                           'rosbags and mcap for Python, are installed'),
+    'record_bag': ('auto', 'Record small topics as a bag: true, false, or auto: if ros2 bag is '
+                           'installed'),
     'robots': EXPLORATION['robots'],
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
@@ -72,18 +75,13 @@ def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
     if wanted == 'false':
         return []
     if find_spec('ros2bag') is None:
-        if find_spec('rosbags') and find_spec('mcap'):
-            return [ExecuteProcess(
-                cmd=[sys.executable, '-m', 'mnm_ros', 'record', '--output', f'{path}.mcap',
-                     '--namespace', namespace],
-                output='log')]
         if wanted == 'true':
             raise RuntimeError('record_bag is true, but ros2 bag is not installed, expected the '
-                               'package ros2bag, or rosbags and mcap-ros2-support for Python')
+                               'package ros2bag')
         return [LogInfo(msg='no bag is recorded: ros2 bag is not installed')]
     before = f'/{namespace.strip("/")}/'.replace('//', '/')
     return [ExecuteProcess(
         # Only the option --regex is the same in all distributions.
         cmd=['ros2', 'bag', 'record', '--output', str(path), '--regex',
-             f'^({before}({"|".join(RECORDED).replace("|/diagnostics", "")})|/diagnostics)$'],
+             f'^({before}({"|".join(RECORDED)})|/diagnostics)$'],
         output='log')]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read bags of explorations, recorded by ``mnm_ros record`` or by ``ros2 bag``."""
+"""Read bags of explorations, recorded by ``ros2 bag``."""
 
 from __future__ import annotations
 

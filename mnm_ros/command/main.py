@@ -61,7 +61,6 @@ COMMANDS = {
     'change': Command('command.call', 'let a simulated world change now'),
     'preflight': Command('command.run', 'check a robot side before a trial'),
     'trial': Command('command.trial', 'run an explorer that keeps everything in a folder'),
-    'record': Command('command.record', 'record a run as a bag, an MCAP file'),
     'report': Command('trial.report', 'write the report of a trial, a log or a bag'),
     'contract': Command('contract.__main__', 'test a robot side against the step protocol'),
     'checkpoint': Command('checkpoint.__main__', 'print what checkpoint files hold'),
