@@ -25,7 +25,7 @@ from typing import Any
 from grids import grid, SIZES
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Listener, Taken
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
@@ -44,15 +44,14 @@ def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> 
     if store is not None:
         store.begin_generation(0, None)
         store.attach(exploration)
-        keep = exploration.on_input
-        assert keep is not None
+        keep, = exploration.listeners
 
-        def timed(kind: Input, state: int, action: int) -> None:
+        def timed(taken: Taken) -> None:
             begun = time.perf_counter()
-            keep(kind, state, action)
+            keep.hear(taken)
             kept[exploration.steps - 1] = time.perf_counter() - begun
 
-        exploration.on_input = timed
+        exploration.listeners[:] = [Listener(timed)]
     for step in range(steps):
         begun = time.perf_counter()
         action = exploration.next_action()

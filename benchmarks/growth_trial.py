@@ -111,16 +111,13 @@ def explored(task: Task) -> dict[str, object]:
     exploration = _exploration(world, task.seed)
     states, actions = array('q'), array('b')
 
-    def keep(kind: Input, state: int, action: int) -> None:
-        if len(states) < LOGGED:
-            states.append(state)
-            actions.append(action)
-
-    exploration.on_input = keep
     began = time.process_time()
     while exploration.hypothesis is None and exploration.steps < task.limit:
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
+        if len(states) < LOGGED:
+            states.append(simulator.state)
+            actions.append(action)
     seconds, peak = time.process_time() - began, memory('VmHWM')
     columns = {'steps': exploration.steps, 'seconds': seconds, 'peak': peak,
                'grown': peak - before, 'least_seconds': bare(world, task.seed) * exploration.steps}

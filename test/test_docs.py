@@ -100,7 +100,7 @@ def defined(path: Path, name: str) -> bool:
 def test_the_life_of_a_policy_names_what_does_each_thing() -> None:
     text = (ROOT / 'docs' / 'algorithm.md').read_text(encoding='utf-8')
     life = text.split('## Life of a policy')[1].split('\n## ')[0]
-    for number, link in enumerate(re.split(r'^\d+\. ', life, flags=re.MULTILINE)[1:], start=1):
+    for link in re.split(r'^\d+\. ', life, flags=re.MULTILINE)[1:]:
         named = re.findall(r'\[`([\w.]+)`\]\(\.\./(mnm_ros/[\w/]+\.py)\)', link)
         assert named, link
         assert [name for name, path in named if not defined(ROOT / path, name)] == []

@@ -17,7 +17,7 @@ from typing import Any
 from mnm_ros.bags.reading import Bag
 from mnm_ros.checkpoint.input_log import Entry, Inputs, Refused
 from mnm_ros.checkpoint.warm_start import begun
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Listener
 from mnm_ros.core.interruption import Break
 from mnm_ros.core.model.problem import RESET
 
@@ -156,7 +156,7 @@ class Recorded(Inputs):
     def _infer(self) -> None:
         """Follow the exploration, which says where a RESET is none of its own."""
         exploration = begun(self)
-        exploration.on_input = lambda kind, state, action: self._add((kind, state, action))
+        exploration.listeners.append(Listener(lambda taken: self._add(taken.entry)))
         orders, first = self.bag.orders, min(self.bag.orders)
         if max(orders) - first > len(orders) + _NEAR:
             raise Refused(f'{self.path} has the orders of several senders and no topic '

@@ -35,7 +35,7 @@ from typing import Any
 import zlib
 
 from mnm_ros.checkpoint.files import flush_folder, regular
-from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN
+from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN, Taken
 from mnm_ros.core.model.problem import RESET
 
 FORMAT = 1
@@ -203,10 +203,12 @@ class Inputs:
         self.robots: dict[int, str] = {}
 
     def replay(self, exploration: Exploration,
-               abandoned: Callable[[], bool] = lambda: False) -> None:
+               abandoned: Callable[[], bool] = lambda: False,
+               then: Callable[[Taken], object] = lambda taken: None) -> None:
         """
         Give all inputs to an exploration made from ``point``.
 
+        :param then: called with what has come of each.
         :raises Refused: if it acts otherwise.
         :raises Abandoned: once ``abandoned`` says so.
         """
@@ -220,7 +222,7 @@ class Inputs:
                         f'{self.path} tells of action {played} at step {exploration.steps}, '
                         f'expected {exploration.next_action()}; by version '
                         f'{self.identity.get("version")}')
-            exploration.take(kind, state, action)
+            then(exploration.take(kind, state, action))
 
 
 class Saved(Inputs):

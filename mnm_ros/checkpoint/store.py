@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Union
 from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import Entry, Refused, Saved
 from mnm_ros.checkpoint.pace import BETWEEN, Pace
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Listener, Taken
 
 _PERIOD = 0.5      # s, between two writes
 _SLOW = 0.5        # s, that a write may hold up a load
@@ -35,14 +35,7 @@ class ResumePoint(NamedTuple):
     state: Mapping[str, Any] | None
 
 
-class _Made(NamedTuple):
-    """An input, and which of several robots has made it."""
-
-    entry: Entry
-    robot: str
-
-
-Pending = list[Union[_Made, ResumePoint]]
+Pending = list[Union[Taken, ResumePoint]]
 
 
 class Store:
@@ -132,7 +125,7 @@ class Store:
         """
         Keep all inputs of an exploration from now on, and resume points.
 
-        :param exploration: its ``on_input`` and ``keeping_is_slow`` are taken.
+        :param exploration: whose listeners this joins.
         :param number: of its inputs so far.
         :param between: inputs from one resume point to the next, at least.
         :param since: of the inputs so far, those since the last resume point.
@@ -140,19 +133,18 @@ class Store:
         """
         pace = Pace(exploration, number, since, spent, between)
 
-        def keep(kind: Input, state: int, action: int) -> None:
-            self.append(kind, state, action, exploration.made_by)
+        def keep(taken: Taken) -> None:
+            self.append(taken)
             point = pace.point()
             if point is not None:
                 self.begin_generation(*point)
 
-        exploration.on_input = keep
-        exploration.keeping_is_slow = pace.due
+        exploration.listeners.append(Listener(keep, pace.due))
 
-    def append(self, kind: Input, state: int, action: int, robot: str = '') -> None:
+    def append(self, taken: Taken) -> None:
         """Keep an input, and which of several robots has made it."""
         with self._pending_lock:
-            self._pending.append(_Made((kind, state, action), robot))
+            self._pending.append(Taken(*taken[:4]))    # hypotheses are large
 
     def begin_generation(self, number: int, state: Mapping[str, Any] | None) -> None:
         """Begin another file at a resume point, after ``number`` inputs; None is the beginning."""
@@ -228,8 +220,8 @@ class Store:
             del pending[:points[-1]]
 
 
-def _inputs(pending: Iterable[_Made | ResumePoint]) -> list[_Made]:
-    return [entry for entry in pending if isinstance(entry, _Made)]
+def _inputs(pending: Iterable[Taken | ResumePoint]) -> list[Taken]:
+    return [entry for entry in pending if isinstance(entry, Taken)]
 
 
 def _left(pending: Pending) -> tuple[int, int | None]:
@@ -239,5 +231,5 @@ def _left(pending: Pending) -> tuple[int, int | None]:
     return len(after), point.number if isinstance(point, ResumePoint) else None
 
 
-def _apart(made: list[_Made]) -> tuple[list[Entry], list[str]]:
+def _apart(made: list[Taken]) -> tuple[list[Entry], list[str]]:
     return [each.entry for each in made], [each.robot for each in made]

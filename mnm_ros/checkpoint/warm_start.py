@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import Inputs, Refused, refusing, Saved
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.mnm.recollection import Recollection, Step
 from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
 import numpy as np
@@ -43,24 +43,24 @@ def recollect(saved: Inputs, abandoned: Callable[[], bool] = lambda: False) -> R
 
 def _recollected(saved: Inputs, exploration: Exploration,
                  abandoned: Callable[[], bool]) -> Recollection:
-    taken: list[Step] = []
+    steps: list[Step] = []
     here, epoch = exploration.last_state, _epoch(exploration)
 
-    def take(kind: Input, state: int, action: int) -> None:
+    def hear(taken: Taken) -> None:
         nonlocal here, epoch
-        if here is not None and action >= 0:
-            taken.append((here, action, state if kind is Input.OBSERVED else None))
+        if here is not None and taken.action >= 0:
+            steps.append(
+                (here, taken.action, taken.state if taken.kind is Input.OBSERVED else None))
         here = exploration.last_state
         if _epoch(exploration) != epoch:
             epoch = _epoch(exploration)
-            taken.clear()
+            steps.clear()
 
-    exploration.on_input = take
-    saved.replay(exploration, abandoned)
-    if exploration.home is None or not taken:
+    saved.replay(exploration, abandoned, hear)
+    if exploration.home is None or not steps:
         raise Refused(f'{saved.path} has no step that could be taken, expected some since the '
                       'last change that was noticed')
-    return Recollection(exploration.home, tuple(taken))
+    return Recollection(exploration.home, tuple(steps))
 
 
 def warm_start(path: Path, wanted: Mapping[str, Any],

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
@@ -62,6 +62,45 @@ class Event:
     text: str
 
 
+class Taken(NamedTuple):
+    """
+    An input that an exploration has taken, and what has come of it.
+
+    :ivar kind, state, action: the input. The state is 0 where there is none. If no action has led
+        there, it is the one that was asked for and will not be observed any more, ``RESET_OPEN``
+        if that is RESET, or RESET if none was asked for.
+    :ivar robot: that has made it, if there are several; empty for what none of them has.
+    :ivar events: the decisions since the last input.
+    :ivar outdated: the pairs that lead elsewhere than before; None is any state, or action.
+    :ivar revision: the hypothesis if it is another than before.
+    """
+
+    kind: Input
+    state: int = 0
+    action: int = RESET
+    robot: str = ''
+    events: tuple[Event, ...] = ()
+    outdated: tuple[tuple[int | None, int | None], ...] = ()
+    revision: Hypothesis | None = None
+
+    @property
+    def entry(self) -> tuple[Input, int, int]:
+        """Return the input alone."""
+        return self[:3]
+
+
+class Listener(NamedTuple):
+    """
+    What hears of each input of an exploration, whatever has given it.
+
+    :ivar hear: called with what was taken.
+    :ivar is_slow: returns whether ``hear`` may take long now.
+    """
+
+    hear: Callable[[Taken], object]
+    is_slow: Callable[[], bool] = lambda: False
+
+
 class Exploration(Run):
     """
     An exploration from the first RESET on, driven one step at a time.
@@ -74,23 +113,10 @@ class Exploration(Run):
     :ivar steps: all that were observed, RESETs included.
     :ivar inputs_since_step: how many inputs have come since the last step.
     :ivar events: the last decisions, oldest first; at most 1,000.
-    :ivar on_input: called after each input with its kind, the state (0 where there is none) and
-        the action that led there. If none did, it is the action that was asked for and will not
-        be observed any more, ``RESET_OPEN`` if that is RESET, or RESET if none was asked for.
-    :ivar made_by: the robot that has made what is taken in now, for ``on_input``, if there are
-        several; empty for what none of them has.
-    :ivar keeping_is_slow: whether ``on_input`` may take long now, as it keeps a resume point.
-    :ivar on_hypothesis: called with what is known when that has changed.
-    :ivar on_event: called with each decision.
-    :ivar on_outdated: called with the pair that leads elsewhere than before; None is any.
+    :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
+        to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
+        itself finds the same in what ``observe`` and its like return.
     """
-
-    on_input: Callable[[Input, int, int], None] | None = None
-    made_by = ''
-    keeping_is_slow: Callable[[], bool] | None = None
-    on_hypothesis: Callable[[Hypothesis | None], None] | None = None
-    on_event: Callable[[Event], None] | None = None
-    on_outdated: Callable[[int | None, int | None], None] | None = None
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None,
@@ -108,6 +134,9 @@ class Exploration(Run):
         self._onlooker = Onlooker(self._mnm, settings.problem)
         self._mnm.log.on_notice = lambda: self._onlooker.noticed(self.steps)
         self._mnm.log.on_outdated = self._outdate
+        self._decided_since: list[Event] = []    # since the last input, as what follows
+        self._outdated_since: list[tuple[int | None, int | None]] = []
+        self.listeners: list[Listener] = []
         self.last_state: int | None = state['here']
         self._news: str = state['news']
         self._last_change: str = state['last_change']
@@ -258,10 +287,10 @@ class Exploration(Run):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take long; nothing else depends on it."""
-        return self._mnm.may_plan(action, state) or (
-            self.keeping_is_slow is not None and self.keeping_is_slow())
+        return self._mnm.may_plan(action, state) or any(
+            listener.is_slow() for listener in self.listeners)
 
-    def observe(self, action: int, state: int) -> None:
+    def observe(self, action: int, state: int, robot: str = '') -> Taken:
         """
         Count the transition by ``action``, which was ``next_action``, to ``state``.
 
@@ -269,14 +298,18 @@ class Exploration(Run):
         Whoever was waited for has answered.
         """
         self.robot_answers()
-        self.take(Input.OBSERVED, state, action)
+        return self.take(Input.OBSERVED, state, action, robot)
 
-    def relocate(self, state: int) -> None:
+    def relocate(self, state: int) -> Taken:
         """Take note that the robot was moved to ``state``: the next action is RESET."""
-        self.take(Input.RELOCATED, state)
+        return self.take(Input.RELOCATED, state)
 
-    def take(self, kind: Input, state: int = 0, action: int = RESET) -> None:
-        """Take an input as it was given to ``on_input``."""
+    def lose_place(self, robot: str = '') -> Taken:
+        """Take note that the robot may be anywhere: the next action is RESET."""
+        return self.take(Input.INTERRUPTED, robot=robot)
+
+    def take(self, kind: Input, state: int = 0, action: int = RESET, robot: str = '') -> Taken:
+        """Take an input as ``Taken`` has it, and return what has come of it."""
         before = self._mnm.hypothesis
         if kind is Input.OBSERVED:
             self._observed.add(self.last_state, action, state)
@@ -295,16 +328,16 @@ class Exploration(Run):
             self.last_state = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
         self._open = None
-        if self.on_input is not None:
-            self.on_input(kind, state, action)
-        if self._mnm.hypothesis is not before:
-            self._onlooker.revised(before, self._mnm.hypothesis)
-            if self.on_hypothesis is not None:
-                self.on_hypothesis(self._mnm.hypothesis)
-
-    def lose_place(self) -> None:
-        """Take note that the robot may be anywhere: the next action is RESET."""
-        self.take(Input.INTERRUPTED)
+        revision = self._mnm.hypothesis if self._mnm.hypothesis is not before else None
+        if revision is not None:
+            self._onlooker.revised(before, revision)
+        taken = Taken(kind, state, action, robot, tuple(self._decided_since),
+                      tuple(self._outdated_since), revision)
+        self._decided_since.clear()
+        self._outdated_since.clear()
+        for listener in self.listeners:
+            listener.hear(taken)
+        return taken
 
     def diagnostics(self) -> dict[str, Union[str, int, float]]:
         """Return the figures of the diagnostics message by name."""
@@ -330,12 +363,10 @@ class Exploration(Run):
 
     def _outdate(self, state: int | None, action: int | None) -> None:
         self._observed.outdate(state, action)
-        if self.on_outdated is not None:
-            self.on_outdated(state, action)
+        self._outdated_since.append((state, action))
 
     def _decided(self, sentence: str) -> None:
         self._news = sentence
         self.events.append(Event(self.steps, sentence))
+        self._decided_since.append(self.events[-1])
         self._last_change = f'step {self.steps}: {sentence}'
-        if self.on_event is not None:
-            self.on_event(self.events[-1])

@@ -27,7 +27,7 @@ class Interruption(NamedTuple):
     :ivar steps: that counted before.
     :ivar state: to which the robot was moved; for ``BEGUN`` the inputs since the last step, the
         one with which it goes on included; 0 for the others.
-    :ivar action: as it was given to ``Exploration.on_input``; RESET where nothing was.
+    :ivar action: as in ``Taken``; RESET where nothing was taken.
     :ivar seq: number of the first order that may count after it.
     """
 

@@ -45,9 +45,9 @@ class Onlooker:
         self._noticed_at = step
         self.lost.clear()
 
-    def revised(self, before: Hypothesis | None, now: Hypothesis | None) -> None:
+    def revised(self, before: Hypothesis | None, now: Hypothesis) -> None:
         """Take note of another hypothesis."""
-        targets = now.targets if now else ()
+        targets = now.targets
         for target in before.targets if before else ():
             if target not in targets:
                 self.lost[target] = None

@@ -57,7 +57,7 @@ class Loop(ABC):
         self.timer = RetryTimer(limits.timeout, limits.retries)
         self.before_step: Callable[[], None] = lambda: None
         self.obstacle: Callable[[], str] = lambda: ''
-        self.aside: Callable[[Callable[[], None], Callable[[float], None]], None] = _in_turn
+        self.aside: Callable[[Callable[[], object], Callable[[float], None]], None] = _in_turn
         self._turn = 0    # counts what was observed or begun
         self._pause_reason = ''    # why it will pause after the step under way
         self._limits = limits
@@ -219,6 +219,6 @@ class Loop(ABC):
         return True
 
 
-def _in_turn(first: Callable[[], None], then: Callable[[float], None]) -> None:
+def _in_turn(first: Callable[[], object], then: Callable[[float], None]) -> None:
     first()
     then(0.0)

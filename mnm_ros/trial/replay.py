@@ -14,7 +14,7 @@ import math
 
 from mnm_ros.checkpoint.input_log import Inputs
 from mnm_ros.checkpoint.warm_start import begun
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -55,9 +55,9 @@ class ReplaySummary:
     phases: list[tuple[int, str]] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
 
-    def take(self, kind: Input, state: int, action: int) -> None:
+    def take(self, taken: Taken) -> None:
         """Take note of an input, after the exploration has taken it."""
-        exploration = self.exploration
+        exploration, (kind, state, action) = self.exploration, taken.entry
         before, self.here = self.here, exploration.last_state
         self.inputs[kind] += 1
         if kind is Input.OBSERVED:
@@ -138,6 +138,5 @@ def replay(saved: Inputs) -> ReplaySummary:
     exploration = begun(saved)
     summary = ReplaySummary(exploration, exploration.last_state)
     exploration.robot_answers()    # so that its phase is that of the algorithm
-    exploration.on_input = summary.take
-    saved.replay(exploration)
+    saved.replay(exploration, then=summary.take)
     return summary

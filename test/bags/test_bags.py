@@ -12,7 +12,7 @@ from mnm_ros.bags.inputs import Recorded
 from mnm_ros.bags.reading import Bag, is_bag, read_bag
 from mnm_ros.bags.writing import write_mcap
 from mnm_ros.checkpoint.input_log import Inputs, Refused
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Listener
 from mnm_ros.core.interruption import Break, Interruption
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.simulation.scenario import load
@@ -32,7 +32,7 @@ def explored(steps: int = 800) -> Inputs:
     """Return what an exploration has learnt from that was broken off in several ways."""
     simulator, log = Simulator(ROOMS, 1), Inputs(Path('log'), IDENTITY, None)
     exploration = Exploration(settings_by_name(IDENTITY), 1)
-    exploration.on_input = lambda *entry: log.inputs.append(entry)
+    exploration.listeners.append(Listener(lambda taken: log.inputs.append(taken.entry)))
     for step in range(steps):
         if step % 37 == 36:
             exploration.lose_place()
@@ -172,7 +172,7 @@ def test_without_interruptions_they_are_inferred() -> None:
     """From orders without an answer, from reports, and from a RESET that is not its own."""
     exploration = Exploration(settings_by_name(IDENTITY), 1)
     inputs: list = []
-    exploration.on_input = lambda *entry: inputs.append(entry)
+    exploration.listeners.append(Listener(lambda taken: inputs.append(taken.entry)))
     simulator, seq, messages = Simulator(ROOMS, 1), 100, []
     for step in range(400):
         action = exploration.next_action()

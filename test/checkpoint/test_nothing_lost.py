@@ -27,7 +27,7 @@ from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Listener, Taken
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
@@ -99,7 +99,7 @@ def test_what_a_generation_lacks_is_taken_from_the_transition_log(
 
 def drive_on(exploration: Exploration, store: Store, steps: int = 100) -> None:
     """Make more steps, which are kept, and close the store."""
-    exploration.on_input = lambda kind, state, action: store.append(kind, state, action)
+    exploration.listeners.append(Listener(store.append))
     drive(exploration, Simulator(CORRIDOR, 5), steps)
     assert store.flush(), store.problem
     store.close()
@@ -239,7 +239,7 @@ def test_more_than_can_wait_for_a_locked_log_is_told_in_numbers(
         nonlocal made
         made += number
         for _ in range(number):
-            store.append(Input.OBSERVED, 0, -1)
+            store.append(Taken(Input.OBSERVED, 0, -1))
 
     append(10)
     assert store.flush()
@@ -267,7 +267,7 @@ def test_a_log_that_cannot_begin_costs_no_generation(
         patch.setattr(InputLog, 'create', lambda path, *rest: (_ for _ in ()).throw(
             OSError('no room')) if path.name == LOG else create(path, *rest))
         store.begin_generation(0, None)
-        store.append(Input.OBSERVED, 0, -1)
+        store.append(Taken(Input.OBSERVED, 0, -1))
         for _ in range(2):
             assert not store.flush() and store.problem == f'{tmp_path / LOG}: no room'
     assert len([*tmp_path.glob('explorer.0*.sqlite')]) == 1
@@ -282,11 +282,11 @@ def test_what_a_locked_file_has_not_taken_at_the_end_is_told(
         tmp_path: Path, impatient: None) -> None:
     store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
     store.begin_generation(0, None)
-    store.append(Input.OBSERVED, 0, -1)
+    store.append(Taken(Input.OBSERVED, 0, -1))
     assert store.flush()
     with locked(newest(tmp_path)):
-        store.append(Input.OBSERVED, 1, 0)
-        store.append(Input.OBSERVED, 2, 0)
+        store.append(Taken(Input.OBSERVED, 1, 0))
+        store.append(Taken(Input.OBSERVED, 2, 0))
         store.close()
     loss, = store.losses()
     assert 'the inputs 2 to 3 could not be kept' in loss and 'locked' in loss
@@ -420,15 +420,15 @@ def test_what_waits_for_a_resume_point_at_the_end_is_told_in_numbers(
     store = Store(tmp_path, 'explorer', IDENTITY)
     if begun:
         store.begin_generation(0, None)
-        store.append(Input.OBSERVED, 0, -1)
+        store.append(Taken(Input.OBSERVED, 0, -1))
         assert store.flush()
     monkeypatch.setattr(InputLog, 'create', lambda *_: (_ for _ in ()).throw(OSError('full')))
     monkeypatch.setattr(InputLog, 'append', lambda *_: (_ for _ in ()).throw(OSError('full')))
     for _ in range(9):
-        store.append(Input.OBSERVED, 0, -1)
+        store.append(Taken(Input.OBSERVED, 0, -1))
     store.begin_generation(10, {'steps': 10})
     for _ in range(5):
-        store.append(Input.OBSERVED, 0, -1)
+        store.append(Taken(Input.OBSERVED, 0, -1))
     assert not store.flush()
     store.close()
     loss, = store.losses()

@@ -75,7 +75,7 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
         clock[0] += 0.001
         drive(exploration, simulator, 1)
     assert points == [20, 120, 220]    # 20 ms, and 20 times 5 ms
-    assert not exploration.keeping_is_slow() and store.flush()
+    assert not exploration.listeners[0].is_slow() and store.flush()
     store.close()
     second, store = restored(tmp_path)
     saved = Saved(sorted(tmp_path.glob('explorer.0*.sqlite'))[-1])

@@ -25,7 +25,7 @@ from kept_explorations import (
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Listener, Taken
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -83,7 +83,7 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
     again, store = restored(tmp_path)
     assert again is not None
     keep_on, simulator = again, Simulator(CORRIDOR, 9)
-    keep_on.on_input = lambda kind, state, action: store.append(kind, state, action)
+    keep_on.listeners.append(Listener(store.append))
     drive(keep_on, simulator, 500)
     assert store.flush()
     store.close()
@@ -121,7 +121,7 @@ def test_a_transition_log_gets_what_a_crash_has_kept_from_it(tmp_path: Path) -> 
     path = tmp_path / 'explorer.log.sqlite'
     run_sql('DELETE FROM inputs WHERE number > 2990')(path)
     exploration, store = restored(tmp_path)
-    store.append(Input.INTERRUPTED, 0, -1)
+    store.append(Taken(Input.INTERRUPTED, 0, -1))
     assert store.refusals == [] and store.flush()
     store.close()
     log = Saved(path, IDENTITY)

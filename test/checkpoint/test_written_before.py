@@ -11,7 +11,7 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
@@ -67,7 +67,7 @@ def test_it_is_loaded_and_gone_on_from(path: Path) -> None:
     assert exploration.status == 'round 1: 4 states known, now checking'
     assert exploration.hypothesis == HYPOTHESIS
     assert (exploration.last_state, exploration.next_action()) == (2, EAST)
-    store.append(Input.INTERRUPTED, 0, RESET)
+    store.append(Taken(Input.INTERRUPTED, 0, RESET))
     assert store.flush()
     store.close()
     again = Saved(path)

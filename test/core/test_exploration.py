@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration, Input, Phase, RESET_OPEN
+from mnm_ros.core.exploration import Exploration, Input, Listener, Phase, RESET_OPEN, Taken
 from mnm_ros.core.mnm.options import Value
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -213,14 +213,15 @@ def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:
     """From what is told, another exploration is led to the same place."""
     exploration, simulator = started()
     told: list[tuple[Input, int, int]] = []
-    exploration.on_input = lambda *given: told.append(given)
+    exploration.listeners.append(Listener(lambda taken: told.append(taken.entry)))
     drive(exploration, simulator, 40)
     while exploration.next_action() == RESET:
         drive(exploration, simulator, 1)
     open_one = exploration.next_action()
     assert exploration.inputs_since_step == 0
-    exploration.lose_place()
-    assert told[-1] == (Input.INTERRUPTED, 0, open_one) and exploration.last_state is None
+    taken = exploration.lose_place('r1')
+    assert taken == Taken(Input.INTERRUPTED, 0, open_one, 'r1') and told[-1] == taken.entry
+    assert exploration.last_state is None
     assert exploration.next_action() == RESET    # asked for, and open now
     exploration.relocate(5)
     assert told[-1] == (Input.RELOCATED, 5, RESET_OPEN) and exploration.last_state == 5

@@ -21,7 +21,7 @@ from types import MappingProxyType, SimpleNamespace
 
 from mnm_ros.checkpoint.input_log import Entry, InputLog, Refused
 from mnm_ros.command import export, policies
-from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN
+from mnm_ros.core.exploration import Exploration, Input, Listener, RESET_OPEN, Taken
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
@@ -48,12 +48,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     heard: list[tuple[Input, int, int]] = []
     middle: list[tuple[dict, int]] = []
 
-    def keep(kind: Input, state: int, action: int) -> None:
-        heard.append((kind, state, action))
+    def keep(taken: Taken) -> None:
+        heard.append(taken.entry)
         if exploration.resumable:
             middle[:] = [(exploration.to_state(), len(heard))]
 
-    exploration.on_input = keep
+    exploration.listeners.append(Listener(keep))
     play(exploration, Simulator(scenario.load('corridor'), 0).step, 1500)
     exploration.relocate(1)
     exploration.lose_place()

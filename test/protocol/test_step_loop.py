@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Listener
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -205,7 +205,7 @@ def test_a_way_home_that_waits_in_vain_for_a_response_is_lost_once() -> None:
 def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_the_old_one(
         robot: Robot, service: bool) -> None:
     inputs = []
-    robot.exploration.on_input = lambda kind, state, action: inputs.append((kind, state, action))
+    robot.exploration.listeners.append(Listener(lambda taken: inputs.append(taken.kind)))
     if not service:
         robot.loop = StepLoop(
             robot.exploration, StepLimits(1.0, 3), 5000, lambda *order: robot.sent.append(order),
@@ -222,7 +222,7 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
     else:
         robot.loop.on_state(robot.sent[-1][0], HOME, 0.0)
     assert (5, -1) not in robot.exploration.counts
-    assert [kind for kind, _, _ in inputs] == [
+    assert inputs == [
         Input.RELOCATED, Input.INTERRUPTED, Input.OBSERVED]    # what is logged says the same
     assert robot.exploration.last_state == HOME
 

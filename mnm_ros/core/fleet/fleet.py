@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, Taken
 from mnm_ros.core.fleet.assignments import Errands
 from mnm_ros.core.fleet.lookahead import rehearse
 from mnm_ros.core.fleet.sample_pool import SamplePool, Ticket
@@ -69,7 +69,6 @@ class Fleet:
         self._outdated = False      # whether nothing may be taken that has begun by now
         self._blocked: tuple[Pair | None, int] = (None, 0)    # since which step of all robots
         self._era = self._present
-        exploration.on_outdated = self._errands.outdate
 
     @property
     def home(self) -> int | None:
@@ -118,7 +117,7 @@ class Fleet:
         if self.home is None:
             return
         if self.exploration.home is None:
-            self.exploration.observe(RESET, self.home)
+            self._heed(self.exploration.observe(RESET, self.home))
             self._era = self._present
         before = self._pool.taken
         self._take()
@@ -163,19 +162,15 @@ class Fleet:
             if pair is None:
                 assert self.home is not None
                 resets += 1
-                exploration.observe(RESET, self.home)
+                self._heed(exploration.observe(RESET, self.home))
                 continue
             ticket = self._pool.take(pair)
             if ticket is None:
                 self._wait(pair)
                 return
             resets = 0
-            exploration.made_by = ticket.robot
-            if ticket.state is None:
-                exploration.lose_place()
-            else:
-                exploration.observe(pair[1], ticket.state)
-            exploration.made_by = ''
+            self._heed(exploration.lose_place(ticket.robot) if ticket.state is None else
+                       exploration.observe(pair[1], ticket.state, ticket.robot))
             self._outdated = self._era != self._present
             self._era = self._present
 
@@ -186,7 +181,12 @@ class Fleet:
             self._blocked = pair, self.steps
         elif self.steps > since + _PATIENCE * self._limit * max(1, self.robots):
             self._blocked = None, self.steps
-            self.exploration.lose_place()
+            self._heed(self.exploration.lose_place())
+
+    def _heed(self, taken: Taken) -> None:
+        """Forget what has followed the pairs that lead elsewhere by now."""
+        for state, action in taken.outdated:
+            self._errands.outdate(state, action)
 
     def _rehearse(self) -> None:
         """Find out what is wanted soon and has not begun."""

@@ -29,6 +29,8 @@ class StepTask(ABC):
     """
     Says which action to play next, and is told where it has led.
 
+    What comes of that is returned, if it is of use to anything but the task.
+
     :ivar state: whether it is under way.
     :ivar steps: how many steps count so far.
     :ivar homing: what RESET has to lead to.
@@ -45,7 +47,7 @@ class StepTask(ABC):
         """Return the action to play; the same until ``observe`` is called."""
 
     @abstractmethod
-    def observe(self, action: int, state: int) -> None:
+    def observe(self, action: int, state: int) -> object:
         """Take note that ``action``, which was ``next_action``, has led to ``state``."""
 
     def may_plan(self, action: int, state: int) -> bool:
@@ -53,11 +55,11 @@ class StepTask(ABC):
         return False
 
     @abstractmethod
-    def relocate(self, state: int) -> None:
+    def relocate(self, state: int) -> object:
         """Take note that the robot was moved to ``state``: the next action is RESET."""
 
     @abstractmethod
-    def lose_place(self) -> None:
+    def lose_place(self) -> object:
         """Take note that the robot may be anywhere: the next action is RESET."""
 
     @abstractmethod

@@ -168,7 +168,7 @@ class Checkpointing:
         for warning in restored.warnings:
             logger.warning(warning)
         if restored.exploration is not None:
-            self.exploration.on_input = self.exploration.keeping_is_slow = None
+            self.exploration.listeners.clear()    # nothing goes on with it
             self.exploration = restored.exploration
             logger.info(restored.text)
         elif self.waiting:

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import Abandoned, Refused
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, Listener, Taken
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.files import write_record
@@ -220,11 +220,16 @@ class ExplorationSession:
         if exploration.steps:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(f'going on from step {exploration.steps}')
-        exploration.on_event = self._guard.outside(self._publishers.event)
-        exploration.on_hypothesis = self._guard.outside(self._publish)
+        exploration.listeners.append(Listener(self._guard.outside(self._hear)))
         if not self.checkpointing.waiting:    # else it is one that nobody goes on with
             self._link.follow(exploration)
         self._call(self._publish, exploration.hypothesis)
+
+    def _hear(self, taken: Taken) -> None:
+        for event in taken.events:
+            self._publishers.event(event)
+        if taken.revision is not None:
+            self._publish(taken.revision)
 
     def _publish(self, hypothesis: Hypothesis | None) -> None:
         self._publishers.hypothesis(hypothesis, time.monotonic())

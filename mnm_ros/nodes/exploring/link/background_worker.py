@@ -21,7 +21,7 @@ class Aside:
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
-        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._work: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self._done = threading.Lock()
         self._done.acquire()
         self._error: Exception | None = None
@@ -33,7 +33,7 @@ class Aside:
         """Whether it is this thread that asks."""
         return threading.current_thread() is self._thread
 
-    def run(self, work: Callable[[], None]) -> bool:
+    def run(self, work: Callable[[], object]) -> bool:
         """
         Begin to do something; return whether it is done already.
 

@@ -77,7 +77,7 @@ class CallbackGuard:
             self._waiting.append((callback, arguments, True))
         return guarded
 
-    def aside(self, plan: Callable[[], None], then: Callable[[float], None]) -> None:
+    def aside(self, plan: Callable[[], object], then: Callable[[float], None]) -> None:
         """Make a plan in a thread; what comes after it follows here, at once or later."""
         self._begun = time.monotonic()
         try:

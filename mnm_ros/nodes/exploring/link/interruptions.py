@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable
 
 from mnm_ros import wire
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration, Input, Listener, Taken
 from mnm_ros.core.interruption import Break, Interruption
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import OVER
@@ -37,15 +37,12 @@ class Interruptions:
 
     def follow(self, exploration: Exploration) -> None:
         """Tell of this exploration from now on, and where it begins."""
-        keep = exploration.on_input
+        def hear(taken: Taken) -> None:
+            if taken.kind is not Input.OBSERVED:
+                self._publish(
+                    exploration, Break(taken.kind.value), taken.state, taken.action)
 
-        def take(kind: Input, state: int, action: int) -> None:
-            if keep is not None:
-                keep(kind, state, action)
-            if kind is not Input.OBSERVED:
-                self._publish(exploration, Break(kind.value), state, action)
-
-        exploration.on_input = take
+        exploration.listeners.append(Listener(hear))
         self._publish(exploration, Break.BEGUN, exploration.inputs_since_step)
 
     def look(self, exploration: Exploration) -> None:
