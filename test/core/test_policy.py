@@ -4,6 +4,7 @@
 
 import dataclasses
 import tracemalloc
+import weakref
 
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -98,6 +99,17 @@ def test_a_state_listed_twice_is_refused_beside_policies_over_the_same_beginning
         with pytest.raises(ValueError, match='listed twice'):
             Policy(7, 5, states, ((0,) * len(states),))
     assert not policy.covers(14)
+
+
+def test_what_tells_columns_goes_with_the_last_policy_that_uses_it() -> None:
+    policy = Policy(7, 5, (70, 73), ((1, 2),))
+    longer = Policy(7, 5, (70, 73, 78), ((1, 2, 0),))
+    order = weakref.ref(policy._order)
+    assert longer._order is order()
+    del policy
+    assert longer.action(0, 78) == 0
+    del longer
+    assert order() is None
 
 
 def test_policies_take_little_more_memory_than_their_actions() -> None:

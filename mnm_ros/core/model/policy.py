@@ -7,10 +7,54 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
+from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.state_order import order_of, StateOrder
+
+
+class StateOrder:
+    """
+    The columns of states in rows of actions, kept once for all policies over the same states.
+
+    A map of its own for each of 1,000 policies over 1,000 states takes 50 MB. The order only ever
+    grows at its end: a policy over the first ``n`` states shares it with those over more, and
+    takes a column from ``n`` on for a state that it does not know.
+
+    :ivar states: all states so far.
+    :ivar column: the place of each of them in ``states``.
+    """
+
+    def __init__(self) -> None:
+        self.states: tuple[int, ...] = ()
+        self.column: dict[int, int] = {}
+
+
+_orders: WeakValueDictionary[tuple[int, ...], StateOrder] = WeakValueDictionary()
+"""By the states of policies; these policies alone keep an order alive."""
+
+_lock = Lock()    # a plan may be made in another thread
+
+
+def _order_of(states: tuple[int, ...]) -> StateOrder:
+    """Return the order of policies over these states, or over all but the last, or a new one."""
+    with _lock:
+        order = _orders.get(states)
+        if order is not None:
+            return order
+        if len(set(states)) != len(states):
+            raise ValueError('a state is listed twice, expected distinct states')
+        count = len(states)
+        order = _orders.get(states[:-1])
+        if order is None or order.states[count - 1:count] not in ((), states[-1:]):
+            order = StateOrder()
+        grown = len(order.states)
+        if count > grown:
+            order.column.update(zip(states[grown:], range(grown, count)))
+            order.states = states
+        _orders[states] = order
+        return order
 
 
 @dataclass(frozen=True)
@@ -43,7 +87,7 @@ class Policy:
                 raise ValueError(
                     f'{len(row)} actions in a row, expected one for each of '
                     f'{len(self.states)} states')
-        object.__setattr__(self, '_order', order_of(self.states))
+        object.__setattr__(self, '_order', _order_of(self.states))
 
     def action(self, step: int, state: int) -> int:
         """
