@@ -150,7 +150,7 @@ def test_an_interruption_of_the_watch_counts() -> None:
         (policy(HOME), policy(1)), quanta=1)
     while phase.rediscovering:
         phase.observe(phase.next_action(), HOME)
-    detector = phase._watched.detectors[1]
+    detector = phase._watching.watched.detectors[1]
     phase.interrupt()
     assert detector._episodes == 0    # the robot was on its way home, no attempt had begun
     phase.observe(RESET, HOME)

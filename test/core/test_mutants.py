@@ -74,20 +74,20 @@ def test_watching_has_as_many_turns_as_rediscovery_while_policies_are_doubted() 
         Round(1, PROBLEM, lambda problem, policies: ScriptedBase(0), 0, 10, log),
         (policy(HOME), policy(1), policy(2)), quanta=4)
     quantum = phase.base.quantum
-    assert phase._left == 4 * quantum
+    assert phase._rediscovery._left == 4 * quantum
     phase._notice()
     phase._begin_quantum()
-    assert phase._left == 4 * quantum
+    assert phase._rediscovery._left == 4 * quantum
     phase._doubt_all()
     phase._begin_quantum()
-    assert phase._left == quantum
-    for detector in phase._watched.detectors.values():
+    assert phase._rediscovery._left == quantum
+    for detector in phase._watching.watched.detectors.values():
         detector.credible = True
     phase._begin_quantum()
-    assert phase._left == 4 * quantum
+    assert phase._rediscovery._left == 4 * quantum
     phase._relearning.swept = True
     phase._begin_quantum()
-    assert phase._left == quantum
+    assert phase._rediscovery._left == quantum
 
 
 def test_a_printed_evaluation_goes_on_after_the_policy_has_been_left() -> None:

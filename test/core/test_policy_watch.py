@@ -9,7 +9,7 @@ import math
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.delta_spending import share
-from mnm_ros.core.watch.policy_watch import PolicyWatch
+from mnm_ros.core.watch.watching import PolicyWatch
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 import pytest

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.watch.step_limit import StepLimit
+from mnm_ros.core.watch.rediscovery import StepLimit
 import pytest
 
 

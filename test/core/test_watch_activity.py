@@ -8,10 +8,11 @@ import math
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.progress.activity import Doing, Evidence
-from mnm_ros.core.watch.watch_activity import attempts_left, Rediscovery, watching_now
+from mnm_ros.core.watch.watching import attempts_left, watching_now
 import pytest
 
 LIMIT, HORIZON = 8.0, 16
+REDISCOVERY = Evidence('rediscovery', None, None, 30.0, 99.0)
 
 
 def test_each_attempt_costs_its_steps_a_reset_and_a_quantum_of_rediscovery() -> None:
@@ -46,14 +47,14 @@ def test_a_policy_that_is_not_known_yet_counts_as_half_of_the_limit() -> None:
 def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None:
     """For it only as long as it has something to prove, and all of it in figures, too."""
     detectors = {3: Detector(LIMIT, HORIZON, 1e-3), 5: Detector(LIMIT, HORIZON, 1e-4)}
-    pair, under_way = Evidence('transition', 3, 1, 1.0, 9.0), Rediscovery(2, 30, 99)
+    pair = Evidence('transition', 3, 1, 1.0, 9.0)
     for _ in range(5):
         detectors[5].record(HORIZON, True)
     against = round(detectors[5].evidence, 1)
     assert against > 0
 
     def told(target: int) -> Doing:
-        return watching_now(None, target, under_way, detectors, [pair])
+        return watching_now(None, target, 2, REDISCOVERY, detectors, [pair])
     assert told(7).sentence == 'checking that the policy to 7 still works'
     assert told(3).sentence == (
         'checking that the policy to 3 still works: evidence against it 0.0 of 6.9')
@@ -71,7 +72,7 @@ def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None
 
 def test_a_rediscovery_is_told_by_its_number_and_what_it_does() -> None:
     run = Doing('sampling', 'sampling 4', 4, 2, (Evidence('certificate', 4, None, 1.0, 2.0),))
-    doing = watching_now(run, 3, Rediscovery(2, 30, 99), {}, ())
+    doing = watching_now(run, 3, 2, REDISCOVERY, {}, ())
     assert (doing.doing, doing.target, doing.action) == ('sampling', 4, 2)
     assert doing.sentence == 'looking for what is new or has changed (rediscovery 2): sampling 4'
     assert [test.kind for test in doing.tests] == ['certificate', 'rediscovery']

@@ -19,7 +19,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.statistics.delta_spending import MANY, round_delta, share
-from mnm_ros.core.watch.step_limit import StepLimit
+from mnm_ros.core.watch.rediscovery import StepLimit
 from mnm_ros.core.watch.watch_phase import SHARES, WatchPhase
 import numpy as np
 import pytest
@@ -104,13 +104,13 @@ def test_what_was_proven_before_a_second_change_does_not_count(seed: int) -> Non
 def test_each_proof_has_a_part_of_the_budget() -> None:
     checking, log, _ = watching(Script((HOME, 3, 5)), (HOME, 3, 5))
     given: list[float] = []
-    for detector in checking._watched.detectors.values():
+    for detector in checking._watching.watched.detectors.values():
         detector.begin_proof = given.append    # type: ignore[method-assign]
     for _ in range(200):
         checking._notice()
         for target in (3, 5):
-            checking._watched.begin(target, proving=log.open)
-            checking._watched.record(target, 1, False)
+            checking._watching.watched.begin(target, proving=log.open)
+            checking._watching.watched.record(target, 1, False)
     assert len(given) == 400 and sum(given) < PROBLEM.delta * SHARES['proofs']
     assert sum(SHARES.values()) == pytest.approx(1)
 
@@ -187,7 +187,7 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable:
     assert sentences == ['round 1: action 5 in state 0 leads elsewhere than before']
     assert base.forgotten == [(HOME, 5)] and checking.base is base
     assert base.wanted.count((HOME, 5)) >= 1
-    assert known(checking) == (HOME, 3, 5) and checking._watched.unproven
+    assert known(checking) == (HOME, 3, 5) and checking._watching.watched.unproven
     # It is the policy through the pair that the model is asked about.
     base.bounds, base.revisable = {3: 9.0, 5: 9.0}, revisable
     base.targets = script.targets = (HOME,)

@@ -206,9 +206,9 @@ def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, flo
     for state in (HOME, *way):
         checking.observe(checking.next_action(), state)
         if resumed:
-            checking._watched, checking._attempts = snapshot.put(json.loads(json.dumps(
-                snapshot.take([checking._watched, checking._attempts]))))
-    detector = checking._watched.detectors[5]
+            checking._watching = snapshot.put(json.loads(json.dumps(
+                snapshot.take(checking._watching))))
+    detector = checking._watching.watched.detectors[5]
     assert checking._round.log.open == (tells in way) and detector._episodes == 1
     return np.exp(detector.evidence), np.exp(detector._shown)
 
@@ -232,16 +232,16 @@ def test_bets_and_proofs_begin_with_the_attempt_after_the_one_that_has_told(
 def test_a_policy_keeps_its_detector_when_others_come_and_go() -> None:
     script = Script((HOME, 3, 5))
     checking, _, _ = watching(script, (HOME, 3, 5))
-    before = checking._watched.detectors[3]
+    before = checking._watching.watched.detectors[3]
     checking._adopt((*checking.policies, policy(7)))
-    assert checking._watched.detectors[3] is before
+    assert checking._watching.watched.detectors[3] is before
     checking._adopt(checking.policies[:2])
-    assert checking._watched.detectors[3] is before
+    assert checking._watching.watched.detectors[3] is before
     via_three = Policy(5, 4, (HOME, 3), ((3, 5),))
     checking._adopt((*checking.policies, via_three))
-    before = checking._watched.detectors[5]
+    before = checking._watching.watched.detectors[5]
     checking._adopt((checking.policies[0], checking.policies[2]))
-    assert checking._watched.detectors[5] is not before
+    assert checking._watching.watched.detectors[5] is not before
 
 
 def test_rediscoveries_that_never_end_refute_the_round() -> None:

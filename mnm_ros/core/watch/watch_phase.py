@@ -9,18 +9,7 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
 
 - *Deletion.* A policy's ``Detector`` raises the alarm. Each of the round has its ``share`` of the
   part for its delta.
-- *Addition.* Each rediscovery is a base run with its ``share`` of half of the part: what it
-  certifies is added at once. What its ``lower_bound`` says is over the limit is deleted, by the
-  same delta. The other half is for *renewals*: when a pair raises the alarm while no change is
-  open, and when a rediscovery is begun while one is, the run under way begins to certify by what
-  it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal number
-  ``k``. Transitions and attempts after a moment that the past decides are as independent as all
-  others, so that renewal ``k`` is wrong with no more than its delta, given the past, and the sum
-  over all is the part, whatever is noticed and how often. A late rediscovery has a small delta;
-  this is why it does not make what has just changed dear.
-- *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,
-  whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
-  that refutes grows with the number of rediscoveries, so that the sum over all is the part.
+- *Addition* and *Restart*: what rediscoveries certify, and how long they take (``rediscovery``).
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
   change is noticed, and the run under way forgets that pair alone. They go on from what the
   building phase has seen.
@@ -31,33 +20,27 @@ delta ``delta_r``. The parts of it, in ``SHARES``, are for
   relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
   noticed, all proofs are withdrawn.
 
-A rediscovery takes the watched policies as known, and samples every known state anew, and so finds
-new states and ways. It learns from its own steps and from those of the attempts made meanwhile.
-It begins anew when a policy is deleted, as its samples may be older than the change; unless that
-is explained by a pair on the way that has changed, and the base can go on (``revise``).
+A rediscovery begins anew when a policy is deleted, as its samples may be older than the change;
+unless that is explained by a pair on the way that has changed, and the base can go on
+(``revise``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-import math
 from typing import Any, Union
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Doing
-from mnm_ros.core.statistics.delta_spending import share, SHARES
+from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
-from mnm_ros.core.watch.policy_watch import PolicyWatch
+from mnm_ros.core.watch.rediscovery import Rediscovery
 from mnm_ros.core.watch.relearning import Relearning
-from mnm_ros.core.watch.step_limit import StepLimit
-from mnm_ros.core.watch.turns import Turns
-from mnm_ros.core.watch.watch_activity import attempts_left, Rediscovery, watching_now
+from mnm_ros.core.watch.watching import attempts_left, PolicyWatch, Turns, Watching, watching_now
 
 _NOTHING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
@@ -82,13 +65,9 @@ class WatchPhase(CheckingPhase):
         self.rediscovering = True
         self._round = round_
         self._quanta = quanta
-        # round_.problem.delta is that of the round.
-        self._delta = {kind: share * round_.problem.delta for kind, share in SHARES.items()}
         self.policies = over_own_targets(policies)
-        self._likely_steps = round_.steps_taken    # of a rediscovery, for display
         self._here: int | None = None
         self._asked: int | None = None
-        self._attempts = Attempts(self.policies[0], ends_outside=True)
         self._load(state)
         if state is None and round_.log.open:
             self._doubt_all()
@@ -101,12 +80,13 @@ class WatchPhase(CheckingPhase):
     @property
     def cut_offs(self) -> int:
         """How many rediscoveries were cut off so far."""
-        return self._limit.cut_offs
+        return self._rediscovery.limit.cut_offs
 
     @property
     def resumable(self) -> bool:
         """Whether a rediscovery has learnt nothing yet, so that ``to_state`` says all there is."""
-        return self._fresh and self._here is None and not self._attempts.under_way
+        return (self._rediscovery.fresh and self._here is None
+                and not self._watching.attempts.under_way)
 
     @property
     def covered(self) -> bool:
@@ -116,40 +96,36 @@ class WatchPhase(CheckingPhase):
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data; only while ``resumable`` or ``covered``."""
         if not self.resumable:
-            return {**_NOTHING, 'rediscovering': True, 'rediscoveries': self._rediscoveries,
+            return {**_NOTHING, 'rediscovering': True, 'rediscoveries': self._rediscovery.number,
                     'within': snapshot.take(self)}
         return {
             'rediscovering': self.rediscovering,
-            'watched': self._attempts.policy.target,
-            'rediscoveries': self._rediscoveries,
-            'renewals': self._renewals,
+            'watched': self._watching.target,
+            'rediscoveries': self._rediscovery.number,
+            'renewals': self._rediscovery.renewals,
             'relearning': self._relearning.to_state(),
-            'limit': self._limit.to_state(),
-            'policies': self._watched.to_state(),
-            'turns': self._turns.to_state(),
+            'limit': self._rediscovery.limit.to_state(),
+            'policies': self._watching.watched.to_state(),
+            'turns': self._watching.turns.to_state(),
             'transitions': self.transitions.to_state(),
             'reach': snapshot.take(self._reach),
         }
 
     def _load(self, state: Mapping[str, Any] | None) -> None:
-        delta, problem = self._delta, self._round.problem
+        problem, log = self._round.problem, self._round.log
+        # The delta of the problem is that of the round.
+        delta = {kind: part * problem.delta for kind, part in SHARES.items()}
         targets = [policy.target for policy in self.policies[1:]]
-        given: Mapping[str, Any] = state or {
-            **_NOTHING, 'renewals': int(self._round.log.open)}
-        self._watched = PolicyWatch(
-            problem.limit, self.policies[0].horizon, delta['deletion'], delta['proofs'], targets,
-            given['policies'])
+        given: Mapping[str, Any] = state or {**_NOTHING, 'renewals': int(log.open)}
+        self._watching = Watching(
+            PolicyWatch(problem.limit, self.policies[0].horizon, delta['deletion'],
+                        delta['proofs'], targets, given['policies']),
+            Turns(targets, given['turns']), self.policies[0])
         self.transitions = self._round.transitions or TransitionWatch(
             delta['transitions'], given['transitions'])
-        self._turns = Turns(targets, given['turns'])
         self._relearning = Relearning(given['relearning'])
-        # The rediscovery under way is begun anew, and counted then.
-        self._rediscoveries = given['rediscoveries'] - 1
-        # So is a renewal, if a change is open. A checkpoint from before there were any has spent
-        # for rediscoveries what both spend now, and goes on with the same number for both.
-        self._renewals = given.get('renewals', given['rediscoveries']) - self._round.log.open
-        self._limit = StepLimit(
-            delta['restart'], self._round.steps_taken, self._round.check_steps, given['limit'])
+        self._rediscovery = Rediscovery(
+            self._round, delta['addition'], delta['restart'], given)
         self._reach = Reach(problem.radius, delta['reach'])
         if given['reach'] is not None:
             snapshot.put(given['reach'], self._reach)
@@ -159,23 +135,24 @@ class WatchPhase(CheckingPhase):
         if self.rediscovering:
             self._asked = self.base.next_action()
         else:
-            self._asked = RESET if self._here is None else self._attempts.action(self._here)
+            self._asked = RESET if self._here is None else self._watching.attempts.action(
+                self._here)
         return self._asked
 
     def observe(self, action: int, state: int) -> None:
         """Make a step of the rediscovery or of the attempt under way."""
         here, self._here, self._asked = self._here, state, None
-        self._since += 1
+        self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
         if self.rediscovering:
-            self._fresh = False
+            self._rediscovery.fresh = False
             self.base.observe(action, state)
             if seen:
                 self._watch_transition(*seen)
             self._rediscover()
         else:
             if seen:
-                self._fresh = False
+                self._rediscovery.fresh = False
                 self.base.witness(*seen)
                 self._watch_transition(*seen)
             self._watch(state)
@@ -186,39 +163,36 @@ class WatchPhase(CheckingPhase):
             assert self._asked is not None
             self._reach.lose(self._here, self._asked)
             if not self.rediscovering:
-                self._fresh = False
+                self._rediscovery.fresh = False
                 self.base.miss(self._here, self._asked)
         self.base.interrupt()
         self._here = self._asked = None
-        broken = self._attempts.interrupt()
-        if broken is not None:
-            self._watched.detectors[broken.policy.target].break_off(broken.length)
+        self._watching.interrupt()
 
     def activity(self) -> Doing:
         """Return what it is doing now, for display."""
         return watching_now(
-            self.base.activity() if self.rediscovering else None, self._attempts.policy.target,
-            Rediscovery(self._rediscoveries, self._steps, self.check_steps),
-            self._watched.detectors, self.transitions.evidence)
+            self.base.activity() if self.rediscovering else None, self._watching.target,
+            self._rediscovery.number, self._rediscovery.evidence,
+            self._watching.watched.detectors, self.transitions.evidence)
 
     @property
     def sweep(self) -> tuple[int, int]:
         """Return the steps since the rediscovery began, and those that it is likely to take."""
-        outlook = self.base.outlook
-        lacking = math.ceil(outlook.lacking) if outlook else 1
-        return self._since, max(self._likely_steps, self._since + lacking)
+        return self._rediscovery.sweep
 
     def steps_to_relearn(self, expected_steps: Mapping[int, float | None]) -> int:
         """Return how many steps it may take to relearn a change, for display."""
         since, likely = self.sweep
+        watched = self._watching.watched
         attempts = attempts_left(
-            self._watched.unproven_targets, len(self._watched.detectors), expected_steps,
+            watched.unproven_targets, len(watched.detectors), expected_steps,
             self._round.problem.limit, self.policies[0].horizon)
         return (0 if self._relearning.swept else likely - since) + attempts
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Return the evidence against the policy that has most of it, in nats."""
-        evidence, threshold, target = self._watched.most_evidence
+        evidence, threshold, target = self._watching.watched.most_evidence
         return {'check_window': 0,
                 'failures': f'{evidence:.1f} nats against the policy for state {target}',
                 'failure_threshold': round(threshold, 1)}
@@ -227,34 +201,15 @@ class WatchPhase(CheckingPhase):
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         before = self.policies
         self.policies = over_own_targets(policies)
-        self._watched.change(before, self.policies[1:], doubted=self._round.log.open)
-        now = self._watched.detectors
-        self._relearning.keep(now)
-        self._turns.change(now)
+        self._watching.change(before, self.policies[1:], doubted=self._round.log.open)
+        self._relearning.keep(self._watching.watched.detectors)
 
     def _rediscover_again(self) -> None:
-        self._rediscoveries += 1
-        problem = replace(
-            self._round.problem, delta=self._delta['addition'] / 2 * share(self._rediscoveries))
-        self.base = self._round.new_base(problem, self.policies)
-        if self._round.log.open:
-            self._renew()
-        self._allow_steps()
-        self._steps = self._since = 0
-        self._fresh = True
+        self._rediscovery.begin(self.policies)
+        self.base = self._rediscovery.base
+        self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
-        self._following_up = False
         self._begin_quantum()
-
-    def _renew(self) -> None:
-        """Let the run certify by what it learns after this moment alone, too."""
-        self._renewals += 1
-        number = self._renewals
-        self.base.renew(self._delta['addition'] / (2 * number * (number + 1)))
-
-    def _allow_steps(self) -> None:
-        self._limit.set(self.base.step_bound(len(self.policies)))
-        self.check_steps = self._limit.steps
 
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
@@ -262,16 +217,10 @@ class WatchPhase(CheckingPhase):
         # Watching gets as many turns while policies may have failed with a change, when nothing
         # but proofs is left to do, and to find out whether a pair has changed.
         watching = bool(self.transitions.suspected) or self._round.log.open and (
-            self._watched.doubtful or self._relearning.swept)
-        quanta = 1 if watching else self._quanta
-        self._left = quanta * self.base.quantum
+            self._watching.watched.doubtful or self._relearning.swept)
         self._here = None
-        self.base.interrupt()
-        raised = tuple(self.transitions.raised)
-        self._following_up = bool(raised) and not self._following_up
-        if self._following_up:
-            for pair in raised:
-                self.base.want(*pair)
+        self._rediscovery.begin_turn(
+            1 if watching else self._quanta, tuple(self.transitions.raised))
 
     def _watch_transition(self, state: int, action: int, next_state: int) -> None:
         """Take note of where a pair has led, and of a change if it is the pair's alarm."""
@@ -283,57 +232,44 @@ class WatchPhase(CheckingPhase):
                                  'leads elsewhere than before')
             concerned = self.transitions.concerned(pair, self.policies)
             if not self._round.log.open:
-                self._renew()
+                self._rediscovery.renew()
             self._notice()
-            self._watched.doubt(concerned)
-            self._turns.prefer(concerned)
+            self._watching.watched.doubt(concerned)
+            self._watching.turns.prefer(concerned)
             self._relearning.concern(concerned)
             self._round.log.outdate(state, action)
             self.base.forget(state, action)
             return
-        if pair in self.transitions.raised and (self._following_up or not was_raised):
-            self.base.want(state, action)
+        if pair in self.transitions.raised:
+            self._rediscovery.follow_up(pair, was_raised)
         # Policies through a suspicious pair make attempts, as they execute it, too.
         self.transitions.suspect(pair, self.policies)
 
     def _rediscover(self) -> None:
-        """
-        Judge the rediscovery after a step; what it has found out counts after each quantum.
-
-        A quantum that is over waits for the end of an episode of policy evaluation: an
-        interruption would drop the episode. What is followed up does not count for ``W_r``.
-        """
-        base = self.base
-        self._steps += not self._following_up
-        self._left -= 1
-        cut_off = self._steps >= self.check_steps
-        if not (base.finished or cut_off or self._left <= 0 and (
-                base.episode_over or not base.evaluating)):
+        """Judge the rediscovery after a step; what it has found out counts after each quantum."""
+        if not self._rediscovery.turn_over():
             return
+        too_long = self._rediscovery.too_long
         self._add_new_states()
         self._judge_new_states()
         if self._delete_refuted():
             return
-        if base.finished:
-            self._finish_rediscovery()
-        elif cut_off:
-            if self._limit.cut_off(self._rediscoveries):
+        if self.base.finished:
+            self._rediscovery.finished()
+            # It has sampled all known states without finding a new one, and nothing was noticed.
+            self._relearning.end_rediscovery()
+            self._settle()
+            self._rediscover_again()
+        elif too_long:
+            if self._rediscovery.limit.cut_off(self._rediscovery.number):
                 self._refute()
                 return
             self._rediscover_again()
         self._begin_watch()
 
-    def _finish_rediscovery(self) -> None:
-        self._limit.finished(self._steps)
-        self._likely_steps = self._since
-        # It has sampled all known states without finding a new one, and nothing was noticed.
-        self._relearning.end_rediscovery()
-        self._settle()
-        self._rediscover_again()
-
     def _settle(self) -> None:
         """Close the change if all has been sampled and all policies are proven since."""
-        if self._relearning.swept and not self._watched.unproven:
+        if self._relearning.swept and not self._watching.watched.unproven:
             if self._round.log.open:
                 self._reach.begin_anew()
             self._round.log.settle()
@@ -343,9 +279,10 @@ class WatchPhase(CheckingPhase):
         self.refuted = True
         self._round.log.notice()
         self._round.log.outdate()
+        number, times = self._round.number, self._rediscovery.limit.in_a_row
         self._round.log.tell(
-            f'round {self._round.number}: rediscovery took more than {self.check_steps} steps '
-            f'{self._limit.in_a_row} times in a row, round {self._round.number + 1} begins')
+            f'round {number}: rediscovery took more than {self.check_steps} steps {times} times '
+            f'in a row, round {number + 1} begins')
 
     def _add_new_states(self) -> None:
         """
@@ -359,7 +296,8 @@ class WatchPhase(CheckingPhase):
         if not found:
             return
         self._adopt((*self.policies, *found))
-        self._allow_steps()
+        self._rediscovery.limit.set(self.base.step_bound(len(self.policies)))
+        self.check_steps = self._rediscovery.limit.steps
         self._relearning.notice()
         targets = [policy.target for policy in found]
         self._reach.enter(targets)
@@ -397,21 +335,21 @@ class WatchPhase(CheckingPhase):
         change is being relearnt, and a whole rediscovery has to follow.
         """
         self._relearning.notice()
-        self._watched.notice()
+        self._watching.watched.notice()
         self._round.log.notice()
 
     def _doubt_all(self) -> None:
         """Doubt all policies, once for a change, as it is one of them that has told of it."""
         if not self._relearning.all_doubted:
-            self._watched.doubt(self._watched.detectors)
+            self._watching.watched.doubt(self._watching.watched.detectors)
             self._relearning.all_doubted = True
 
     def _begin_watch(self) -> None:
         """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""
         suspected = self.transitions.suspected
-        chosen = self._turns.next(
+        chosen = self._watching.turns.next(
             lambda target: target in suspected
-            or self._round.log.open and not self._watched.detectors[target].proven)
+            or self._round.log.open and not self._watching.watched.detectors[target].proven)
         if chosen is None:
             self._begin_quantum()
         else:
@@ -420,24 +358,22 @@ class WatchPhase(CheckingPhase):
     def _attempt(self, target: int) -> None:
         self._here = None
         self.rediscovering = False
-        policy = next(policy for policy in self.policies if policy.target == target)
-        self._attempts = Attempts(policy, ends_outside=True)
+        self._watching.begin(
+            next(policy for policy in self.policies if policy.target == target))
 
     def _watch(self, state: int) -> None:
         """Make a step of the attempt, and judge the policy at its end."""
-        policy = self._attempts.policy
-        if not self._attempts.under_way:
-            self._watched.begin(policy.target, proving=self._round.log.open)
-        episode = self._attempts.observe(state)
-        if episode is None:
+        ended = self._watching.observe(state, proving=self._round.log.open)
+        if ended is None:
             return
-        if self._watched.record(policy.target, episode.length, episode.failed):
-            self._delete([policy])
+        episode, alarm = ended
+        if alarm:
+            self._delete([episode.policy])
         elif self._delete_refuted():
             return    # the run has learnt from this attempt, too
         elif episode.failed:
             # Only more attempts tell bad luck from a change, the sooner the better.
-            self._attempt(policy.target)
+            self._attempt(episode.policy.target)
         else:
             self._settle()
             self._begin_quantum()

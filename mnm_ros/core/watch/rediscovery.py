@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Rediscovery: one run of the base after the other, which samples all known states anew.
+
+It takes the watched policies as known, and so finds new states and ways. It learns from its own
+steps and from those of the attempts made meanwhile. Its parts of the round's delta are for
+
+- *Addition.* Each rediscovery is a base run with its ``share`` of half of the part: what it
+  certifies is added at once. What its ``lower_bound`` says is over the limit is deleted, by the
+  same delta. The other half is for *renewals*: when a pair raises the alarm while no change is
+  open, and when a rediscovery is begun while one is, the run under way begins to certify by what
+  it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal number
+  ``k``. Transitions and attempts after a moment that the past decides are as independent as all
+  others, so that renewal ``k`` is wrong with no more than its delta, given the past, and the sum
+  over all is the part, whatever is noticed and how often. A late rediscovery has a small delta;
+  this is why it does not make what has just changed dear.
+- *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,
+  whatever came before: then ``k`` in a row do with the ``k``-th power of that. The number ``k``
+  that refutes grows with the number of rediscoveries, so that the sum over all is the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+import math
+from typing import Any
+
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.checking_phase import Round
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.core.statistics.delta_spending import share
+
+_ALLOWANCE = 4
+"""A rediscovery may take so many times the steps that led to the hypothesis."""
+
+
+class Rediscovery:
+    """
+    The run of the base under way, its delta, and how long it may take.
+
+    :param round_: what the phase is made from.
+    :param addition, restart: the parts of the round's delta for these.
+    :param state: of the phase, to go on from there.
+    :ivar base: the run under way, or the last one.
+    :ivar number: how many have begun.
+    :ivar renewals: how often one of them has begun to certify anew.
+    :ivar limit: ``W_r``.
+    :ivar fresh: whether the run under way has learnt nothing yet.
+    :ivar since: steps since the run began; likely: how many the last one took.
+    """
+
+    base: BaseAlgorithm
+
+    def __init__(self, round_: Round, addition: float, restart: float,
+                 state: Mapping[str, Any]) -> None:
+        self._round = round_
+        self._delta = addition
+        self.likely = round_.steps_taken
+        # The run under way is begun anew, and counted then.
+        self.number = state['rediscoveries'] - 1
+        # So is a renewal, if a change is open. A checkpoint from before there were any has spent
+        # for rediscoveries what both spend now, and goes on with the same number for both.
+        self.renewals = state.get('renewals', state['rediscoveries']) - round_.log.open
+        self.limit = StepLimit(restart, round_.steps_taken, round_.check_steps, state['limit'])
+
+    def begin(self, policies: tuple[Policy, ...]) -> None:
+        """Begin the next run, with these policies as what is known."""
+        self.number += 1
+        self.base = self._round.new_base(replace(
+            self._round.problem, delta=self._delta / 2 * share(self.number)), policies)
+        if self._round.log.open:
+            self.renew()
+        self.limit.set(self.base.step_bound(len(policies)))
+        self._steps = self.since = 0
+        self.fresh = True
+        self._following_up = False
+
+    def renew(self) -> None:
+        """Let the run certify by what it learns after this moment alone, too."""
+        self.renewals += 1
+        self.base.renew(self._delta / (2 * self.renewals * (self.renewals + 1)))
+
+    def begin_turn(self, quanta: int, raised: Collection[Pair]) -> None:
+        """
+        Let the run have the robot for some quanta.
+
+        :param raised: pairs whose alarm may be near; every other turn follows them up.
+        """
+        self._left = quanta * self.base.quantum
+        self.base.interrupt()
+        self._following_up = bool(raised) and not self._following_up
+        if self._following_up:
+            for pair in raised:
+                self.base.want(*pair)
+
+    def follow_up(self, pair: Pair, was_raised: bool) -> None:
+        """Try a pair again whose alarm may be near."""
+        if self._following_up or not was_raised:
+            self.base.want(*pair)
+
+    def turn_over(self) -> bool:
+        """
+        Count a step; return whether it is time to judge what the run has found out.
+
+        A quantum that is over waits for the end of an episode of policy evaluation: an
+        interruption would drop the episode. What is followed up does not count for ``W_r``.
+        """
+        self._steps += not self._following_up
+        self._left -= 1
+        return self.base.finished or self.too_long or self._left <= 0 and (
+            self.base.episode_over or not self.base.evaluating)
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the run has taken more than ``W_r``."""
+        return self._steps >= self.limit.steps
+
+    def finished(self) -> None:
+        """Take note that the run is over."""
+        self.limit.finished(self._steps)
+        self.likely = self.since
+
+    @property
+    def sweep(self) -> tuple[int, int]:
+        """Return the steps since the run began, and those that it is likely to take."""
+        outlook = self.base.outlook
+        lacking = math.ceil(outlook.lacking) if outlook else 1
+        return self.since, max(self.likely, self.since + lacking)
+
+    @property
+    def evidence(self) -> Evidence:
+        """Return the steps so far and ``W_r``, for display."""
+        return Evidence(
+            'rediscovery', None, None, float(self._steps), float(self.limit.steps))
+
+
+class StepLimit:
+    """
+    ``W_r``, and how often it was exceeded.
+
+    Each run cut off doubles it, so that a run that is merely slow ends; each one that would have
+    stayed below half of it takes a doubling back.
+
+    :param delta: the probability with which a round is ever refuted without a change, if a
+        rediscovery takes more than ``W_r`` with at most this probability.
+    :param steps_taken: until the hypothesis was found.
+    :param given: replaces ``W_r`` if positive.
+    :param state: from ``to_state``, to go on from there.
+    :ivar steps: ``W_r``.
+    :ivar cut_offs: rediscoveries that took more; in_a_row: the last of them without one that
+        ended.
+    """
+
+    def __init__(self, delta: float, steps_taken: int, given: int,
+                 state: Mapping[str, int] | None = None) -> None:
+        self._delta = delta
+        self._least = _ALLOWANCE * steps_taken
+        self._given = given
+        self._doublings = state['doublings'] if state else 0
+        self.steps = given
+        self.cut_offs = state['cut_offs'] if state else 0
+        self.in_a_row = state['in_a_row'] if state else 0
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all but ``steps`` as plain data."""
+        return {'doublings': self._doublings, 'cut_offs': self.cut_offs,
+                'in_a_row': self.in_a_row}
+
+    def set(self, bound: int) -> None:    # noqa: A003
+        """Set ``W_r`` by the bound of the base."""
+        self.steps = self._given or max(bound, self._least) * 2 ** self._doublings
+
+    def finished(self, steps: int) -> None:
+        """Take note of a rediscovery that has ended after ``steps``."""
+        self.in_a_row = 0
+        if 2 * steps <= self.steps:
+            self._doublings = max(0, self._doublings - 1)
+
+    def cut_off(self, number: int) -> bool:
+        """
+        Take note that rediscovery ``number`` was cut off; return whether the round is refuted.
+
+        It is after ``k`` in a row, the least number with ``d^k <= d / (j (j + 1))``, where ``d``
+        is the delta and ``j`` the number of the rediscovery.
+        """
+        self.cut_offs += 1
+        self.in_a_row += 1
+        self._doublings += 1
+        more = math.ceil(math.log(number * (number + 1)) / -math.log(self._delta))
+        return self.in_a_row > more

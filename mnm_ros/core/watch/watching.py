@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Watching the policies of a hypothesis: one attempt after the other, and what each has proven."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+import math
+from typing import Any
+
+from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.model.episode import Attempts, Episode
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.statistics.delta_spending import share
+
+_TYPICAL_BET = 0.7    # of a detector for a policy, see ``Detector``
+
+
+class Watching:
+    """
+    The attempt under way, and which comes next.
+
+    :param watched: the detectors of the policies.
+    :param turns: of the policies.
+    :param policy: any one, as long as none was attempted.
+    :ivar attempts: those with the policy under watch.
+    """
+
+    def __init__(self, watched: PolicyWatch, turns: Turns, policy: Policy) -> None:
+        self.watched = watched
+        self.turns = turns
+        self.attempts = Attempts(policy, ends_outside=True)
+
+    @property
+    def target(self) -> int:
+        """Whose policy is attempted, or was last."""
+        return self.attempts.policy.target
+
+    def begin(self, policy: Policy) -> None:
+        """Let a policy make an attempt."""
+        self.attempts = Attempts(policy, ends_outside=True)
+
+    def observe(self, state: int, *, proving: bool) -> tuple[Episode, bool] | None:
+        """Make a step; return the attempt that it has ended, and whether it raises the alarm."""
+        if not self.attempts.under_way:
+            self.watched.begin(self.target, proving=proving)
+        episode = self.attempts.observe(state)
+        if episode is None:
+            return None
+        return episode, self.watched.record(self.target, episode.length, episode.failed)
+
+    def interrupt(self) -> None:
+        """Count the attempt under way as broken off."""
+        broken = self.attempts.interrupt()
+        if broken is not None:
+            self.watched.detectors[broken.policy.target].break_off(broken.length)
+
+    def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
+        """Watch other policies, as ``PolicyWatch.change`` has it."""
+        self.watched.change(before, now, doubted)
+        self.turns.change(self.watched.detectors)
+
+
+class PolicyWatch:
+    """
+    The detectors of the policies, which share two budgets of error.
+
+    Each detector has its ``share`` of ``deletion``, and each proof of ``proofs``. Whatever comes
+    and goes, the chance that any policy within the limit ever raises the alarm is at most
+    ``deletion``, and that any over the limit proves the contrary is at most ``proofs``. A proof
+    begins with an attempt and gets its number then, so that those withdrawn before cost nothing.
+
+    :param limit: ``m``, in steps.
+    :param horizon: of the policies.
+    :param deletion, proofs: the two budgets.
+    :param targets: of the policies to watch.
+    :param state: from ``to_state``, to go on from there.
+    :ivar detectors: by target.
+    """
+
+    def __init__(self, limit: float, horizon: int, deletion: float, proofs: float,
+                 targets: Iterable[int], state: Mapping[str, Any] | None = None) -> None:
+        self._limit = limit
+        self._horizon = horizon
+        self._deletion = deletion
+        self._proofs = proofs
+        self._made = self._begun = 0
+        if state is None:
+            self.detectors = {target: self._new_detector() for target in targets}
+        else:
+            self._made, self._begun = state['made'], state['begun']
+            self.detectors = {
+                int(target): Detector.from_state(limit, horizon, detector)
+                for target, detector in state['detectors'].items()}
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return {'made': self._made, 'begun': self._begun,
+                'detectors': {str(target): detector.to_state()
+                              for target, detector in self.detectors.items()}}
+
+    @property
+    def unproven(self) -> bool:
+        """Whether some policy has not shown since the last change that it works."""
+        return not all(detector.proven for detector in self.detectors.values())
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether hardly anything speaks for some policy since it was doubted."""
+        return not all(detector.credible for detector in self.detectors.values())
+
+    @property
+    def unproven_targets(self) -> dict[int, float]:
+        """Return the targets without a proof, and how much each still lacks, in nats."""
+        first = -math.log(self._proofs * share(self._begun + 1))
+        return {target: detector.proof[1] - detector.proof[0] if detector.proving else first
+                for target, detector in self.detectors.items() if not detector.proven}
+
+    @property
+    def most_evidence(self) -> tuple[float, float, int]:
+        """Return the largest evidence against a policy, its threshold, and the policy's target."""
+        return max(((detector.evidence, detector.threshold, target)
+                    for target, detector in self.detectors.items()), default=(0.0, 0.0, 0))
+
+    def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
+        """
+        Watch the policies ``now``; each keeps its detector unless it has changed.
+
+        :param before: those watched so far.
+        :param now: those to watch.
+        :param doubted: whether new ones are doubted.
+        """
+        old, detectors = {policy.target: policy for policy in before}, {}
+        for policy in now:
+            target = policy.target
+            if target in old and policy.same_as(old[target]):
+                detectors[target] = self.detectors[target]
+                if policy.states != old[target].states:
+                    detectors[target].extend()
+            else:
+                detectors[target] = self._new_detector()
+                if doubted:
+                    detectors[target].doubt()
+        self.detectors = detectors
+
+    def notice(self) -> None:
+        """Take note of a change: no policy may profit from its past."""
+        for detector in self.detectors.values():
+            detector.suspect()
+            detector.withdraw_proof()
+
+    def doubt(self, targets: Iterable[int]) -> None:
+        """Let the policies for ``targets`` show soon that they still work."""
+        for target in targets:
+            self.detectors[target].doubt()
+
+    def begin(self, target: int, *, proving: bool) -> None:
+        """Begin an attempt, and a proof if the policy has to prove that it works and does not."""
+        detector = self.detectors[target]
+        detector.begin()
+        if proving and not detector.proving:
+            self._begun += 1
+            detector.begin_proof(self._proofs * share(self._begun))
+
+    def record(self, target: int, length: int, failed: bool) -> bool:
+        """
+        Take note of how the attempt has ended; return whether it raises the alarm.
+
+        :param target: of the policy.
+        :param length: of the attempt.
+        :param failed: whether it did not arrive.
+        """
+        detector = self.detectors[target]
+        detector.record(length, failed)
+        return detector.alarm
+
+    def _new_detector(self) -> Detector:
+        self._made += 1
+        return Detector(
+            self._limit, self._horizon, self._deletion * share(self._made))
+
+
+class Turns:
+    """
+    Policies take turns in a ring; every other turn may go to one that is under suspicion.
+
+    However long some of them are preferred, every second turn is that of the next in the ring: of
+    ``n`` policies, each gets at least every ``2 n``-th turn.
+
+    :param targets: of the policies.
+    :param state: from ``to_state``, to go on from there.
+    """
+
+    def __init__(self, targets: Iterable[int], state: Mapping[str, Any] | None = None) -> None:
+        self._ring = deque(targets if state is None else state['ring'])
+        self._first: dict[int, None] = dict.fromkeys(() if state is None else state['first'])
+        self._by_ring = False if state is None else bool(state['by_ring'])
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return {'ring': list(self._ring), 'first': list(self._first), 'by_ring': self._by_ring}
+
+    def prefer(self, targets: Iterable[int]) -> None:
+        """Let each of ``targets`` have one of the preferred turns as soon as possible."""
+        self._first.update(dict.fromkeys(targets))
+
+    def change(self, targets: Iterable[int]) -> None:
+        """Let ``targets`` take turns from now on; what was never tried is tried first."""
+        now = dict.fromkeys(targets)
+        waiting = [target for target in self._ring if target in now]
+        new = [target for target in now if target not in self._ring]
+        self._ring = deque((*new, *waiting))
+        self._first = {target: None for target in self._first if target in now}
+
+    def next(self, urgent: Callable[[int], bool]) -> int | None:    # noqa: A003
+        """Return whose turn it is; every other turn goes to one that is ``urgent`` if any is."""
+        if not self._ring:
+            return None
+        chosen = self._ring[0]
+        self._by_ring = not self._by_ring
+        if not self._by_ring:
+            chosen = next(iter(self._first), next(filter(urgent, self._ring), chosen))
+        self._first.pop(chosen, None)
+        self._ring.remove(chosen)
+        self._ring.append(chosen)
+        return chosen
+
+
+def watching_now(run: Doing | None, target: int, number: int, rediscovery: Evidence,
+                 detectors: Mapping[int, Detector], transitions: Iterable[Evidence]) -> Doing:
+    """
+    Return what the phase is doing.
+
+    :param run: what the rediscovery is doing; None while it does not have the robot.
+    :param target: of the policy under watch.
+    :param number: of the rediscovery.
+    :param rediscovery: its steps, of those that it may take.
+    :param detectors: of the policies by target.
+    :param transitions: the evidence against pairs.
+    """
+    tests = (
+        *(run.tests if run else ()), *_of_policies(detectors), *transitions, rediscovery)
+    if run is not None:
+        return replace(run, tests=tests,
+                       sentence='looking for what is new or has changed (rediscovery '
+                                f'{number}): {run.sentence}')
+    sentence = f'checking that the policy to {target} still works'
+    if target in detectors:
+        detector = detectors[target]
+        sentence += (f': evidence against it {max(0.0, detector.evidence):.1f} of '
+                     f'{detector.threshold:.1f}')
+        if detector.proving and not detector.proven:
+            sentence += ', for it {:.1f} of {:.1f}'.format(*detector.proof)
+    return Doing('watching', sentence, target, None, tests)
+
+
+def _of_policies(detectors: Mapping[int, Detector]) -> Iterator[Evidence]:
+    for target, detector in detectors.items():
+        yield Evidence(
+            'detector', target, None, max(0.0, detector.evidence), detector.threshold)
+        if detector.proving and not detector.proven:
+            yield Evidence('proof', target, None, *detector.proof)
+
+
+def attempts_left(unproven: Mapping[int, float], watched: int,
+                  expected_steps: Mapping[int, float | None], limit: float, horizon: int) -> int:
+    """
+    Return the steps that it may take until all policies are proven.
+
+    After each attempt, the rediscovery has the robot for a quantum, which is as long as the
+    horizon. Every other attempt is that of a policy without a proof; for the others, policies take
+    turns.
+
+    :param unproven: targets without a proof, with the nats that each lacks.
+    :param watched: policies in all.
+    :param expected_steps: by target, as far as they are known.
+    :param limit: ``m``, in steps.
+    """
+    attempts = steps = 0.0
+    for target, lacking in unproven.items():
+        takes = min(expected_steps.get(target) or 0.5 * limit, 0.9 * limit)
+        count = math.ceil(lacking / math.log1p(_TYPICAL_BET * (limit - takes) / (horizon + 1)))
+        attempts += count
+        steps += count * (takes + 1)
+    if not attempts:
+        return 0
+    share = 0.5 + 0.5 * len(unproven) / watched
+    return math.ceil((steps + attempts * horizon) / share)
