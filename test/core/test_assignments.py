@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.core.fleet.assignments import Errands, LATELY
+from mnm_ros.core.fleet.assignments import Assignments, LATELY
 from mnm_ros.core.model.problem import RESET
 import pytest
 
 
-def errands(**wanted: list[int]) -> Errands:
+def errands(**wanted: list[int]) -> Assignments:
     """Return errands on a line 0 - 1 - 2 - 3, where action 1 leads on and action 0 back."""
-    found = Errands(home=0)
+    found = Assignments(home=0)
     for state in range(4):
         found.ended((state, 1), min(state + 1, 3))
         found.ended((state, 0), max(state - 1, 0))
@@ -42,7 +42,7 @@ def test_what_is_wanted_first_is_nearer_and_nothing_leads_where_nobody_was() -> 
 
 def test_a_way_costs_what_it_has_taken_lately() -> None:
     """By the last outcomes alone, and a RESET is a step of its own."""
-    sent = Errands(home=0)
+    sent = Assignments(home=0)
     for _ in range(LATELY):
         sent.ended((0, 1), 9)    # forgotten by and by
     for number in range(LATELY):
@@ -91,7 +91,7 @@ def test_of_several_actions_that_wanted_first_comes_first() -> None:
 
 
 def test_nothing_is_wanted_before_anybody_has_said_so() -> None:
-    sent = Errands()
+    sent = Assignments()
     assert sent.open == 0 and sent.home is None and not sent.wanted((0, 0))
     assert sent.action('one', 0) is None and not sent.begun((0, 0))
     sent.want({(0, 3): [0]}, robots=1)    # where nobody has been either

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.exploration import Exploration, Input, Listener
 from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.fleet.lookahead import rehearse
+from mnm_ros.core.fleet.lookahead import look_ahead
 from mnm_ros.core.fleet.member import Member
 from mnm_ros.core.fleet.sample_pool import SamplePool
 from mnm_ros.core.model.counts import Pair
@@ -188,7 +188,7 @@ def test_a_rehearsal_follows_what_is_known_and_then_what_was_seen() -> None:
     first, mnm = exploration.next_action(), exploration.understudy()
     assert mnm is not None
     seen = {(0, 0): [1], (0, 1): [1], (1, 0): [0], (1, 1): [0]}
-    asked, ended = rehearse(mnm, 0, 60, {(0, first): [0, None]}, seen, np.random.default_rng(0))
+    asked, ended = look_ahead(mnm, 0, 60, {(0, first): [0, None]}, seen, np.random.default_rng(0))
     assert not ended and asked[0, first][0] == 0 and asked.keys() <= seen.keys()
     assert sum(map(len, asked.values())) <= 60 and any(state == 1 for state, _ in asked)
     assert all(steps == sorted(steps) for steps in asked.values())
@@ -206,7 +206,7 @@ def test_a_rehearsal_begins_at_home_and_takes_what_is_known_in_its_order() -> No
                                 (0, {}, {}), (None, {}, {(0, first): [1]})):
         mnm = exploration.understudy()
         assert mnm is not None
-        asked, ended = rehearse(mnm, here, 4, ready, recent, np.random.default_rng(0))
+        asked, ended = look_ahead(mnm, here, 4, ready, recent, np.random.default_rng(0))
         assert not ended
         if here is None:    # it only finds out where it is
             assert 0 not in [step for steps in asked.values() for step in steps]

@@ -13,7 +13,7 @@ from mnm_ros.core.model.model import Model
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import _seers, OptimisticPlanner
-from mnm_ros.core.planning.plausible import budget, LEVELS, room
+from mnm_ros.core.planning.plausible import budget, confidence_region, LEVELS
 from mnm_ros.core.statistics.delta_spending import MANY, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
@@ -112,15 +112,15 @@ class Reference:
                 for action in range(self.made.actions))
         return float(self.fixed_point(best)[0])
 
-    def together(self, price: float) -> float:
-        """Return the bound at a price."""
+    def together(self, multiplier: float) -> float:
+        """Return the bound at a multiplier."""
         lows = [level for level in LEVELS if level < self.budget]
 
         levels = [*zip(lows, [*lows[1:], self.budget])]
 
         def at(values: np.ndarray, state: int, action: int, low: float, high: float) -> float:
-            back = max(0.0, values[state] - price * low)
-            return price * low + self.through(
+            back = max(0.0, values[state] - multiplier * low)
+            return multiplier * low + self.through(
                 state, action, high,
                 lambda end: min(values[end], back) if end < self.made.known else (
                     1 + min(values[0], back)),
@@ -129,7 +129,7 @@ class Reference:
         def best(values: np.ndarray, state: int) -> float:
             return min(at(values, state, action, low, high) for low, high in levels
                        for action in range(self.made.actions))
-        return float(self.fixed_point(best)[0]) - price * self.budget
+        return float(self.fixed_point(best)[0]) - multiplier * self.budget
 
 
 @TARGETS
@@ -145,13 +145,13 @@ def test_it_agrees_with_value_iteration(seed: int, target: int | None) -> None:
         assert found.steps > COMPARED / 2
 
 
-def at_a_price(made: RandomModel, target: int | None, price: float) -> float:
-    """Return what the planner finds when the pairs share the budget at a price."""
+def with_multiplier(made: RandomModel, target: int | None, multiplier: float) -> float:
+    """Return what the planner finds when the pairs share the budget at a multiplier."""
     model = made.model
     hits = model.hits(TARGET) & (target is not None)
     planner = new_planner()
-    shared = planner._room(model, hits, _seers(model, hits), LEVELS)
-    return planner._solve((target, 'together'), model, hits, shared, price)[0].steps
+    shared = planner._region(model, hits, _seers(model, hits), LEVELS)
+    return planner._solve((target, 'together'), model, hits, shared, multiplier)[0].steps
 
 
 @TARGETS
@@ -159,11 +159,11 @@ def at_a_price(made: RandomModel, target: int | None, price: float) -> float:
 def test_what_pairs_spend_together_agrees_with_value_iteration(
         seed: int, target: int | None) -> None:
     for made in (RandomModel(seed, most=2.0), Way(seed)):
-        for price in (0.02, 0.2):
+        for multiplier in (0.02, 0.2):
             # As above, the reference may be a little above the minimum.
-            reference = Reference(made, target).together(price)
-            found = at_a_price(made, target, price)
-            assert reference - 0.02 <= found <= reference + 1e-3, (price, found)
+            reference = Reference(made, target).together(multiplier)
+            found = with_multiplier(made, target, multiplier)
+            assert reference - 0.02 <= found <= reference + 1e-3, (multiplier, found)
 
 
 @TARGETS
@@ -173,7 +173,7 @@ def test_whoever_spends_the_budget_anyhow_is_not_sooner_there(
     """However it is shared out, the most favourable chain takes no fewer steps than the bound."""
     made, rng = Way(seed), np.random.default_rng(seed)
     reference = Reference(made, target)
-    bound = max(at_a_price(made, target, price) for price in (0.02, 0.06, 0.2))
+    bound = max(with_multiplier(made, target, multiplier) for multiplier in (0.02, 0.06, 0.2))
     for concentration in (0.05, 0.2, 1.0, 5.0):
         shares = rng.dirichlet(np.full(made.known, concentration))
         steps = reference.alone((reference.budget * shares).tolist())
@@ -292,7 +292,7 @@ def test_room_is_that_of_the_text() -> None:
     executed = visits > 0
     reference = Reference(made, TARGET)
     for seers in range(3):
-        found = room(made.model, hits, seers, DELTA, RADIUS, LEVELS)
+        found = confidence_region(made.model, hits, seers, DELTA, RADIUS, LEVELS)
         base = reference.budget - len({state for state, _ in reference.saw}) * math.log(4)
         assert found.budget == pytest.approx(base + seers * math.log(4))
         most = np.append(found.spent[1:], found.budget)

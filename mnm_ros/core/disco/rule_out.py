@@ -185,14 +185,14 @@ class SamplingPlan:
         plans = 0
         for target in sorted(targets, key=lambda state: self._last.get(state, 0.0)):
             while plans < AHEAD:
-                outlook = self._planner.plan(model, target)
-                self._last[target] = outlook.steps
-                if outlook.steps > self._radius:
+                plan = self._planner.plan(model, target)
+                self._last[target] = plan.steps
+                if plan.steps > self._radius:
                     break
                 if not plans and target is not None:
                     self.open_targets.append(target)    # under the counts as they are
                 plans += 1
-                rows = _worth(model, outlook.moves, outlook.gains)
+                rows = _worth(model, plan.moves, plan.gains)
                 more = np.maximum(model.visits[rows] + 1, np.ceil(model.visits[rows] * GROWTH))
                 for row, executions in zip(rows.tolist(), more.tolist()):
                     wanted[model.pair(row)] = int(executions)

@@ -26,7 +26,7 @@ Way = tuple[dict[int, float], dict[int, int]]
 _Wanted = dict[int, dict[int, list[int]]]    # by state and action, steps ahead, the last first
 
 
-class Errands:
+class Assignments:
     """
     Sends robots to pairs that are wanted. All of it is heuristic.
 

@@ -5,7 +5,7 @@ Several robots of one kind explore one world.
 
 The exploration is that of one robot, which nobody has: it executes a pair (state, action) by
 taking what the robots have found out about that pair, see ``sample_pool.py``, and is at home as
-soon as it plays RESET. The robots find out what it will ask for next, see ``rehearsal.py``.
+soon as it plays RESET. The robots find out what it will ask for next, see ``lookahead.py``.
 Whether what it learns is right does not depend on how well that is foreseen: ``docs/fleet.md``
 has the argument.
 """
@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections import Counter
 
 from mnm_ros.core.exploration import Exploration, Taken
-from mnm_ros.core.fleet.assignments import Errands
-from mnm_ros.core.fleet.lookahead import rehearse
+from mnm_ros.core.fleet.assignments import Assignments
+from mnm_ros.core.fleet.lookahead import look_ahead
 from mnm_ros.core.fleet.sample_pool import SamplePool, Ticket
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
@@ -34,8 +34,8 @@ SPARE = 64, 8
 """Executions of a pair that may wait before the first hypothesis, and afterwards, without anybody
 having asked for them. Afterwards they keep a change from being noticed, as they are older."""
 
-_RESETS = 100    # in a row that the exploration may play between two steps of robots
-_PATIENCE = 5    # times the limit, that each robot may take to come to where it is wanted
+_MOST_RESETS = 100    # in a row that the exploration may play between two steps of robots
+_LIMITS_TO_WAIT = 5    # times the limit, that each robot may take to come to where it is wanted
 
 
 class Fleet:
@@ -60,9 +60,9 @@ class Fleet:
         self._actions = actions
         self._limit = limit
         self._pool = SamplePool()
-        self._errands = Errands(exploration.home)
+        self._assignments = Assignments(exploration.home)
         self._rng = np.random.default_rng([seed, 1])
-        self._rehearsed_at = 0      # what was taken by then
+        self._looked_at = 0      # what was taken by then
         self._look = 1              # times the usual distance that is looked ahead
         self._ends_in_plan = False  # what was looked ahead last
         self._idle = False          # whether a robot has had nothing to do
@@ -73,7 +73,7 @@ class Fleet:
     @property
     def home(self) -> int | None:
         """Where RESET leads; None before the first one."""
-        return self._errands.home
+        return self._assignments.home
 
     @property
     def robots(self) -> int:
@@ -92,7 +92,7 @@ class Fleet:
         if self._outdated:
             self._pool.clear()
             self._outdated = False    # last, as the exploration takes nothing until then
-        action = self._errands.action(name, here)
+        action = self._assignments.action(name, here)
         if action is None:
             self._idle = True
             begun = [self._pool.begun[here, each] for each in range(self._actions)]
@@ -102,15 +102,15 @@ class Fleet:
 
     def came_home(self, state: int) -> None:
         """Take note of where the first RESET has led."""
-        self._errands.home = state
+        self._assignments.home = state
 
     def ended(self, pair: Pair, state: int) -> None:
         """Take note of where a robot was led by a pair."""
-        self._errands.ended(pair, state)
+        self._assignments.ended(pair, state)
 
     def leave(self, name: str) -> None:
         """Take note that a robot is on its way nowhere."""
-        self._errands.leave(name)
+        self._assignments.leave(name)
 
     def advance(self) -> None:
         """Let the exploration go on as far as it can, and find out what it will want then."""
@@ -123,13 +123,13 @@ class Fleet:
         self._take()
         moved = self._pool.taken > before
         if self._surprised or moved and (
-                self._errands.open <= self.robots and not self._ends_in_plan
-                or self._pool.taken >= self._rehearsed_at + AHEAD * self.robots // 4):
+                self._assignments.open <= self.robots and not self._ends_in_plan
+                or self._pool.taken >= self._looked_at + AHEAD * self.robots // 4):
             self._look = 1
-            self._rehearse()
+            self._look_ahead()
         elif self._idle and not (moved or self._ends_in_plan) and self._look < FURTHEST:
             self._look *= 2
-            self._rehearse()
+            self._look_ahead()
 
     @property
     def _present(self) -> tuple[int, int]:
@@ -147,17 +147,17 @@ class Fleet:
         """Whether the exploration waits for what nobody is to find out."""
         pair = self._next
         return pair is not None and not (
-            self._pool.waiting(pair) or self._errands.wanted(pair))
+            self._pool.waiting(pair) or self._assignments.wanted(pair))
 
     def _begin(self, pair: Pair, name: str) -> Ticket | None:
         spare = SPARE[self.exploration.hypothesis is not None]
-        if self._errands.begun(pair) or self._pool.waiting(pair) < spare:
+        if self._assignments.begun(pair) or self._pool.waiting(pair) < spare:
             return self._pool.begin(pair, name)
         return None
 
     def _take(self) -> None:
         exploration, resets = self.exploration, 0
-        while resets < _RESETS and not self._outdated:
+        while resets < _MOST_RESETS and not self._outdated:
             pair = self._next
             if pair is None:
                 assert self.home is not None
@@ -179,30 +179,30 @@ class Fleet:
         blocked, since = self._blocked
         if blocked != pair or self._pool.waiting(pair):
             self._blocked = pair, self.steps
-        elif self.steps > since + _PATIENCE * self._limit * max(1, self.robots):
+        elif self.steps > since + _LIMITS_TO_WAIT * self._limit * max(1, self.robots):
             self._blocked = None, self.steps
             self._heed(self.exploration.lose_place())
 
     def _heed(self, taken: Taken) -> None:
         """Forget what has followed the pairs that lead elsewhere by now."""
         for state, action in taken.outdated:
-            self._errands.outdate(state, action)
+            self._assignments.outdate(state, action)
 
-    def _rehearse(self) -> None:
+    def _look_ahead(self) -> None:
         """Find out what is wanted soon and has not begun."""
         self._idle = False
-        self._rehearsed_at = self._pool.taken
+        self._looked_at = self._pool.taken
         robots, mnm = max(1, self.robots), self.exploration.understudy()
         if mnm is None:    # of what is wanted next nobody knows more than that
             asked = {self._next: [0]} if self._next else {}
         else:
-            asked, self._ends_in_plan = rehearse(
+            asked, self._ends_in_plan = look_ahead(
                 mnm, self.exploration.last_state, self._look * AHEAD * robots,
-                self._pool.outcomes(), self._errands.recent, self._rng)
+                self._pool.outcomes(), self._assignments.recent, self._rng)
         if self._ends_in_plan:    # perhaps it will want more of what it has wanted lately
             later = self._look * AHEAD * robots
             for pair, number in Counter(self._pool.lately).items():
                 asked.setdefault(pair, []).extend([later] * number)
-        self._errands.want({
+        self._assignments.want({
             pair: steps[self._pool.waiting(pair):] for pair, steps in asked.items()
             if len(steps) > self._pool.waiting(pair)}, robots)

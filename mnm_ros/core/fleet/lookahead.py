@@ -13,10 +13,10 @@ from mnm_ros.core.model.problem import RESET
 import numpy as np
 
 
-def rehearse(mnm: Mnm, here: int | None, steps: int,
-             ready: Mapping[Pair, Sequence[int | None]],
-             recent: Mapping[Pair, Sequence[int]],
-             rng: np.random.Generator) -> tuple[dict[Pair, list[int]], bool]:
+def look_ahead(mnm: Mnm, here: int | None, steps: int,
+               ready: Mapping[Pair, Sequence[int | None]],
+               recent: Mapping[Pair, Sequence[int]],
+               rng: np.random.Generator) -> tuple[dict[Pair, list[int]], bool]:
     """
     Return in which of the next steps each pair is executed, and whether a plan has ended it.
 

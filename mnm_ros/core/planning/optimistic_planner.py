@@ -5,17 +5,17 @@ Optimistic planning in which the state that was never seen is one more candidate
 
 Why no reachable state is missed. What may be true of the missing state ``s`` that becomes
 reachable first, of its policy ``pi``, and of the expected steps to go ``v``, is at the top of
-``plausible.py``: a pair of ``pi`` that has spent ``e`` has a row ``Q`` in its room that is no
+``plausible.py``: a pair of ``pi`` that has spent ``e`` has a row ``Q`` in its region that is no
 worse than the truth, ``1 + Q v <= v``. In the chain of these rows ``s`` is at most ``v(home) <=
 L`` expected steps from home.
 
 **Alone.** Each pair may have spent the whole budget ``B``. The planner minimises over all rows in
-that room, so its value is no more than the expected steps of this chain.
+that region, so its value is no more than the expected steps of this chain.
 
-**Together** the pairs have spent no more than ``B``. So for any price ``c >= 0`` of a nat, ``L + c
+**Together** the pairs have spent no more than ``B``. So for any multiplier ``c >= 0``, ``L + c
 B`` is at least what that chain is expected to take from home to ``s`` in steps and fees, where
 each state is charged ``c e``, with the ``e`` of its pair, when it is visited first. The planner
-finds a ``Z`` with, whatever the action, ``e``, and the row ``Q`` in the room of ``e``::
+finds a ``Z`` with, whatever the action, ``e``, and the row ``Q`` in the region of ``e``::
 
     Z(x) - c e <= 1 + sum over y of Q(y) min(Z(y), Z(x) - c e),
 
@@ -31,7 +31,7 @@ Let ``F`` be the least ``Z(x) - c e`` of all states visited so far; after the fe
   expected of one step, the fee charged after it, and the new ``F``.
 - At a RESET, a state is left without a fee, and home was charged before: ``F`` is what it was.
 
-A row whose ``e`` lies between two levels has the room of the upper one and pays for the lower.
+A row whose ``e`` lies between two levels has the region of the upper one and pays for the lower.
 This bound does not tend to the true steps, as what leads back costs nothing extra.
 """
 
@@ -43,21 +43,21 @@ from dataclasses import dataclass
 from mnm_ros.core.model.arrays import Bools, Floats, Indices
 from mnm_ros.core.model.model import Model
 from mnm_ros.core.planning.optimistic_sweeps import Start, Sweeps
-from mnm_ros.core.planning.plausible import budget, LEVELS, Room, room
+from mnm_ros.core.planning.plausible import budget, confidence_region, ConfidenceRegion, LEVELS
 import numpy as np
 
 _ANY = 'any'
-_MANY = 1000    # so many times the samples there are are enough
-_CLEARLY = 1.05    # so many times the radius can be told from it
-_NOTHING = 0.01    # of the radius
+_ENOUGH_TIMES = 1000    # so many times the samples there are are enough
+_CLEAR_MARGIN = 1.05    # so many times the radius can be told from it
+_NEGLIGIBLE_STEPS = 0.01    # of the radius
 
-_PRICE = 0.04    # steps for a nat, to begin with
-_PRICES = (0.001, 1.0)
-_HAGGLE = 1.12    # the factor from one plan to the next
+_FIRST_MULTIPLIER = 0.04    # steps for a nat, to begin with
+_MULTIPLIER_RANGE = (0.001, 1.0)
+_MULTIPLIER_FACTOR = 1.12    # the factor from one plan to the next
 
 
 @dataclass(frozen=True)
-class Outlook:
+class OptimisticPlan:
     """
     The most favourable plausible way to a target.
 
@@ -85,7 +85,7 @@ class OptimisticPlanner:
         self._delta = delta
         self._radius = radius
         self._starts: dict[tuple[int | str | None, str], Start] = {}
-        self._prices: dict[int | str | None, float] = {}
+        self._prices: dict[int | str | None, float] = {}    # multipliers; kept by this name
 
     def forget(self, target: int) -> None:
         """Let go of what is kept for a target."""
@@ -97,14 +97,14 @@ class OptimisticPlanner:
         """Return the budget for a missing state of this rank that was never seen."""
         return budget(rank, self._delta, self._radius)
 
-    def plan(self, model: Model, target: int | None) -> Outlook:
-        """Return the outlook for a state met, or None for any state that was never seen."""
+    def plan(self, model: Model, target: int | None) -> OptimisticPlan:
+        """Return the plan for a state met, or None for any state that was never seen."""
         hits = np.zeros(model.places.shape, dtype=bool) if target is None else model.hits(target)
         return self._plan(model, target, hits, _seers(model, hits))
 
-    def plan_for_any(self, model: Model, targets: Sequence[int]) -> Outlook:
+    def plan_for_any(self, model: Model, targets: Sequence[int]) -> OptimisticPlan:
         """
-        Return an outlook that rules each of some states met out, if it is beyond the radius.
+        Return a plan that rules each of some states met out, if it is beyond the radius.
 
         Whoever arrives at any of them has arrived.
         """
@@ -116,51 +116,56 @@ class OptimisticPlanner:
             hits |= there
         return self._plan(model, _ANY, hits, seers)
 
-    def _plan(self, model: Model, target: int | str | None, hits: Bools, seers: int) -> Outlook:
-        whole = self._room(model, hits, seers, (0.0,))
+    def _plan(self, model: Model, target: int | str | None, hits: Bools,
+              seers: int) -> OptimisticPlan:
+        whole = self._region(model, hits, seers, (0.0,))
         has_shared = target in self._prices
         if not has_shared or not self._can_share(target, model, hits, whole):
             alone, _ = self._solve((target, 'alone'), model, hits, whole, None)
             if (has_shared or alone.steps > self._radius
                     or not self._can_share(target, model, hits, whole)):
                 return alone
-        shared = self._room(model, hits, seers, LEVELS)
-        price = self._prices.get(target, _PRICE)
-        together, spent = self._solve((target, 'together'), model, hits, shared, price)
-        # In the end the price must take off less than what _CLEARLY leaves room for.
-        least = min(_PRICES[0], _NOTHING * self._radius / shared.budget)
-        self._prices[target] = min(_PRICES[1], max(least, (
-            price * _HAGGLE if spent > shared.budget else price / _HAGGLE)))
+        shared = self._region(model, hits, seers, LEVELS)
+        multiplier = self._prices.get(target, _FIRST_MULTIPLIER)
+        together, spent = self._solve((target, 'together'), model, hits, shared, multiplier)
+        # In the end the multiplier must take off less than what _CLEAR_MARGIN leaves room for.
+        least = min(_MULTIPLIER_RANGE[0], _NEGLIGIBLE_STEPS * self._radius / shared.budget)
+        self._prices[target] = min(_MULTIPLIER_RANGE[1], max(least, (
+            multiplier * _MULTIPLIER_FACTOR if spent > shared.budget
+            else multiplier / _MULTIPLIER_FACTOR)))
         return together
 
     def _can_share(self, target: int | str | None, model: Model, hits: Bools,
-                   whole: Room) -> bool:
+                   whole: ConfidenceRegion) -> bool:
         """
         Return whether a shared budget seems to rule the target out with enough samples.
 
         Where much leads back it may never do so, although the whole budget for each pair does.
         """
-        in_the_end, _ = self._solve((target, 'in the end'), model, hits, whole.less(_MANY), 0.0)
-        return in_the_end.steps > self._radius * _CLEARLY
+        in_the_end, _ = self._solve(
+            (target, 'in the end'), model, hits, whole.less(_ENOUGH_TIMES), 0.0)
+        return in_the_end.steps > self._radius * _CLEAR_MARGIN
 
-    def _room(self, model: Model, hits: Bools, seers: int, levels: Sequence[float]) -> Room:
-        return room(model, hits, seers, self._delta, self._radius, levels)
+    def _region(self, model: Model, hits: Bools, seers: int,
+                levels: Sequence[float]) -> ConfidenceRegion:
+        return confidence_region(model, hits, seers, self._delta, self._radius, levels)
 
-    def _solve(self, key: tuple[int | str | None, str], model: Model, hits: Bools, allowed: Room,
-               price: float | None) -> tuple[Outlook, float]:
-        """Return the outlook, and what its way spends in expectation."""
+    def _solve(self, key: tuple[int | str | None, str], model: Model, hits: Bools,
+               allowed: ConfidenceRegion, multiplier: float | None,
+               ) -> tuple[OptimisticPlan, float]:
+        """Return the plan, and what its way spends in expectation."""
         warm = self._starts.get(key)
-        sweeps = Sweeps(model, hits, allowed, price, warm)
+        sweeps = Sweeps(model, hits, allowed, multiplier, warm)
         try:
             steps = sweeps.solve(self._radius)
         except np.linalg.LinAlgError:
             if warm is None:
                 raise
             # What was the best start is none any more; the cold one always leads to the end.
-            sweeps = Sweeps(model, hits, allowed, price, None)
+            sweeps = Sweeps(model, hits, allowed, multiplier, None)
             steps = sweeps.solve(self._radius)
         self._starts[key] = sweeps.kept()
-        return Outlook(steps, sweeps.moves, sweeps.gains), sweeps.spent
+        return OptimisticPlan(steps, sweeps.moves, sweeps.gains), sweeps.spent
 
 
 def _seers(model: Model, hits: Bools) -> int:

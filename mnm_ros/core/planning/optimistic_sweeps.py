@@ -15,7 +15,7 @@ from typing import TypeVar
 from mnm_ros.core.model.arrays import Bools, Floats, Indices
 from mnm_ros.core.model.model import Model
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.planning.plausible import most_favourable, Room
+from mnm_ros.core.planning.plausible import ConfidenceRegion, most_favourable
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,11 +49,11 @@ class Sweeps:
     The most favourable plausible way to a target.
 
     :param hits: where the target followed, as [row, slot].
-    :param room: what is plausible.
-    :param price: of a nat, in steps; None if each pair may spend the whole budget.
+    :param region: what is plausible.
+    :param multiplier: the steps that a nat costs; None if each pair may spend the whole budget.
     :param warm: the start, None for a cold one.
     :ivar moves: the action by known state.
-    :ivar gains: as in ``Outlook``.
+    :ivar gains: as in ``OptimisticPlan``.
     :ivar spent: nats that the way spends in expectation.
     """
 
@@ -61,14 +61,14 @@ class Sweeps:
     gains: Floats
     spent: float
 
-    def __init__(self, model: Model, hits: Bools, room: Room, price: float | None,
-                 warm: Start | None) -> None:
-        self._model, self._hits, self._room = model, hits, room
-        self._together = price is not None
-        self._price = price or 0.0
-        self._fees = self._price * room.spent
+    def __init__(self, model: Model, hits: Bools, region: ConfidenceRegion,
+                 multiplier: float | None, warm: Start | None) -> None:
+        self._model, self._hits, self._region = model, hits, region
+        self._together = multiplier is not None
+        self._multiplier = multiplier or 0.0
+        self._fees = self._multiplier * region.spent
         self._own = np.repeat(np.arange(len(model.states)), model.actions)
-        levels = len(room.spent)
+        levels = len(region.spent)
         if warm is None:
             self._values = np.full(len(model.states), _FAR)
             self._tilts = np.full((2, levels, len(self._own)), np.nan)
@@ -96,7 +96,7 @@ class Sweeps:
 
     def solve(self, radius: float) -> float:
         """
-        Return the expected steps from home, less the price of the budget.
+        Return the expected steps from home, less the budget times the multiplier.
 
         If they are not beyond the radius, they may be too many, and only say that nothing is ruled
         out.
@@ -109,7 +109,7 @@ class Sweeps:
             before = self._values
             self._sweep(everywhere)
             largest, change = self._values.max(), np.abs(self._values - before).max()
-            steps = float(self._values[0] - self._price * self._room.budget)
+            steps = float(self._values[0] - self._multiplier * self._region.budget)
             if change > _PRECISION * largest:
                 everywhere = bool(change > _ROUGH * largest)
             elif everywhere or steps <= radius:
@@ -131,7 +131,7 @@ class Sweeps:
         there = np.where(outside, values[0], values[model.columns[row]])
         lowest = float(values.min())
         found = most_favourable(
-            model.fractions[row], self._room, cells,
+            model.fractions[row], self._region, cells,
             np.where(self._hits[row], 0.0, np.minimum(there, back[:, None]) + outside),
             np.minimum(lowest, back), self._tilts)
         costs = np.full((levels, len(self._own)), np.inf)
@@ -184,8 +184,8 @@ class Sweeps:
         if not (np.isfinite(values).all() and values.min() > 1 - 1e-9):
             raise np.linalg.LinAlgError('no policy that arrives')
         self._values, self._visits = values, equations.visits(0)
-        self.spent = (float((self._visits * (1 - again) * fees).sum()) / self._price
-                      if self._price else 0.0)
+        self.spent = (float((self._visits * (1 - again) * fees).sum()) / self._multiplier
+                      if self._multiplier else 0.0)
 
 
 def _taken(kept: NDArray[_T], where: Indices, missing: _T) -> NDArray[_T]:

@@ -43,13 +43,13 @@ probability ``1 - d`` that is at most ``1/d`` at all times (Ville), where ``d`` 
 followed, and ``m = (1 - w) a`` in any case. Call ``e = log(M / m)`` what a pair has *spent*, in
 nats. All pairs of ``pi`` together have spent at most the *budget* ``B = log(1/d) - (i
 - 1) log(1 - w) - n log(a)`` if ``s`` has followed ``n`` of them. What is plausible for a pair that
-has spent ``e`` is its *room*:
+has spent ``e`` is its *region*:
 
 - if ``s`` has not followed it, ``N r <= log((exp(e) - a) / (1 - a))`` and ``N (KL_inf(P^, P' v) +
   r) <= log((exp(e) - 1) (1 - w) / (w (1 - b))) + log 2 + log(N + 1) / 2``,
 - else ``N KL_inf(P^, P v) <= log((exp(e) - 1) (1 - w) a / (w b)) + log 2 + log(N + 1) / 2``.
 
-``B`` and the room are largest for the last rank that is possible and for all known states that
+``B`` and the region are largest for the last rank that is possible and for all known states that
 ``s`` has followed, so that these are taken. A state in which ``pi`` plays RESET counts as well, as
 a pair that is never executed.
 
@@ -70,11 +70,11 @@ from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
-"""Nats that a pair may have spent; in between, it has the room of the next level."""
+"""Nats that a pair may have spent; in between, it has the region of the next level."""
 
 # The weights of the mixture. A short way bends few pairs, so that the weight of all bets together
 # grows with ``L``; with 6, the budget would no longer grow with the rank. A row that saw one of
-# several targets has no less room than one that saw none, as ``a / b >= 1 / (1 - b)``.
+# several targets has no smaller region than one that saw none, as ``a / b >= 1 / (1 - b)``.
 _IDLE = 0.25    # a
 _SEERS = 0.15    # b
 _BETS_PER_STEP = 0.125
@@ -83,7 +83,7 @@ _MOST_WEIGHT = 0.25    # w
 
 
 @dataclass(frozen=True)
-class Room:
+class ConfidenceRegion:
     """
     How far rows may be from their counts, for one target.
 
@@ -102,8 +102,8 @@ class Room:
     mass: Floats
     rest: Floats
 
-    def less(self, times: float) -> Room:
-        """Return the room that would be left by so many times the samples."""
+    def less(self, times: float) -> ConfidenceRegion:
+        """Return the region that would be left by so many times the samples."""
         return replace(self, radius=self.radius / times, mass=self.mass / times,
                        rest=self.rest / times)
 
@@ -134,9 +134,9 @@ def _weight(rank: int, radius: float) -> float:
     return min(_MOST_WEIGHT, min(_MOST_BETS, _BETS_PER_STEP * radius) / (rank - 1))
 
 
-def room(model: Model, hits: Bools, seers: int, delta: float, radius: float,
-         levels: Sequence[float]) -> Room:
-    """Return the room for a target that followed in so many of the known states."""
+def confidence_region(model: Model, hits: Bools, seers: int, delta: float, radius: float,
+                      levels: Sequence[float]) -> ConfidenceRegion:
+    """Return the region for a target that followed in so many of the known states."""
     rank = len(model.states) + 1
     total, weight = budget(rank, delta, radius, seers), _weight(rank, radius)
     spent = np.array([level for level in levels if level < total])
@@ -147,13 +147,14 @@ def room(model: Model, hits: Bools, seers: int, delta: float, radius: float,
     whole = np.maximum(0.0, np.log(np.expm1(most) * floor) + math.log(2)
                        + np.log1p(model.visits) / 2)
     with np.errstate(divide='ignore', invalid='ignore'):
-        return Room(total, spent, saw, radius=whole / model.visits,
-                    mass=-np.expm1(-jump / model.visits),
-                    rest=np.maximum(0.0, whole - jump) / model.visits)
+        return ConfidenceRegion(
+            total, spent, saw, radius=whole / model.visits,
+            mass=-np.expm1(-jump / model.visits),
+            rest=np.maximum(0.0, whole - jump) / model.visits)
 
 
-def most_favourable(fractions: Floats, room: Room, cells: tuple[Indices, Indices], ahead: Floats,
-                    lowest: Floats, tilts: Floats) -> Favourable:
+def most_favourable(fractions: Floats, region: ConfidenceRegion, cells: tuple[Indices, Indices],
+                    ahead: Floats, lowest: Floats, tilts: Floats) -> Favourable:
     """
     Return the least plausible steps to go of some rows at some levels.
 
@@ -168,17 +169,17 @@ def most_favourable(fractions: Floats, room: Room, cells: tuple[Indices, Indices
     :param tilts: of ``least_mean`` for the whole ball and for what is left, as [2, level, row].
     """
     tilt = tilts[0][cells]
-    masses, expected = least_mean(fractions, ahead, room.radius[cells], tilt)
+    masses, expected = least_mean(fractions, ahead, region.radius[cells], tilt)
     tilts[0][cells] = tilt
     left = np.zeros(len(fractions))
-    mass = room.mass[cells]
-    over = np.flatnonzero(~room.saw[cells[1]] & (1 - masses.sum(axis=1) > mass))
+    mass = region.mass[cells]
+    over = np.flatnonzero(~region.saw[cells[1]] & (1 - masses.sum(axis=1) > mass))
     if len(over):
         some = cells[0][over], cells[1][over]
         tilt, mass = tilts[1][some], mass[over]
         inside, means = least_mean(
             fractions[over], np.maximum(ahead[over] - lowest[over][:, None], 0.0),
-            room.rest[some], tilt)
+            region.rest[some], tilt)
         tilts[1][some] = tilt
         masses[over] = (1 - mass)[:, None] * inside
         left[over] = (1 - mass) * np.maximum(0.0, 1 - inside.sum(axis=1))
