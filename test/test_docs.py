@@ -100,11 +100,12 @@ def defined(path: Path, name: str) -> bool:
 def test_the_life_of_a_policy_names_what_does_each_thing() -> None:
     text = (ROOT / 'docs' / 'algorithm.md').read_text(encoding='utf-8')
     life = text.split('## Life of a policy')[1].split('\n## ')[0]
-    for link in re.split(r'^\d+\. ', life, flags=re.MULTILINE)[1:]:
+    links = re.split(r'^\d+\. ', life, flags=re.MULTILINE)[1:]
+    assert len(links) == 10
+    for link in links:
         named = re.findall(r'\[`([\w.]+)`\]\(\.\./(mnm_ros/[\w/]+\.py)\)', link)
         assert named, link
         assert [name for name, path in named if not defined(ROOT / path, name)] == []
-    assert number == 10
 
 
 def test_each_of_the_twelve_changes_names_files_that_exist() -> None:
