@@ -144,13 +144,12 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
 
 def parameters(node: str) -> str:
     """Return the table of the parameters of a node."""
-    unlocked = 'while unconfigured' if node == 'explorer' else 'at start'
-    return table(('parameter', 'default', 'meaning', 'allowed', 'may change'), (
+    return table(('parameter', 'default', 'meaning', 'allowed'), (
         (f'`{spec.name}`',
          'required' if is_required(spec) else 'not set' if spec.optional else
-         f"`{str(spec.default).lower() if spec.default != '' else repr('')}`",
-         spec.description, _allowed(spec),
-         'at any time' if spec.runtime else 'at start' if spec.read_only else unlocked)
+         f"`{str(spec.default).lower() if spec.default != '' else repr('')}`", spec.description,
+         _allowed(spec) + ('; *live*' if spec.runtime else '; *fixed*' if spec.read_only
+                           and node == 'explorer' else ''))
         for spec in NODES[node]))
 
 
