@@ -148,7 +148,7 @@ def parameters(node: str) -> str:
         (f'`{spec.name}`',
          'required' if is_required(spec) else 'not set' if spec.optional else
          f"`{str(spec.default).lower() if spec.default != '' else repr('')}`", spec.description,
-         _allowed(spec) + ('; *live*' if spec.runtime else '; *fixed*' if spec.read_only
+         _range(spec) + ('; *live*' if spec.runtime else '; *fixed*' if spec.read_only
                            and node == 'explorer' else ''))
         for spec in NODES[node]))
 
@@ -156,6 +156,11 @@ def parameters(node: str) -> str:
 def _allowed(spec: ParameterSpec) -> str:
     """Return what is allowed, more briefly than an error message would say it."""
     return re.sub(r'^an? |, such as 4.0|, or \S+ as the preset has it', '', spec.allowed)
+
+
+def _range(spec: ParameterSpec) -> str:
+    """Return what is allowed without the type, which the default shows."""
+    return re.sub(r'^(double|integer|string), ', '', _allowed(spec))
 
 
 def _names(nodes: str) -> str:
@@ -178,7 +183,7 @@ def _options() -> str:
         (f'`{option.name}`',
          *(f'`{values[option.name]}`' if values[option.name] else 'by formula'
            for values in PRESETS.values()),
-         option.description, _allowed(spec_of(option)),
+         option.description, _range(spec_of(option)),
          'parameter' if option.parameter else '`overrides`') for option in OPTIONS))
 
 
