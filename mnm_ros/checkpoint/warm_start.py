@@ -80,7 +80,7 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
                       f'{wanted["actions"]}')
     settings = settings_by_name(wanted)
     base = base_factory(settings.base)(settings, 0, np.random.default_rng(0))
-    if not base.recall(()):
+    if not base.load_transitions(()):
         raise Refused(f'the base {settings.base} cannot begin with a log, as its tests are of '
                       'attempts with policies of its own; expected disco')
     found = recollect(saved, abandoned)

@@ -75,10 +75,10 @@ class ScriptedBase(BaseAlgorithm):
         """Count the interruption."""
         self.interruptions += 1
 
-    def witness(self, state: int, action: int, next_state: int) -> None:
+    def add_transition(self, state: int, action: int, next_state: int) -> None:
         """Remember it."""
         self.seen.append((state, action, next_state))
 
-    def miss(self, state: int, action: int) -> None:
+    def add_censored(self, state: int, action: int) -> None:
         """Remember it."""
         self.missed.append((state, action))

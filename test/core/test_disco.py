@@ -134,7 +134,7 @@ def test_it_learns_from_what_it_witnesses() -> None:
         state = simulator.step(action)
         driver.observe(action, state)
         if action != RESET:
-            listener.witness(here, action, state)
+            listener.add_transition(here, action, state)
         here = state
     alone = finish(disco(problem), Simulator(GRID, 3), 20_000)
     simulator, steps, attempts = Simulator(GRID, 3), 0, 0
@@ -254,7 +254,7 @@ def certified(renewed: float, chance: float, seed: int, limit: int) -> int:
                           (home,))
     base.observe(base.next_action(), simulator.step(RESET))
     if renewed:
-        base.renew(renewed)
+        base.restart_confidence(renewed)
     for step in range(limit):
         if len(base.policies) > 1:
             return step

@@ -48,7 +48,7 @@ def test_other_policies_are_taken_over_and_what_was_deleted_is_forgotten() -> No
     assert set(run._sampling.sampled) == {0, 1, 2} and run.candidates == ()
     for state in (0, 1, 2):
         for _ in range(6):
-            run.witness(state, 0, state + 1)
+            run.add_transition(state, 0, state + 1)
     assert run.candidates == (3,)
     assert run.revise((to(0), to(1), to(5, 1)))
     assert [policy.target for policy in run.policies] == [0, 1, 5]
@@ -64,7 +64,7 @@ def test_what_was_forgotten_is_sampled_anew() -> None:
     run = disco(to(0), to(1))
     for state, action in ((0, 0), (0, 1), (1, 0), (1, 1)):
         for _ in range(9):
-            run.witness(state, action, 0)
+            run.add_transition(state, action, 0)
     assert not run._sampling.open
     run.forget(1, 0)
     assert list(run._sampling.open) == [1] and run._sampling.lacking(1) == 0
@@ -74,9 +74,9 @@ def test_what_was_forgotten_is_sampled_anew() -> None:
 def test_what_is_wanted_is_executed_before_all_else_and_only_where_it_is_sampled() -> None:
     run = disco(to(0), to(1))
     line(run, 5, 1)
-    run.want(77, 0)    # nobody samples there
+    run.request_sample(77, 0)    # nobody samples there
     before = run._parts.counts.visits(1, 1)
-    run.want(1, 1)
+    run.request_sample(1, 1)
     assert run._sampling.heading(1) == (1, 1)
     for _ in range(9):
         if run._parts.counts.visits(1, 1) > before:
@@ -98,8 +98,8 @@ def test_a_step_that_was_broken_off_is_counted_as_lost_but_no_reset() -> None:
     run.observe(RESET, 0)
     run.interrupt()    # nobody has asked for a step
     assert sets.lost((0, 0)) + sets.lost((0, 1)) == 1
-    run.renew(0.01)
-    run.miss(0, action)    # somebody else's counts for all that certifies
+    run.restart_confidence(0.01)
+    run.add_censored(0, action)    # somebody else's counts for all that certifies
     assert [evidence.sets.lost((0, action)) for evidence in run._certifier.evidence] == [2, 1]
 
 
@@ -124,7 +124,7 @@ def test_few_steps_do_not_show_that_a_policy_takes_too_long() -> None:
     run = disco(to(0), to(1))
     for steps in (3, 400):
         for _ in range(steps):
-            run.witness(0, 0, 0)    # it stays where it is
+            run.add_transition(0, 0, 0)    # it stays where it is
         assert (run.lower_bound(to(1)) > PROBLEM.limit) is (steps == 400)
 
 
@@ -157,7 +157,7 @@ def test_what_is_ruled_out_is_planned_for_again_only_for_a_reason(
     assert run.finished and inside == (0, 1, 2, 3)
     assert len(ruled_out) <= len(set(ruled_out)) + 1    # once more in the end
     assert run._ruling_out.has_ruled_out_all_but(inside)
-    run.witness(0, 0, 77)    # somebody has met another state
+    run.add_transition(0, 0, 77)    # somebody has met another state
     assert not run._ruling_out.has_ruled_out_all_but(inside)
     run.forget(0, 0)
     assert run._ruling_out._ruled_out is None
@@ -167,11 +167,11 @@ def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certifica
     """Nor does one that lacks samples, which is then pursued."""
     run = disco()
     run.observe(RESET, 0)
-    run.witness(0, 0, 1)
+    run.add_transition(0, 0, 1)
     run._sampling.enter(1)
-    run.witness(1, 0, 2)
+    run.add_transition(1, 0, 2)
     for _ in range(100):
-        run.witness(0, 1, 3)
+        run.add_transition(0, 1, 3)
     run.trigger('sampled')
     run._ruling_out.distance.update({1: 1.0, 2: 2.0, 3: 1.0})
     assert run._certify((1, 2, 3))

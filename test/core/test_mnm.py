@@ -211,7 +211,7 @@ class Recalling(ScriptedBase):
 
     recalled: tuple[Step, ...] | None = None
 
-    def recall(self, steps: Sequence[Step]) -> bool:
+    def load_transitions(self, steps: Sequence[Step]) -> bool:
         self.recalled = tuple(steps)
         return True
 

@@ -45,9 +45,20 @@ def test_what_a_base_leaves_out_promises_nothing() -> None:
     base = ScriptedBase(0)
     assert base.may_plan(0, HOME) and base.between_attempts and not base.episode_over
     assert (base.candidates, base.estimates, base.outlook) == ((), {}, None)
-    assert base.recall([(HOME, 1, 2)]) is False and base.revise((policy(HOME),)) is False
+    assert base.load_transitions([(HOME, 1, 2)]) is False and base.revise((policy(HOME),)) is False
     assert base.lower_bound(policy(3)) == -math.inf
     assert base.activity() == Doing('sampling', 'sampling the known states')
+
+
+def test_former_names_of_methods_are_understood_for_a_release() -> None:
+    with pytest.warns(DeprecationWarning, match='Own.miss is to be called add_censored now'):
+        class Own(ScriptedBase):
+            def miss(self, state: int, action: int) -> None:
+                super().miss(state + 1, action)    # type: ignore[misc]
+    own = Own(0)
+    own.add_censored(3, 1)
+    own.witness(3, 1, 4)    # type: ignore[attr-defined]
+    assert own.missed == [(4, 1)] and own.seen == [(3, 1, 4)]
 
 
 def test_what_checks_leave_out_promises_nothing() -> None:

@@ -102,7 +102,7 @@ def start(plans: Plans, evaluations: list[Recorder],
         HORIZON, counts, plans, discovery or NoDiscovery(), lambda known: 0, evaluate))
     # Ten executions in the past: the next ten double them.
     for _ in range(10):
-        base.witness(0, 0, 7)
+        base.add_transition(0, 0, 7)
     return base, asked
 
 
@@ -200,7 +200,7 @@ def test_an_episode_begins_only_at_home() -> None:
 
 def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None:
     base, _ = start(Plans(to(7)), [Recorder(1, Decision.GOOD)])
-    base.witness(7, 0, 9)
+    base.add_transition(7, 0, 9)
     assert base.candidates == (7,)
     walk(base, [0, 0, 7])
     assert base.candidates == (9,)

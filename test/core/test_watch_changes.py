@@ -136,11 +136,11 @@ class Teachable(ScriptedBase):
         self.revised = policies
         return self.revisable
 
-    def want(self, state: int, action: int) -> None:
+    def request_sample(self, state: int, action: int) -> None:
         """Remember it."""
         self.wanted.append((state, action))
 
-    def renew(self, delta: float) -> None:
+    def restart_confidence(self, delta: float) -> None:
         """Remember the delta."""
         self.renewals.append(delta)
 

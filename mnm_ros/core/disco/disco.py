@@ -186,25 +186,25 @@ class Disco(Phased, BaseAlgorithm):
         """Start again from home; what is under way is counted as broken off."""
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            self.miss(self._here, self._asked)
+            self.add_censored(self._here, self._asked)
         self._here = self._asked = None
         self._certifier.interrupt()
 
-    def witness(self, state: int, action: int, next_state: int) -> None:
+    def add_transition(self, state: int, action: int, next_state: int) -> None:
         """Learn from somebody else's step in the same CMP."""
         self._learn(state, action, next_state)
         self._sampling.reopen(state)
 
-    def miss(self, state: int, action: int) -> None:
+    def add_censored(self, state: int, action: int) -> None:
         """Count a step that was broken off, whoever made it: it may have led anywhere."""
         for evidence in self._certifier.evidence:
             evidence.sets.lose(state, action)
 
-    def recall(self, steps: Sequence[Step]) -> bool:
+    def load_transitions(self, steps: Sequence[Step]) -> bool:
         """Learn from steps made before: all that is learnt from pairs holds for them, too."""
         for state, action, next_state in steps:
             if next_state is None:
-                self.miss(state, action)
+                self.add_censored(state, action)
             else:
                 self._learn(state, action, next_state)
         for state in tuple(self._sampling.sampled):
@@ -238,7 +238,7 @@ class Disco(Phased, BaseAlgorithm):
                 self._sampling.leave(state)
         return True
 
-    def want(self, state: int, action: int) -> None:
+    def request_sample(self, state: int, action: int) -> None:
         """Execute the pair once more before all else."""
         if self._rows.number(state) is not None and not self.finished:
             self._sampling.urge((state, action))
@@ -247,7 +247,7 @@ class Disco(Phased, BaseAlgorithm):
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
         return self._certifier.lower_bound(policy)
 
-    def renew(self, delta: float) -> None:
+    def restart_confidence(self, delta: float) -> None:
         """Certify by what is learnt from now on as well, wrongly with probability ``delta``."""
         self._certifier.renew(delta)
 
@@ -281,7 +281,7 @@ class Disco(Phased, BaseAlgorithm):
         # One sight may be chance, and counts nothing in the sets of certificates.
         if self._at_once and times <= 2:
             self._news = self._news or times == 2
-            self.want(state, action)
+            self.request_sample(state, action)
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
         """Make a step of an attempt, or of what is sampled between two attempts."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 import math
-from typing import Protocol
+from typing import Any, Protocol
+import warnings
 
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.mnm.recollection import Step
@@ -18,6 +19,12 @@ import numpy as np
 
 FEW = 30
 """Planning over so few states holds nobody up: it takes some milliseconds."""
+
+
+_FORMER = {
+    'witness': 'add_transition', 'miss': 'add_censored', 'recall': 'load_transitions',
+    'want': 'request_sample', 'renew': 'restart_confidence'}
+"""Names of methods that bases of other packages may still define, for one release."""
 
 
 class BaseAlgorithm(ABC):
@@ -35,6 +42,16 @@ class BaseAlgorithm(ABC):
 
     quantum: int
     episode_over: bool = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for former, name in _FORMER.items():
+            if former in vars(cls) and name not in vars(cls):
+                warnings.warn(f'{cls.__name__}.{former} is to be called {name} now',
+                              DeprecationWarning, stacklevel=2)
+                setattr(cls, name, vars(cls)[former])
+            elif name in vars(cls):
+                setattr(cls, former, vars(cls)[name])    # for those who call it
 
     @property
     @abstractmethod
@@ -112,23 +129,23 @@ class BaseAlgorithm(ABC):
         """Return how much seems to be left to do, for display; None if nobody can say."""
         return None
 
-    def witness(self, state: int, action: int, next_state: int) -> None:
+    def add_transition(self, state: int, action: int, next_state: int) -> None:
         """
         Learn from a step, no RESET, that somebody else made in the same CMP; optional.
 
         It never finishes the run.
         """
 
-    def miss(self, state: int, action: int) -> None:
+    def add_censored(self, state: int, action: int) -> None:
         """
         Take note of somebody else's step in the same CMP that was broken off; optional.
 
-        It is no RESET, and nobody will say where it led. A base that learns by ``witness``, and
-        whose certificates rest on it, has to count such steps as its own. It never finishes the
-        run.
+        It is no RESET, and nobody will say where it led. A base that learns by
+        ``add_transition``, and whose certificates rest on it, has to count such steps as its own.
+        It never finishes the run.
         """
 
-    def recall(self, steps: Sequence[Step]) -> bool:
+    def load_transitions(self, steps: Sequence[Step]) -> bool:
         """
         Learn from steps that were made in the same CMP before this run; return whether it can.
 
@@ -154,10 +171,10 @@ class BaseAlgorithm(ABC):
         """
         return False
 
-    def want(self, state: int, action: int) -> None:
+    def request_sample(self, state: int, action: int) -> None:
         """Execute the pair as soon as possible, once, to see where it leads now; optional."""
 
-    def renew(self, delta: float) -> None:
+    def restart_confidence(self, delta: float) -> None:
         """
         Certify by what is learnt from now on alone, too, and be wrong with that at ``delta``.
 

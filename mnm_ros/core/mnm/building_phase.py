@@ -114,7 +114,7 @@ class BuildingPhase:
                 self._transitions.witness(self._here, action, state)
             for stream in self.streams if self._shared else ():
                 if stream is not self.active:
-                    stream.witness(self._here, action, state)
+                    stream.add_transition(self._here, action, state)
         self._here, self._asked = state, None
         self._steps += 1
         self.steps_taken += 1
@@ -137,7 +137,7 @@ class BuildingPhase:
             assert self._asked is not None
             for stream in self.streams:
                 if stream is not self.active:
-                    stream.miss(self._here, self._asked)
+                    stream.add_censored(self._here, self._asked)
         self._here = self._asked = None
         self.active.interrupt()
 

@@ -207,7 +207,7 @@ class Mnm(Phased):
         # Later streams are there for a change that nobody has noticed, perhaps before the first.
         if (remembered is not None and remembered.home == self.home
                 and self.round == number == 1):
-            run.recall(remembered.steps)
+            run.load_transitions(remembered.steps)
         return run
 
     def _tell_recollection(self) -> None:

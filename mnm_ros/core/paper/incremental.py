@@ -101,7 +101,7 @@ class IncrementalBase(Phased, BaseAlgorithm):
         """Start again from home."""
         self._here = None
 
-    def witness(self, state: int, action: int, next_state: int) -> None:
+    def add_transition(self, state: int, action: int, next_state: int) -> None:
         """Learn from somebody else's step in the same CMP."""
         self._learn(state, action, next_state)
         if not self.evaluating:

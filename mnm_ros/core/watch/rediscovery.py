@@ -82,7 +82,7 @@ class Rediscovery:
     def renew(self) -> None:
         """Let the run certify by what it learns after this moment alone, too."""
         self.renewals += 1
-        self.base.renew(self._delta / (2 * self.renewals * (self.renewals + 1)))
+        self.base.restart_confidence(self._delta / (2 * self.renewals * (self.renewals + 1)))
 
     def begin_turn(self, quanta: int, raised: Collection[Pair]) -> None:
         """
@@ -95,12 +95,12 @@ class Rediscovery:
         self._following_up = bool(raised) and not self._following_up
         if self._following_up:
             for pair in raised:
-                self.base.want(*pair)
+                self.base.request_sample(*pair)
 
     def follow_up(self, pair: Pair, was_raised: bool) -> None:
         """Try a pair again whose alarm may be near."""
         if self._following_up or not was_raised:
-            self.base.want(*pair)
+            self.base.request_sample(*pair)
 
     def turn_over(self) -> bool:
         """

@@ -153,7 +153,7 @@ class WatchPhase(CheckingPhase):
         else:
             if seen:
                 self._rediscovery.fresh = False
-                self.base.witness(*seen)
+                self.base.add_transition(*seen)
                 self._watch_transition(*seen)
             self._watch(state)
 
@@ -164,7 +164,7 @@ class WatchPhase(CheckingPhase):
             self._reach.lose(self._here, self._asked)
             if not self.rediscovering:
                 self._rediscovery.fresh = False
-                self.base.miss(self._here, self._asked)
+                self.base.add_censored(self._here, self._asked)
         self.base.interrupt()
         self._here = self._asked = None
         self._watching.interrupt()
