@@ -37,7 +37,7 @@ from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm, PRESETS
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.watch.watch_phase import SHARES
 from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -257,7 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     configuration: Configuration = parsed.configuration
     if parsed.delays:
         part = configuration.check_delta_1 * SHARES['transitions']
-        print_delays(parsed.delays, part * share(500, MANY))
+        print_delays(parsed.delays, part * share(500, EVEN_PARTS))
         return 0
     scenarios = parsed.scenarios
     todo = [(scenarios[i % len(scenarios)], i // len(scenarios)) for i in range(parsed.runs)]

@@ -12,7 +12,7 @@ from pathlib import Path
 import exploration_steps
 import false_alarms
 from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
@@ -143,7 +143,7 @@ def test_a_run_without_a_change() -> None:
 def test_a_change_takes_at_most_two_and_a_half_times_as_long_as_for_who_knows_both_laws(
         before: tuple[float, ...], after: tuple[float, ...]) -> None:
     """`benchmarks/false_alarms --delays` has more trials and other pasts."""
-    delta = 0.0076 / 6 * share(500, MANY)
+    delta = 0.0076 / 6 * share(500, EVEN_PARTS)
     found = [false_alarms.delays(before, 3000, after, delta, seed) for seed in range(16)]
     detector, cusum = np.mean(found, 0)
     assert 0 < detector <= 2.5 * cusum, found

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.core.fleet.assignments import Assignments, LATELY
+from mnm_ros.core.fleet.assignments import Assignments, RECENT_OUTCOMES
 from mnm_ros.core.model.problem import RESET
 import pytest
 
@@ -43,9 +43,9 @@ def test_what_is_wanted_first_is_nearer_and_nothing_leads_where_nobody_was() -> 
 def test_a_way_costs_what_it_has_taken_lately() -> None:
     """By the last outcomes alone, and a RESET is a step of its own."""
     sent = Assignments(home=0)
-    for _ in range(LATELY):
+    for _ in range(RECENT_OUTCOMES):
         sent.ended((0, 1), 9)    # forgotten by and by
-    for number in range(LATELY):
+    for number in range(RECENT_OUTCOMES):
         sent.ended((0, 1), 5 if number % 4 == 0 else 0)    # four tries on average
         sent.ended((0, 2), 5 if number % 2 == 0 else 0)    # two
     sent.ended((5, 1), 6)

@@ -13,7 +13,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 import numpy as np
@@ -103,7 +103,7 @@ def test_the_jth_pair_gets_its_part_of_the_delta() -> None:
         sets.add(state, 0, 7)
         # Two of a kind: W = 1, and "not new" was predicted with 1 - 1/4.
         assert sets.ball(state, 0) == ([1.0, 0.0], pytest.approx(
-            -math.log(share(state + 1, MANY) * 0.1) - math.log(3 / 4)))
+            -math.log(share(state + 1, EVEN_PARTS) * 0.1) - math.log(3 / 4)))
     assert sets.ball(9, 0) == ([0.0], math.inf)
 
 
@@ -160,7 +160,7 @@ def test_the_bound_of_one_sure_step_written_out() -> None:
     for _ in range(50):
         sets.add(0, 0, 1)
     # Never *new*: the product of 1 - 1/(t+1)^2 for t = 1 .. 49 is 51/100.
-    arrives = math.exp((math.log(share(1, MANY) * 0.1) + math.log(51 / 100)) / 49)
+    arrives = math.exp((math.log(share(1, EVEN_PARTS) * 0.1) + math.log(51 / 100)) / 49)
     home = outside = 1 + LIMIT
     for _ in range(HORIZON):
         home, outside = 1 + (1 - arrives) * max(home, outside), max(1 + LIMIT, 1 + home)
@@ -256,7 +256,7 @@ def test_the_price_of_each_prediction_written_out() -> None:
         sets.add(0, 0, after)
     sets.lose(0, 0)
     chances = [1 / 4, (1 - 1 / 9) / 2, (1 - 1 / 16) * 2 / 3, (1 - 1 / 25) / 4, 1 / 36]
-    price = -math.log(share(1, MANY) * 0.1) - math.fsum(map(math.log, chances))
+    price = -math.log(share(1, EVEN_PARTS) * 0.1) - math.fsum(map(math.log, chances))
     fractions, radius = sets.ball(0, 0)
     assert fractions == pytest.approx([2 / 3, 1 / 3, 0])
     entropy = math.log(3) - 2 / 3 * math.log(2)

@@ -11,7 +11,7 @@ from mnm_ros.core.components import BASES, EVALUATIONS
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.evaluation import Decision
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_half_is_for_the_model_and_half_for_all_tests_together() -> None:
     evidence.sets.add(0, 0, 1)
     evidence.sets.add(0, 0, 1)
     _, radius = evidence.sets.ball(0, 0)    # of the first pair
-    assert radius == pytest.approx(-math.log(share(1, MANY) * 0.04) - math.log(3 / 4))
+    assert radius == pytest.approx(-math.log(share(1, EVEN_PARTS) * 0.04) - math.log(3 / 4))
     spent = 0.0
     for number in range(1, 40):
         told, (_, nats) = evidence.nats, evidence.new_test().evidence

@@ -14,7 +14,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import _seers, OptimisticPlanner
 from mnm_ros.core.planning.plausible import budget, confidence_region, LEVELS
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ class Reference:
         self.saw = {(s, a) for s in states for a in range(made.actions)
                     if target in made.counts.next_states(s, a)}
         self.weight = min(0.25, min(5.5, radius / 8) / made.known)
-        self.budget = (-math.log(share(made.known, MANY) * DELTA)
+        self.budget = (-math.log(share(made.known, EVEN_PARTS) * DELTA)
                        - made.known * math.log(1 - self.weight)
                        + len({state for state, _ in self.saw}) * math.log(4))
 

@@ -8,11 +8,11 @@ import math
 
 from mnm_ros.core.disco.rule_out import (
     _worth,
-    AHEAD,
-    EVEN,
-    EVEN_IF_DEAR,
-    GROWTH,
-    LIKELY,
+    EVEN_PART,
+    EVEN_PART_IF_MANY,
+    LEAST_CHANCE,
+    PLANS_AHEAD,
+    SAMPLE_GROWTH,
     SamplingPlan,
 )
 from mnm_ros.core.model.counts import Counts
@@ -68,10 +68,10 @@ class World:
 def test_first_it_asks_for_what_no_pair_can_do_without(
         dear: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Less of it where less is left of the radius."""
-    even, most = (EVEN_IF_DEAR, 0.25) if dear else (EVEN, 0.4)
-    monkeypatch.setattr('mnm_ros.core.disco.rule_out.DEAR', 1 if dear else 2)
+    even, most = (EVEN_PART_IF_MANY, 0.25) if dear else (EVEN_PART, 0.4)
+    monkeypatch.setattr('mnm_ros.core.disco.rule_out.MANY_STATES', 1 if dear else 2)
     for radius, chances in ((4.0, (1 / 4, min(most, 1 / 3))), (2.0, (most, most)),
-                            (20.0, (LIKELY, LIKELY))):
+                            (20.0, (LEAST_CHANCE, LEAST_CHANCE))):
         world = World(radius, 0.0)
         least = [math.ceil(even * world.planner.budget(3) / -math.log1p(-chance))
                  for chance in chances]
@@ -120,7 +120,7 @@ def test_a_state_that_nothing_leads_to_asks_for_nothing() -> None:
 
 def test_a_state_within_reach_is_never_ruled_out() -> None:
     world = World(3.0, 0.9)
-    for _ in range(3):    # the samples asked for grow by a power of GROWTH each time
+    for _ in range(3):    # the samples asked for grow by a power of SAMPLE_GROWTH each time
         wanted = world.samples((FAR,))
         assert wanted
         world.execute(wanted)
@@ -141,7 +141,8 @@ def test_samples_grow_by_a_part_of_what_is_there_and_by_one_at_least() -> None:
         world.execute({(s, a): visits for s in (0, 1) for a in (0, 1)})
         wanted = world.samples((FAR,))
         assert wanted and all(
-            visits < executions <= math.ceil(visits * GROWTH ** AHEAD) + AHEAD * 2
+            visits < executions
+            <= math.ceil(visits * SAMPLE_GROWTH ** PLANS_AHEAD) + PLANS_AHEAD * 2
             for executions in wanted.values())
         assert max(wanted.values()) >= visits * 1.2
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.disco.sample import _dijkstra, FIRST, Sampling
+from mnm_ros.core.disco.sample import _dijkstra, FIRST_EXECUTIONS, Sampling
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -53,7 +53,7 @@ class Corridor:
 def test_every_action_of_a_state_that_is_entered_is_executed() -> None:
     corridor = Corridor(4)
     corridor.sample_all()
-    assert all(corridor.visits(state, action) >= FIRST
+    assert all(corridor.visits(state, action) >= FIRST_EXECUTIONS
                for state in range(4) for action in (EAST, WEST))
     assert corridor.sampling.samples <= corridor.sampling.steps
     assert corridor.sampling.price > 0

@@ -4,7 +4,12 @@
 
 import math
 
-from mnm_ros.core.mnm.streams import DoublingSchedule, FIRST, new_schedule, StreamSchedule
+from mnm_ros.core.mnm.streams import (
+    ALONE,
+    DoublingSchedule,
+    new_schedule,
+    StreamSchedule,
+)
 import pytest
 
 QUANTA = 12_000
@@ -68,15 +73,15 @@ def doubling(quanta: int) -> tuple[list[int], list[int]]:
 
 
 def test_a_stream_starts_whenever_the_quanta_have_doubled() -> None:
-    chosen, streams = doubling(20 * FIRST)
+    chosen, streams = doubling(20 * ALONE)
     starts = [chosen.index(p) + 1 for p in range(max(chosen) + 1)]
-    assert starts == [1] + [FIRST * 2 ** k for k in range(5)]
-    assert all(count == 2 + int(math.log2(q / FIRST))
-               for q, count in enumerate(streams, 1) if q >= FIRST)
+    assert starts == [1] + [ALONE * 2 ** k for k in range(5)]
+    assert all(count == 2 + int(math.log2(q / ALONE))
+               for q, count in enumerate(streams, 1) if q >= ALONE)
 
 
 def test_there_is_no_catching_up_streams_share_what_comes_after_their_start() -> None:
-    chosen, streams = doubling(20 * FIRST)
+    chosen, streams = doubling(20 * ALONE)
     for q, count in enumerate(streams):
         window = chosen[q:q + count]
         if len(window) == count == streams[min(q + count, len(streams)) - 1]:
@@ -87,14 +92,14 @@ def test_there_is_no_catching_up_streams_share_what_comes_after_their_start() ->
 @pytest.mark.parametrize('needed', [1, 100, 3000])
 def test_after_a_change_a_clean_stream_has_its_quanta_in_a_bounded_multiple(
         change: int, needed: int) -> None:
-    chosen, streams = doubling(100 * FIRST)
+    chosen, streams = doubling(100 * ALONE)
     clean = streams[change - 1]    # the index of the first one that starts later
     start = chosen.index(clean) + 1
-    assert change < start <= max(FIRST, 2 * change)
+    assert change < start <= max(ALONE, 2 * change)
     turns = [q for q, stream in enumerate(chosen, 1) if stream == clean]
     end = turns[needed - 1]
     assert end < start + needed * streams[end - 1]
-    assert streams[end - 1] == 2 + int(math.log2(end / FIRST))
+    assert streams[end - 1] == 2 + int(math.log2(end / ALONE))
 
 
 def test_the_schedules_by_name() -> None:

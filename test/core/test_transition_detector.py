@@ -15,7 +15,7 @@ from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 import numpy as np
 import pytest
 
@@ -69,7 +69,7 @@ def test_the_expected_evidence_is_at_most_one_at_every_time(
     """By summing over all sequences of outcomes."""
     monkeypatch.setattr(transition_detector, '_LOOK', 0)
     monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
-    monkeypatch.setattr(transition_detector, '_TIDY', tidy)
+    monkeypatch.setattr(transition_detector, '_TIDY_EVERY', tidy)
     for length in (3, 5, 7):
         total = 0.0
         for outcomes in product(range(3), repeat=length):
@@ -92,7 +92,7 @@ def test_the_numerator_is_part_of_a_probability(tidy: int, monkeypatch: pytest.M
     """By summing over all sequences of *new* and of next states shown before."""
     monkeypatch.setattr(transition_detector, '_LOOK', 0)
     monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
-    monkeypatch.setattr(transition_detector, '_TIDY', tidy)
+    monkeypatch.setattr(transition_detector, '_TIDY_EVERY', tidy)
     for length, symbols in ((7, 7), (10, 2)):
         detectors = [TransitionDetector(1e-9)]
         for _ in range(length):
@@ -167,7 +167,7 @@ def test_a_slippery_pair_is_noticed_when_the_counts_tell(before: Draw, after: Dr
 def test_the_split_that_explains_best_is_not_lost_with_its_age(past: int, pair: int,
                                                                least: int) -> None:
     """Each was dropped too soon, so that this was hardly ever noticed, or never."""
-    delta = 0.0076 / 6 * share(pair, MANY)
+    delta = 0.0076 / 6 * share(pair, EVEN_PARTS)
     delays = [delay(choice(1.0), past, choice(0.8, 0.2), delta, seed) for seed in range(6)]
     assert min(delays) > 0
     assert sum(number <= 2000 for number in delays) >= least, delays
@@ -254,7 +254,7 @@ def test_the_weights_of_all_splits_sum_up_to_one() -> None:
     assert unspent(1) == 1 and unspent(1 << 40) < 1e-4
     for number in (1, 2, 100, 12_345):
         assert unspent(number) - unspent(number + 1) == pytest.approx(
-            share(number, transition_detector._EVEN))
+            share(number, transition_detector._EVEN_SPLITS))
 
 
 @pytest.mark.parametrize('before', [(3,), (2, 1), (1, 5, 1)])
@@ -299,7 +299,7 @@ def test_splits_are_there_after_a_pair_that_always_did_the_same_as_after_any_oth
         first.append(first[-1] * (1 - 1 / t ** 2))
     places = [number for number in range(1, same + 1) if same - number < 2 * (number & -number)]
     assert [place for place, *_ in detector._splits] == places
-    weights = [share(number, transition_detector._EVEN) for number in range(same + 1)]
+    weights = [share(number, transition_detector._EVEN_SPLITS) for number in range(same + 1)]
     for (place, log_first, log_part, before), end in zip(
             detector._splits, (*places[1:], same + 1)):
         assert before == (place,) and log_first == pytest.approx(math.log(first[place]))
@@ -336,7 +336,7 @@ def test_each_pair_and_each_new_beginning_has_its_part_of_the_delta() -> None:
     for state in range(3):
         for _ in range(200):
             watch.record(state, 0, 7)
-    parts = [pytest.approx(-math.log(share(n, MANY) * 0.06)) for n in range(1, 6)]
+    parts = [pytest.approx(-math.log(share(n, EVEN_PARTS) * 0.06)) for n in range(1, 6)]
     assert thresholds() == parts[:3]
     while not watch.record(1, 0, 8):
         pass

@@ -18,7 +18,7 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.statistics.delta_spending import MANY, round_delta, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share
 from mnm_ros.core.watch.rediscovery import StepLimit
 from mnm_ros.core.watch.watch_phase import SHARES, WatchPhase
 import numpy as np
@@ -368,7 +368,7 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
     # It was part of the round's delta from the beginning.
     detector = next(iter(detectors.values()))
     assert detector.threshold == pytest.approx(
-        -math.log(round_delta(0.1, 1) * SHARES['transitions'] * share(1, MANY)))
+        -math.log(round_delta(0.1, 1) * SHARES['transitions'] * share(1, EVEN_PARTS)))
 
 
 def building(transitions: TransitionWatch) -> BuildingPhase:
@@ -400,4 +400,4 @@ def test_after_a_stream_that_was_begun_later_the_detectors_begin_anew() -> None:
     for _ in range(99):
         assert not transitions.record(HOME, 5, 6)
     assert transitions._detectors[HOME, 5].threshold == pytest.approx(
-        -math.log(1e-3 * share(made + 1, MANY)))
+        -math.log(1e-3 * share(made + 1, EVEN_PARTS)))

@@ -44,13 +44,13 @@ from typing import Any
 
 from mnm_ros.core.statistics.delta_spending import share
 
-_SYMBOLS = 16
+_MOST_SYMBOLS = 16
 """Next states that are told apart; all those shown later count as one."""
-_EVEN = 30
+_EVEN_SPLITS = 30
 """So many of the first splits have nearly the same weight."""
-_LIFE = 2
+_EXECUTIONS_PER_PLACE = 2
 """Executions that split number ``2^v (2 i + 1)`` has its own place for, divided by ``2^v``."""
-_TIDY = 16
+_TIDY_EVERY = 16
 """Executions after which places are shared."""
 _AFTER, _NEW, _NEW_TO_ONE = 1.0, 0.1, 0.5
 """Masses of the predictor after a split: of all next states shown before it, and of new ones, the
@@ -151,10 +151,10 @@ class TransitionDetector:
 
     def _split(self, number: int) -> None:
         """Open a split before the next execution."""
-        if number % _TIDY == 0:
+        if number % _TIDY_EVERY == 0:
             self._tidy()
         self._splits.append((number, self._log_first,
-                             self._log_first + math.log(share(number, _EVEN)),
+                             self._log_first + math.log(share(number, _EVEN_SPLITS)),
                              tuple(self._counts)))
 
     def _tidy(self) -> None:
@@ -184,17 +184,17 @@ class TransitionDetector:
         self.executions += 1
         new = 1 / self.executions ** 2    # 1 for the first, which is new for sure
         symbol = self._index.get(next_state)
-        if symbol is None and len(self._index) < _SYMBOLS:
+        if symbol is None and len(self._index) < _MOST_SYMBOLS:
             self._index[next_state] = len(self._index)
             self._counts.append(1)
             return new
         if symbol is None:
-            symbol = _SYMBOLS
-            if len(self._counts) == _SYMBOLS:
+            symbol = _MOST_SYMBOLS
+            if len(self._counts) == _MOST_SYMBOLS:
                 self._counts.append(0)
         count = self._counts[symbol]
         self._counts[symbol] += 1
-        return (1 - new) * count / before + (new if symbol == _SYMBOLS else 0.0)
+        return (1 - new) * count / before + (new if symbol == _MOST_SYMBOLS else 0.0)
 
     def _look(self, likelihood: float) -> None:
         """Work out the evidence."""
@@ -228,12 +228,12 @@ class TransitionDetector:
 
 def _shares(number: int, now: int) -> bool:
     """Whether a split is too old to have a place of its own."""
-    return now - number >= _LIFE * (number & -number)
+    return now - number >= _EXECUTIONS_PER_PLACE * (number & -number)
 
 
 def _unspent(number: int) -> float:
     """Return the sum of the weights of the splits from ``number`` on."""
-    return math.sqrt((1 + _EVEN) / (number + _EVEN))
+    return math.sqrt((1 + _EVEN_SPLITS) / (number + _EVEN_SPLITS))
 
 
 def _log_first_of_one(number: int) -> float:
@@ -253,7 +253,7 @@ def _log_likelihood(counts: Sequence[int]) -> float:
     for symbol in range(len(counts) - 1, -1, -1):
         count = counts[symbol]
         again = count - 1
-        if symbol < _SYMBOLS and again and after:
+        if symbol < _MOST_SYMBOLS and again and after:
             both = again + after
             total += again * math.log(again / both) + after * math.log(after / both)
         after += count
@@ -267,7 +267,7 @@ def _log_after(before: Sequence[int], counts: Sequence[int]) -> float:
     The predictor is a Dirichlet process: the next states shown ``before`` share a mass, new ones
     have another. Its probability of a sequence depends on the counts alone.
     """
-    lgamma, shown = math.lgamma, min(len(before), _SYMBOLS)
+    lgamma, shown = math.lgamma, min(len(before), _MOST_SYMBOLS)
     known, unknown = _AFTER / shown, _NEW if shown > 1 else _NEW_TO_ONE
     total, executed = 0.0, 0
     for symbol, count in enumerate(counts):
@@ -278,7 +278,7 @@ def _log_after(before: Sequence[int], counts: Sequence[int]) -> float:
         executed += count
         if symbol < shown:
             total += lgamma(count + known) - lgamma(known)
-        elif symbol < _SYMBOLS:
+        elif symbol < _MOST_SYMBOLS:
             total += math.log(unknown) + lgamma(count)
         else:
             total += lgamma(count + unknown) - lgamma(unknown)

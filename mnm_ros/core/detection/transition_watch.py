@@ -11,7 +11,7 @@ from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 
 _FOLLOW_UPS = 3
 """Executions wanted of a pair after an outcome that was hardly to be expected."""
@@ -164,7 +164,7 @@ class TransitionWatch:
 
     def _new_detector(self) -> TransitionDetector:
         self._made += 1
-        return TransitionDetector(self._delta * share(self._made, MANY))
+        return TransitionDetector(self._delta * share(self._made, EVEN_PARTS))
 
 
 def _actions(policy: Policy, state: int) -> set[int]:

@@ -34,10 +34,10 @@ from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
 from mnm_ros.core.statistics.evaluation import Decision, longest
 import numpy as np
 
-GROWTH = 1.5
+SAMPLE_GROWTH = 1.5
 """By how much the samples of a pair grow at most before a certificate is looked at again."""
 
-_RELEVANT = 0.1    # pairs with less of the largest weight hardly matter to a certificate
+_RELEVANT_PART = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
 _TRY_AGAIN = 1.05    # times the visits of its pairs, after which a failure is looked at again
 
@@ -212,11 +212,11 @@ class Certifier:
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
         pairs = {pair: evidence.counts.visits(*pair)
-                 for pair in most_relevant(certificate.weights, _RELEVANT)}
+                 for pair in most_relevant(certificate.weights, _RELEVANT_PART)}
         samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
         if pairs and samples * self._sampling.price < offer.steps:
             for pair, visits in pairs.items():
-                more = math.ceil(visits * min(factor, GROWTH)) + 1 - visits
+                more = math.ceil(visits * min(factor, SAMPLE_GROWTH)) + 1 - visits
                 self._sampling.want(pair, self.evidence[0].counts.visits(*pair) + more)
                 if self._at_once:
                     self._sampling.prefer(pair[0])

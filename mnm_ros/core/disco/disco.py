@@ -20,7 +20,7 @@ from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.rule_out import RulingOut
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.mnm.base import BaseAlgorithm, FEW
+from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
 from mnm_ros.core.mnm.recollection import Step
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
@@ -179,7 +179,7 @@ class Disco(Phased, BaseAlgorithm):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether the step may end what was sampled or attempted."""
-        return len(self._rows.places) > FEW and (
+        return len(self._rows.places) > FEW_STATES and (
             self._at_once or self.evaluating or len(self._sampling.open) <= 1)
 
     def interrupt(self) -> None:

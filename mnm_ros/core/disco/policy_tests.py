@@ -15,8 +15,8 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.statistics.evaluation import BettingEvaluation
 import numpy as np
 
-_START = 1.0    # nats that a new test takes beside its threshold, until it bets well
-_LEAST = 0.1    # steps below the limit, where there are hardly any
+_NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
+_LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         :param model: of its states, of which those of a policy under test are the first.
         :param evidence: that a new test would be part of.
         """
-        new = self._offer(policy, None, steps, evidence.nats + _START)
+        new = self._offer(policy, None, steps, evidence.nats + _NATS_TO_BEGIN)
         if policy.target not in self._begun:
             return new
         begun, test = self._begun[policy.target]
@@ -130,5 +130,5 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
 
     def _offer(self, policy: Policy, test: BettingEvaluation | None, steps: float,
                nats: float) -> Offer:
-        gain = math.log1p(max(_LEAST, self._limit - steps) / (self._horizon + 1))
+        gain = math.log1p(max(_LEAST_MARGIN, self._limit - steps) / (self._horizon + 1))
         return Offer(policy, test, nats / gain, nats / gain * (steps + 1))

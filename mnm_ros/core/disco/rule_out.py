@@ -32,27 +32,27 @@ Ruling a state out that is hardly beyond the radius takes far more steps than ce
 FAILURE_WEIGHT = 1e-6
 """Weight of a failure where the counts are to be taken as they are."""
 
-GROWTH = 1.25
+SAMPLE_GROWTH = 1.25
 """By how much the samples of a pair grow before planning looks at it again."""
 
-AHEAD = 10
+PLANS_AHEAD = 10
 """So often planning goes on as if the samples had been made, before they are."""
 
-EVEN, LIKELIEST = 0.5, 0.4
+EVEN_PART, MOST_CHANCE = 0.5, 0.4
 """This fraction of what it takes to see what follows often enough is sampled everywhere first.
 
 Often enough is one time in as many as there are steps left of the radius, but no less often than
-``LIKELY`` and no more often than ``LIKELIEST``: there is more than one pair on the way.
+``LEAST_CHANCE`` and no more often than ``MOST_CHANCE``: there is more than one pair on the way.
 """
 
-LIKELY = 0.17
+LEAST_CHANCE = 0.17
 
-DEAR = 100
+MANY_STATES = 100
 """With more states the other values are used: plans take long, and hardly save any samples."""
 
-EVEN_IF_DEAR, LIKELIEST_IF_DEAR = 0.65, 0.25
+EVEN_PART_IF_MANY, MOST_CHANCE_IF_MANY = 0.65, 0.25
 
-RELEVANT = 0.5
+RELEVANT_PART = 0.5
 """Pairs with at least this fraction of the largest gain per sample get more samples."""
 
 _TOLERANCE = 1 + 1e-6
@@ -184,7 +184,7 @@ class SamplingPlan:
         wanted: dict[Pair, int] = {}
         plans = 0
         for target in sorted(targets, key=lambda state: self._last.get(state, 0.0)):
-            while plans < AHEAD:
+            while plans < PLANS_AHEAD:
                 plan = self._planner.plan(model, target)
                 self._last[target] = plan.steps
                 if plan.steps > self._radius:
@@ -193,13 +193,14 @@ class SamplingPlan:
                     self.open_targets.append(target)    # under the counts as they are
                 plans += 1
                 rows = _worth(model, plan.moves, plan.gains)
-                more = np.maximum(model.visits[rows] + 1, np.ceil(model.visits[rows] * GROWTH))
+                more = np.maximum(
+                    model.visits[rows] + 1, np.ceil(model.visits[rows] * SAMPLE_GROWTH))
                 for row, executions in zip(rows.tolist(), more.tolist()):
                     wanted[model.pair(row)] = int(executions)
                 if not model.visits[rows].all():
                     return wanted    # it is not known what they lead to
                 model = _as_if(model, rows, more)
-            if plans == AHEAD:
+            if plans == PLANS_AHEAD:
                 break
         return wanted
 
@@ -214,10 +215,10 @@ class SamplingPlan:
         """Return what lacks to a number of samples that no pair can do without, or nearly so."""
         if self._radius < 2:
             return {}
-        even, likeliest = ((EVEN, LIKELIEST) if len(distances) <= DEAR
-                           else (EVEN_IF_DEAR, LIKELIEST_IF_DEAR))
+        even, likeliest = ((EVEN_PART, MOST_CHANCE) if len(distances) <= MANY_STATES
+                           else (EVEN_PART_IF_MANY, MOST_CHANCE_IF_MANY))
         left = np.maximum(1.0, self._radius - np.array(distances))
-        chances = np.clip(1 / left, max(LIKELY, 1 / self._radius), likeliest)
+        chances = np.clip(1 / left, max(LEAST_CHANCE, 1 / self._radius), likeliest)
         executions = np.ceil(even * self._planner.budget(len(model.states) + 1)
                              / -np.log1p(-chances)).repeat(model.actions)
         return {model.pair(row): int(executions[row])
@@ -231,7 +232,7 @@ def _worth(model: Model, moves: Indices, gains: Floats) -> Indices:
     best = per_sample.max()
     if best <= 0:    # a planner that plays RESET at home leaves nothing to weigh
         return np.arange(len(model.visits))
-    found: Indices = rows[per_sample >= RELEVANT * best]
+    found: Indices = rows[per_sample >= RELEVANT_PART * best]
     return found
 
 

@@ -17,10 +17,10 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 
-FIRST = 2
+FIRST_EXECUTIONS = 2
 """Executions of each action of a state that has just been entered."""
 
-_GIVE_UP = 3
+_MOST_TRIPS = 3
 """Trips to a state with its policy that did not arrive, after which it is left out."""
 
 
@@ -70,7 +70,7 @@ class Sampling:
         if policy is not None:
             self._led[state] = policy
         for action in range(self._rows.actions):
-            self.want((state, action), FIRST)
+            self.want((state, action), FIRST_EXECUTIONS)
 
     def leave(self, state: int) -> None:
         """Sample a state no longer."""
@@ -98,7 +98,7 @@ class Sampling:
     def reopen(self, state: int) -> None:
         """Look again whether a state lacks executions."""
         lacks = (state in self.sampled and self.lacking(state) is not None
-                 and self._trips.get(state, 0) < _GIVE_UP)
+                 and self._trips.get(state, 0) < _MOST_TRIPS)
         if lacks and state not in self.open:
             self.open[state] = None
             self._stale = True

@@ -13,10 +13,10 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 import numpy as np
 
-LATELY = 64
+RECENT_OUTCOMES = 64
 """Outcomes of a pair by which ways are found: what has changed is forgotten soon."""
 
-_REFRESH = 64      # steps of a robot after which ways are looked for anew
+_STEPS_TO_REFRESH = 64      # steps of a robot after which ways are looked for anew
 _URGENCY = 0.1     # steps of a detour for each step that something is wanted sooner
 
 Way = tuple[dict[int, float], dict[int, int]]
@@ -78,7 +78,7 @@ class Assignments:
 
     def ended(self, pair: Pair, state: int) -> None:
         """Take note of where a pair has led."""
-        self.recent.setdefault(pair, deque(maxlen=LATELY)).append(state)
+        self.recent.setdefault(pair, deque(maxlen=RECENT_OUTCOMES)).append(state)
         self._age += 1
         if state not in self._met:
             self._met.add(state)
@@ -97,7 +97,7 @@ class Assignments:
 
     def action(self, robot: Hashable, here: int) -> int | None:
         """Return what a robot that is here does next; None if nothing is wanted of it."""
-        if self._stale or self._age > _REFRESH * self._robots:
+        if self._stale or self._age > _STEPS_TO_REFRESH * self._robots:
             self._stale, self._age = False, 0
             # A copy, as ``outdate`` may be at work.
             self._graph, self._ways = _Graph(dict(self.recent), self.home), {}

@@ -24,13 +24,13 @@ from mnm_ros.core.task.pausable_task import Run
 from mnm_ros.core.task.step_task import RunState
 import numpy as np
 
-AHEAD = 32
+STEPS_AHEAD = 32
 """How many steps for each robot are looked ahead."""
 
-FURTHEST = 32
+MOST_LOOKS = 32
 """How many times that at most, if there is nothing to do otherwise."""
 
-SPARE = 64, 8
+MOST_SPARE = 64, 8
 """Executions of a pair that may wait before the first hypothesis, and afterwards, without anybody
 having asked for them. Afterwards they keep a change from being noticed, as they are older."""
 
@@ -124,10 +124,10 @@ class Fleet:
         moved = self._pool.taken > before
         if self._surprised or moved and (
                 self._assignments.open <= self.robots and not self._ends_in_plan
-                or self._pool.taken >= self._looked_at + AHEAD * self.robots // 4):
+                or self._pool.taken >= self._looked_at + STEPS_AHEAD * self.robots // 4):
             self._look = 1
             self._look_ahead()
-        elif self._idle and not (moved or self._ends_in_plan) and self._look < FURTHEST:
+        elif self._idle and not (moved or self._ends_in_plan) and self._look < MOST_LOOKS:
             self._look *= 2
             self._look_ahead()
 
@@ -150,7 +150,7 @@ class Fleet:
             self._pool.waiting(pair) or self._assignments.wanted(pair))
 
     def _begin(self, pair: Pair, name: str) -> Ticket | None:
-        spare = SPARE[self.exploration.hypothesis is not None]
+        spare = MOST_SPARE[self.exploration.hypothesis is not None]
         if self._assignments.begun(pair) or self._pool.waiting(pair) < spare:
             return self._pool.begin(pair, name)
         return None
@@ -197,10 +197,10 @@ class Fleet:
             asked = {self._next: [0]} if self._next else {}
         else:
             asked, self._ends_in_plan = look_ahead(
-                mnm, self.exploration.last_state, self._look * AHEAD * robots,
+                mnm, self.exploration.last_state, self._look * STEPS_AHEAD * robots,
                 self._pool.outcomes(), self._assignments.recent, self._rng)
         if self._ends_in_plan:    # perhaps it will want more of what it has wanted lately
-            later = self._look * AHEAD * robots
+            later = self._look * STEPS_AHEAD * robots
             for pair, number in Counter(self._pool.lately).items():
                 asked.setdefault(pair, []).extend([later] * number)
         self._assignments.want({

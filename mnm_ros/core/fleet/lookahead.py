@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mnm_ros.core.mnm.base import FEW
+from mnm_ros.core.mnm.base import FEW_STATES
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
@@ -52,4 +52,4 @@ def look_ahead(mnm: Mnm, here: int | None, steps: int,
 
 def _many(mnm: Mnm) -> bool:
     active = mnm.active
-    return active is not None and len(active.policies) + len(active.candidates) > 2 * FEW
+    return active is not None and len(active.policies) + len(active.candidates) > 2 * FEW_STATES

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from mnm_ros.core.model.counts import Pair
 
-LATELY = 256
+TAKEN_LATELY = 256
 """How many executions count as those taken lately."""
 
 
@@ -53,7 +53,7 @@ class SamplePool:
     def __init__(self) -> None:
         self.begun: Counter[Pair] = Counter()
         self.taken = 0
-        self.lately: deque[Pair] = deque(maxlen=LATELY)
+        self.lately: deque[Pair] = deque(maxlen=TAKEN_LATELY)
         self._queues: dict[Pair, deque[Ticket]] = {}
 
     def begin(self, pair: Pair, robot: str = '') -> Ticket:

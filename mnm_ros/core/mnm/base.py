@@ -17,7 +17,7 @@ from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook
 import numpy as np
 
-FEW = 30
+FEW_STATES = 30
 """Planning over so few states holds nobody up: it takes some milliseconds."""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Union
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
-from mnm_ros.core.mnm.base import BaseAlgorithm, FEW
+from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import Doing
@@ -137,7 +137,7 @@ class CheckingPhase(ABC):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return len(self.policies) > FEW or self.base.may_plan(action, state)
+        return len(self.policies) > FEW_STATES or self.base.may_plan(action, state)
 
     @abstractmethod
     def interrupt(self) -> None:

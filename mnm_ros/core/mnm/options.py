@@ -14,11 +14,11 @@ Value = Union[str, int, float]
 
 MAX_HORIZON = 10_000
 """Steps of an attempt. A base may plan for each of them, which takes seconds at ten times that."""
-_MANY = 1e9    # enough for any factor or number of steps, and far from where numbers overflow
+_HIGHEST = 1e9    # enough for any factor or number of steps, and far from where numbers overflow
 
 
 def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 0.0,
-           maximum: float = _MANY, importable: bool = False, parameter: bool = False,
+           maximum: float = _HIGHEST, importable: bool = False, parameter: bool = False,
            **presets: Value) -> Any:
     """
     Declare a field of ``Settings`` as an option that can be overridden by its name.

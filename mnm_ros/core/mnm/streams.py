@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-FIRST = 1000
+ALONE = 1000
 """The quantum at which the second stream of ``DoublingSchedule`` starts."""
 
 
@@ -78,16 +78,16 @@ class DoublingSchedule(Schedule):
     """
     A stream is started whenever the quanta have doubled; there is no catching up.
 
-    Stream ``p + 1`` starts at quantum ``FIRST * 2^(p - 1)``, so that quantum ``q >= FIRST`` sees
-    ``n(q) = 2 + floor(log2(q / FIRST))`` streams. They take turns, so that a stream has its share
+    Stream ``p + 1`` starts at quantum ``ALONE * 2^(p - 1)``, so that quantum ``q >= ALONE`` sees
+    ``n(q) = 2 + floor(log2(q / ALONE))`` streams. They take turns, so that a stream has its share
     of the quanta since its start. Without a change, the first stream has the robot alone until
-    ``FIRST``. After a change at quantum ``q`` the next stream, which is clean, starts at
-    ``s <= max(FIRST, 2 q)`` and gets its quantum number ``x`` by quantum ``t < s + x n(t)``:
+    ``ALONE``. After a change at quantum ``q`` the next stream, which is clean, starts at
+    ``s <= max(ALONE, 2 q)`` and gets its quantum number ``x`` by quantum ``t < s + x n(t)``:
     ``n`` is 5 at most below 16,000 quanta and 11 at most below a million.
     """
 
     def _start(self, number: int) -> float:
-        return 1 if number == 1 else FIRST * 2 ** (number - 2)
+        return 1 if number == 1 else ALONE * 2 ** (number - 2)
 
     def _choose(self) -> int:
         """Return the least recently active stream; a new one was never active."""

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mnm_ros.core.mnm.base import BaseAlgorithm, FEW
+from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -95,7 +95,7 @@ class IncrementalBase(Phased, BaseAlgorithm):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether there are so many states that any plan may take long."""
-        return len(self._known) + len(self._candidates) > FEW
+        return len(self._known) + len(self._candidates) > FEW_STATES
 
     def interrupt(self) -> None:
         """Start again from home."""

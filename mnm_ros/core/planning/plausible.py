@@ -65,7 +65,7 @@ import math
 
 from mnm_ros.core.model.arrays import Bools, Floats, Indices
 from mnm_ros.core.model.model import Model
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
@@ -125,7 +125,7 @@ class Favourable:
 
 def budget(rank: int, delta: float, radius: float, seers: int = 0) -> float:
     """Return ``B`` for a missing state of this rank."""
-    return (-math.log(share(rank - 1, MANY) * delta)
+    return (-math.log(share(rank - 1, EVEN_PARTS) * delta)
             - (rank - 1) * math.log1p(-_weight(rank, radius)) - seers * math.log(_IDLE))
 
 

@@ -48,7 +48,7 @@ from mnm_ros.core.model.arrays import Floats
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.statistics.delta_spending import MANY, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
@@ -110,7 +110,7 @@ class ConfidenceSets:
         visits = self._counts.visits(*pair) + self._lost.get(pair, 0)
         if visits == 0:
             self._begun += 1
-            self._price[pair] = -math.log(share(self._begun, MANY) * self._delta)
+            self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self._delta)
             return
         new = 1 / (visits + 1) ** 2
         self._price[pair] -= math.log((1 - new) * count / visits if count else new)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import math
 
-MANY = 10    # of states and pairs there are hardly ever fewer
+EVEN_PARTS = 10    # of states and pairs there are hardly ever fewer
 
 SHARES: Mapping[str, float] = {
     'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 12, 'reach': 1 / 12,

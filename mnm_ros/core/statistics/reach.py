@@ -10,7 +10,7 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 
-_MORE = 1.1
+_GROWTH_TO_LOOK_AGAIN = 1.1
 """By how much the transitions grow before they are looked at again."""
 
 
@@ -73,7 +73,7 @@ class Reach:
         """
         if not self._new or self._seen < self._due:
             return []
-        self._due = int(_MORE * self._seen) + 1
+        self._due = int(_GROWTH_TO_LOOK_AGAIN * self._seen) + 1
         self._within[policies[0].target] = None
         todo, before = self._concerned(policies), 0
         while before < len(self._within):
