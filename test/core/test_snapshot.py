@@ -101,6 +101,13 @@ def test_functions_come_from_the_fresh_objects_which_are_used_once() -> None:
     assert first is counts and second is not counts
 
 
+def test_what_was_divided_otherwise_then_is_refused() -> None:
+    old = snapshot.take(DoublingSchedule())
+    del old[2]['quanta']
+    with pytest.raises(Unsuitable, match='DoublingSchedule lacks quanta'):
+        snapshot.put(old, DoublingSchedule())
+
+
 def test_only_what_the_core_holds() -> None:
     assert snapshot.covers(Attempts(HOME, True)) and not snapshot.covers(SimpleNamespace())
     for thing in (SimpleNamespace(), np.array([None]), object(), deque([1], maxlen=2), 1j):

@@ -201,6 +201,10 @@ class _Reader:
     def _object(self, name: str, held: Mapping[str, Any], fresh: Any) -> Any:
         kind = _class(name, object)
         given = _held(fresh) if type(fresh) is kind else {}
+        lacking = [each for each, value in given.items()
+                   if each not in held and not isinstance(value, _FUNCTIONS)]
+        if lacking:    # it was divided otherwise then, and would be half of it now
+            raise Unsuitable(f'a snapshot of {name} lacks {lacking[0]}')
         thing = fresh
         if type(fresh) is not kind or id(fresh) in self._used:
             thing = object.__new__(kind)
