@@ -64,7 +64,7 @@ def digest(name: str, steps: int, options: Mapping[str, object], seed: int) -> s
         if exploration.hypothesis is not hypothesis:
             hypothesis = exploration.hypothesis
             told.update(json.dumps(hypothesis and hypothesis.to_state()).encode())
-        if step % 1000 == 0 and exploration.resumable:
+        if step % 1000 == 0 and exploration.at_restart_point:
             told.update(json.dumps(exploration.to_state(), sort_keys=True).encode())
     told.update(repr(sorted(exploration.counts.items())).encode())
     return told.hexdigest()[:16]

@@ -59,6 +59,6 @@ class Pace:
         spent = time.process_time() - self._began
         if spent < SHARE * self._cost:
             return False
-        if self._exploration.resumable:
+        if self._exploration.at_restart_point:
             return self._number - self._last >= self._between
-        return spent >= REPLAY and self._exploration.covered
+        return spent >= REPLAY and self._exploration.can_snapshot

@@ -147,24 +147,28 @@ class Exploration(Run):
         self._start_run()
 
     @property
-    def resumable(self) -> bool:
+    def at_restart_point(self) -> bool:
         """Whether ``to_state`` says all there is to say at this moment."""
-        return self._mnm.resumable
+        return self._mnm.at_restart_point
 
     @property
-    def covered(self) -> bool:
+    def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called even so, at a higher price."""
-        return self._mnm.covered
+        return self._mnm.can_snapshot
 
     def to_state(self) -> dict[str, Any]:
-        """Return plain data from which it can go on; only if ``resumable`` or ``covered``."""
+        """
+        Return plain data from which it can go on.
+
+        Only if ``at_restart_point`` or ``can_snapshot``.
+        """
         return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps, 'misses': self.homing.misses}
 
     def understudy(self) -> Mnm | None:
         """Return an MNM that would do the same from here on; None where there can be none."""
-        if not (self.resumable or self.covered):
+        if not (self.at_restart_point or self.can_snapshot):
             return None
         return new_mnm(self._settings, self._seed, resume=self._mnm.to_state())
 

@@ -34,7 +34,7 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
     for step in range(12_000):
         if step == 6_000:
             simulator.change()
-        if exploration.resumable and exploration.steps:
+        if exploration.at_restart_point and exploration.steps:
             points += 1
             follower = Exploration(
                 SETTINGS, seed=3, resume=json.loads(json.dumps(exploration.to_state())))

@@ -335,7 +335,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
     world, points = Slow({3: 0.5, 5: 0.7}, 1), 0
     for step in range(4000):
         world.chances = {3: 0.5, 5: 0.7 if step < 2500 else 0.2}
-        if phases[0].resumable:
+        if phases[0].at_restart_point:
             points += 1
             state = json.loads(json.dumps(phases[0].to_state()))
             phases = [phases[0], WatchPhase(round_, phases[0].policies, state, quanta=1)]

@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def keep(taken: Taken) -> None:
         heard.append(taken.entry)
-        if exploration.resumable:
+        if exploration.at_restart_point:
             middle[:] = [(exploration.to_state(), len(heard))]
 
     exploration.listeners.append(Listener(keep))

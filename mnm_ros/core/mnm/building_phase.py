@@ -72,12 +72,12 @@ class BuildingPhase:
         return self.steps_taken - self._started[self.streams.index(stream)]
 
     @property
-    def covered(self) -> bool:
+    def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called: all streams are runs of bases of the core."""
         return all(map(snapshot.covers, self.streams))
 
     def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data; only while ``covered``."""
+        """Return all of it as plain data; only while ``can_snapshot``."""
         return {'streams': len(self.streams), 'within': snapshot.take(self)}
 
     def resume(self, state: Mapping[str, Any]) -> None:

@@ -114,12 +114,12 @@ class CheckingPhase(ABC):
         return 0
 
     @property
-    def resumable(self) -> bool:
+    def at_restart_point(self) -> bool:
         """Whether ``to_state`` says all there is to say at this moment."""
         return False
 
     @property
-    def covered(self) -> bool:
+    def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called at any moment, at a higher price."""
         return False
 

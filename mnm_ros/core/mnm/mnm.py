@@ -89,23 +89,23 @@ class Mnm(Phased):
         self._start_machine(MNM_TRANSITIONS, phase)
 
     @property
-    def resumable(self) -> bool:
+    def at_restart_point(self) -> bool:
         """Whether ``to_state`` says all there is to say at this moment."""
         if self.checking is not None:
-            return self.checking.resumable
+            return self.checking.at_restart_point
         return self.building is not None and self.building.steps_taken == 0
 
     @property
-    def covered(self) -> bool:
+    def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called even so, at a higher price."""
         driver = self.checking or self.building
-        return driver is not None and driver.covered
+        return driver is not None and driver.can_snapshot
 
     def to_state(self) -> dict[str, Any]:
         """
         Return plain data from which such an MNM can be made again.
 
-        Only if ``resumable`` or ``covered``.
+        Only if ``at_restart_point`` or ``can_snapshot``.
         """
         return {
             'round': self.round, 'home': self.home,
@@ -116,7 +116,7 @@ class Mnm(Phased):
             'steps_taken': self._steps_taken,
             'checking': self.checking.to_state() if self.checking else None,
             **({'building': self.building.to_state()}
-               if self.building and not self.resumable else {}),
+               if self.building and not self.at_restart_point else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:

@@ -136,7 +136,7 @@ class WindowPhase(CheckingPhase):
 
     :param round_: what the phase is made from.
     :param policies: of the hypothesis.
-    :param state: nothing, as such a phase is never ``resumable``.
+    :param state: nothing, as such a phase is never ``at_restart_point``.
     :param new_tests: makes the tests of the decisions from the round's problem and ``|K_r|``.
     :param new_evaluation: makes the evaluation of one policy from the round's problem and the
         number of policies there are then.

@@ -83,19 +83,19 @@ class WatchPhase(CheckingPhase):
         return self._rediscovery.limit.cut_offs
 
     @property
-    def resumable(self) -> bool:
+    def at_restart_point(self) -> bool:
         """Whether a rediscovery has learnt nothing yet, so that ``to_state`` says all there is."""
         return (self._rediscovery.fresh and self._here is None
                 and not self._watching.attempts.under_way)
 
     @property
-    def covered(self) -> bool:
+    def can_snapshot(self) -> bool:
         """Whether the rediscovery is a run of a base of the core."""
         return snapshot.covers(self.base)
 
     def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data; only while ``resumable`` or ``covered``."""
-        if not self.resumable:
+        """Return all of it as plain data; only while ``at_restart_point`` or ``can_snapshot``."""
+        if not self.at_restart_point:
             return {**_NOTHING, 'rediscovering': True, 'rediscoveries': self._rediscovery.number,
                     'within': snapshot.take(self)}
         return {
