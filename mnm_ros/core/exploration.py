@@ -20,9 +20,9 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
-from mnm_ros.core.progress_estimator import Onlooker
+from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.homing import Homing
-from mnm_ros.core.task.pausable_task import Run
+from mnm_ros.core.task.pausable_task import PausableTask
 from mnm_ros.core.task.step_task import RunState
 
 ALGORITHM = 3
@@ -101,7 +101,7 @@ class Listener(NamedTuple):
     is_slow: Callable[[], bool] = lambda: False
 
 
-class Exploration(Run):
+class Exploration(PausableTask):
     """
     An exploration from the first RESET on, driven one step at a time.
 
@@ -131,8 +131,8 @@ class Exploration(Run):
         self._observed = Observed(state['counts'])
         if self.home is not None:
             self._observed.met.add(self.home)
-        self._onlooker = Onlooker(self._mnm, settings.problem)
-        self._mnm.log.on_notice = lambda: self._onlooker.noticed(self.steps)
+        self._estimator = ProgressEstimator(self._mnm, settings.problem)
+        self._mnm.log.on_notice = lambda: self._estimator.noticed(self.steps)
         self._mnm.log.on_outdated = self._outdate
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
@@ -144,7 +144,7 @@ class Exploration(Run):
         self.steps: int = state['steps']
         self.inputs_since_step = 0
         self._open: int | None = None    # the action asked for and not observed yet
-        self._start_run()
+        self._start_task()
 
     @property
     def at_restart_point(self) -> bool:
@@ -206,7 +206,7 @@ class Exploration(Run):
     @property
     def lost(self) -> tuple[int, ...]:
         """States whose policies were deleted since the last notice, and not found again."""
-        return tuple(self._onlooker.lost)
+        return tuple(self._estimator.lost)
 
     @property
     def home(self) -> int | None:
@@ -241,11 +241,11 @@ class Exploration(Run):
         """Return what is being done now, for display; the course of things stays as it is."""
         doing = self._mnm.activity()
         running = self.state is RunState.RUNNING
-        expected_steps = self._onlooker.expected_steps(self._observed.following)
+        expected_steps = self._estimator.expected_steps(self._observed.following)
         return Activity(
             self.steps, doing.doing if running else 'idle', doing.target if running else None,
             doing.action if running else None, doing.sentence if running else self.status,
-            closest(doing.tests), self._onlooker.progress(self.steps, expected_steps),
+            closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
             self.last_state, self.home, self.candidates, self.lost,
             self._problem.limit, expected_steps)
 
@@ -334,7 +334,7 @@ class Exploration(Run):
         self._open = None
         revision = self._mnm.hypothesis if self._mnm.hypothesis is not before else None
         if revision is not None:
-            self._onlooker.revised(before, revision)
+            self._estimator.revised(before, revision)
         taken = Taken(kind, state, action, robot, tuple(self._decided_since),
                       tuple(self._outdated_since), revision)
         self._decided_since.clear()

@@ -23,7 +23,7 @@ RELEARNING_RANGE = (0.3, 2.5)
 """Chosen wide for what is left of relearning a change, over what was predicted for it."""
 
 
-class Onlooker:
+class ProgressEstimator:
     """
     Keeps what nobody else needs to know.
 

@@ -12,7 +12,7 @@ from mnm_ros.core.mnm.streams import Schedule
 from mnm_ros.core.paper.discovery import Discovery
 from mnm_ros.core.paper.optimism import Optimism
 from mnm_ros.core.progress.activity import Doing
-from mnm_ros.core.progress_estimator import Onlooker
+from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.statistics.evaluation import Evaluation
 import pytest
 from scripted import HOME, policy, ScriptedBase
@@ -68,4 +68,4 @@ def test_what_checks_leave_out_promises_nothing() -> None:
     assert checking.cut_offs == 0 and not checking.at_restart_point and not checking.can_snapshot
     with pytest.raises(NotImplementedError):
         checking.to_state()
-    assert Onlooker(machine, PROBLEM).progress(100, {}) is None
+    assert ProgressEstimator(machine, PROBLEM).progress(100, {}) is None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.clients import REPORT
-from mnm_ros.protocol.last_reset import LastReset
+from mnm_ros.protocol.return_home import LastReset
 
 HOME = 3
 

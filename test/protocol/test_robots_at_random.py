@@ -12,8 +12,8 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.homing import Homing
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.roll_call import RollCall
 from mnm_ros.protocol.server import Order, StepServer
+from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
 import pytest
 
@@ -114,7 +114,7 @@ class World:
         self.slow = slow
         self.now = 0.0
         self.robots: list[Robot] = []
-        self.roll, self.task = RollCall(), Task()
+        self.roll, self.task = SingleRobotGuard(), Task()
         self.loop = StepLoop(self.task, StepLimits(TIMEOUT, 3), 1, self.order, None)
         self.seen: set[object] = set()
         self.join()

@@ -20,7 +20,7 @@ from mnm_ros.core.fleet.lookahead import look_ahead
 from mnm_ros.core.fleet.sample_pool import SamplePool, Ticket
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.pausable_task import Run
+from mnm_ros.core.task.pausable_task import PausableTask
 from mnm_ros.core.task.step_task import RunState
 import numpy as np
 
@@ -55,7 +55,7 @@ class Fleet:
     def __init__(self, exploration: Exploration, actions: int, limit: float,
                  seed: int = 0) -> None:
         self.exploration = exploration
-        self.members: dict[str, Run] = {}
+        self.members: dict[str, PausableTask] = {}
         self.steps = exploration.steps
         self._actions = actions
         self._limit = limit
@@ -81,7 +81,7 @@ class Fleet:
         # In one go, as others may join meanwhile.
         return sum(member.state is RunState.RUNNING for member in tuple(self.members.values()))
 
-    def join(self, name: str, member: Run) -> None:
+    def join(self, name: str, member: PausableTask) -> None:
         """Take a robot in; one that had this name before is gone for good, wherever it was."""
         if name in self.members:
             self.members[name].lose_place()

@@ -9,10 +9,10 @@ from mnm_ros.core.fleet.sample_pool import Ticket
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.homing import Homing
-from mnm_ros.core.task.pausable_task import Run
+from mnm_ros.core.task.pausable_task import PausableTask
 
 
-class Member(Run):
+class Member(PausableTask):
     """
     One robot of a fleet.
 
@@ -32,7 +32,7 @@ class Member(Run):
         self._open: int | None = None    # the action asked for and not observed yet
         self._ticket: Ticket | None = None
         self._lost = True    # whether a RESET comes first
-        self._start_run()
+        self._start_task()
         fleet.join(name, self)
 
     def next_action(self) -> int:

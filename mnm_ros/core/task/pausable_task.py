@@ -23,7 +23,7 @@ RUN_TRANSITIONS = (
 )
 
 
-class Run(Phased, StepTask):
+class PausableTask(Phased, StepTask):
     """
     A task of one robot that can be paused, and that outlives a fault.
 
@@ -35,7 +35,7 @@ class Run(Phased, StepTask):
     recoverable = True
     reason = ''
 
-    def _start_run(self) -> None:
+    def _start_task(self) -> None:
         self._start_machine(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
 
     def pause(self, reason: str) -> None:

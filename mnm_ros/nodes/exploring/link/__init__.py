@@ -4,5 +4,5 @@
 The way to the robot: from the next action to the message, and from the answer to the step.
 
 Read ``robot_link`` (what every link does), then ``command_link`` (the usual one), ``fleet_link``
-with ``fleet_loop`` (several robots). ``callback_guard`` keeps the node serving while a step plans.
+(several robots). ``callback_guard`` keeps the node serving while a step plans.
 """

@@ -7,14 +7,83 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import wraps
+from queue import SimpleQueue
+import threading
 import time
 import traceback
 from typing import Any
 
-from mnm_ros.nodes.exploring.link.background_worker import Aside
 from rclpy.node import Node
 
+_AT_ONCE = 0.01    # s; most plans take less, and are waited for: that is quicker
 _LAST = 1.0    # s, to wait for a plan before it is dropped with the exploration
+
+
+class BackgroundWorker:
+    """
+    Does one thing at a time in a thread of its own, so that a node is served meanwhile.
+
+    :param wake: called in that thread when something is done that took long. It has to see to it
+        that ``collect`` is called soon.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._work: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._done = threading.Lock()
+        self._done.acquire()
+        self._error: Exception | None = None
+        self._left_alone = False    # whether nobody waits for the end
+        self._thread: threading.Thread | None = None
+
+    @property
+    def here(self) -> bool:
+        """Whether it is this thread that asks."""
+        return threading.current_thread() is self._thread
+
+    def run(self, work: Callable[[], object]) -> bool:
+        """
+        Begin to do something; return whether it is done already.
+
+        :raises Exception: whatever ``work`` has raised, if it is done.
+        """
+        if self._thread is None:
+            # It must not keep the process from ending: a plan cannot be broken off.
+            self._thread = threading.Thread(target=self._run, name='aside', daemon=True)
+            self._thread.start()
+        self._left_alone = False
+        self._work.put(work)
+        if self.collect(_AT_ONCE):
+            return True
+        self._left_alone = True    # before the last look, so that its end is seen or told
+        return self.collect()
+
+    def collect(self, timeout: float = 0.0) -> bool:
+        """
+        Return whether what was begun is done; only True once.
+
+        :raises Exception: whatever it has raised.
+        """
+        if not self._done.acquire(timeout=timeout):
+            return False
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return True
+
+    def close(self) -> None:
+        """End the thread after what it is doing."""
+        self._work.put(None)
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            try:
+                work()
+            except Exception as error:
+                self._error = error
+            self._done.release()
+            if self._left_alone:
+                self._wake()
 
 
 class CallbackGuard:
@@ -38,7 +107,7 @@ class CallbackGuard:
         self.stopping = False
         self._node = node
         self._on_error = on_error
-        self._aside = Aside(self._wake)
+        self._worker = BackgroundWorker(self._wake)
         self._then: Callable[[float], None] = lambda seconds: None
         self._begun = 0.0
         self._told: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
@@ -81,7 +150,7 @@ class CallbackGuard:
         """Make a plan in a thread; what comes after it follows here, at once or later."""
         self._begun = time.monotonic()
         try:
-            done = self._aside.run(plan)
+            done = self._worker.run(plan)
         except Exception:
             self._tell()
             raise
@@ -94,7 +163,7 @@ class CallbackGuard:
     def outside(self, callback: Callable[..., None]) -> Callable[..., None]:
         """Return a callback for the exploration that is called in the node's own thread."""
         def told(*arguments: Any) -> None:
-            if self._aside.here:
+            if self._worker.here:
                 self._told.append((callback, arguments))
             else:
                 callback(*arguments)
@@ -106,7 +175,7 @@ class CallbackGuard:
             return
         failed: Exception | None = None
         try:
-            if not self._aside.collect(timeout):
+            if not self._worker.collect(timeout):
                 return
         except Exception as error:
             failed = error
@@ -119,7 +188,7 @@ class CallbackGuard:
         """Let nothing happen any more; what is known at the end of a short plan is kept."""
         self.closed = True
         self.look(_LAST)
-        self._aside.close()
+        self._worker.close()
 
     def _catch_up(self, failed: Exception | None) -> None:
         """Do what has waited for the plan, and begin the next step."""

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import math
 import time
 
+from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.graph_watch import GraphWatch
@@ -15,17 +17,74 @@ from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.interruptions import Interruptions
-from mnm_ros.nodes.exploring.link.orders import Orders
 from mnm_ros.nodes.exploring.link.robot_link import RobotLink
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.clients import REPORT
-from mnm_ros.protocol.last_reset import LastReset
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.roll_call import RollCall
+from mnm_ros.protocol.return_home import LastReset
+from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
+from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.publisher import Publisher
+from std_msgs.msg import Int64MultiArray
 
+_MATCH = 1.0    # s, until a robot that is there can surely be reached
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
+
+
+class Orders:
+    """
+    A publisher of ``action``, there only while the explorer may command the robot.
+
+    Robot sides take a node that publishes ``action`` for one that may have ordered what is under
+    way. An explorer that stands by must not be among them.
+
+    :param node: that has the topic.
+    :ivar topic_name: fully qualified.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.topic_name: str = node.resolve_topic_name('action')
+        self._node = node
+        self._publisher: Publisher | None = None
+        self._order = wire.StepEncoder()
+        self._opened = -math.inf
+
+    @property
+    def reachable(self) -> bool:
+        """Whether an order would arrive, as far as that can be known."""
+        return self._publisher is not None and (
+            bool(self._publisher.get_subscription_count())
+            or time.monotonic() >= self._opened + _MATCH)
+
+    def open(self) -> None:    # noqa: A003
+        """Publish ``action`` from now on."""
+        if self._publisher is None:
+            self._publisher = self._node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+            self._opened = time.monotonic()
+
+    def close(self) -> None:
+        """Publish it no longer."""
+        publisher, self._publisher = self._publisher, None
+        if publisher is not None:
+            self._node.destroy_publisher(publisher)
+
+    def send(self, seq: int, action: int) -> None:
+        """Give an order; whoever stands by gives none."""
+        if self._publisher is not None:
+            self._publisher.publish(self._order.encode(seq, action))
+
+    def get_subscription_count(self) -> int:
+        """Return how many subscribers an order reaches, or would reach."""
+        if self.reachable and self._publisher is not None:
+            return self._publisher.get_subscription_count()
+        return self._node.count_subscribers(self.topic_name)
+
+    def wait_until_heard(self) -> None:
+        """Wait until the last order has arrived, 0.5 s at most."""
+        if self._publisher is not None:
+            self._publisher.wait_for_all_acked(Duration(seconds=0.5))
 
 
 class CommandLink(RobotLink):
@@ -46,7 +105,7 @@ class CommandLink(RobotLink):
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
         super().__init__(node, parameters, guard,
-                         RollCall(parameters['reset_mode'] == 'action'))
+                         SingleRobotGuard(parameters['reset_mode'] == 'action'))
         self._last_reset: LastReset | None = None
         self._rest_by: float | None = None    # when the robot should have come to rest
         self._orders = Orders(node)
@@ -137,7 +196,7 @@ class CommandLink(RobotLink):
         self._orders.close()
 
     def _order(self, seq: int, action: int) -> None:
-        self._roll.sent(seq, time.monotonic())
+        self._single.sent(seq, time.monotonic())
         self._orders.send(seq, action)
 
     def _go_home(self, limit: float) -> None:
@@ -168,10 +227,10 @@ class CommandLink(RobotLink):
         if self.loop.running and foreign:
             self._arbitration.on_foreign_answer(now)
         elif seq == REPORT:
-            self._roll.reported()
+            self._single.reported()
         elif not foreign:
-            self._roll.answered(seq, now)
-        if self.loop.running and (foreign or self._roll.several):
+            self._single.answered(seq, now)
+        if self.loop.running and (foreign or self._single.several):
             self._arbitrate(now)
         self._guard.call(self.loop.on_state, seq, state, now)
         self.after_state()
@@ -190,7 +249,7 @@ class CommandLink(RobotLink):
             return
         if self._arbitration.commands:
             self._orders.open()
-            reason = reason or self._roll.objection(self.loop.timer.timeout, now)
+            reason = reason or self._single.objection(self.loop.timer.timeout, now)
             if not reason and not self._orders.reachable:
                 reason = LISTENING
         else:

@@ -20,7 +20,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
-from mnm_ros.protocol.roll_call import RollCall
+from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray
@@ -67,10 +67,10 @@ class RobotLink(ABC):
     apart = False    # whether a plan of the exploration does not hold the robot up
 
     def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard,
-                 roll: RollCall) -> None:
+                 single: SingleRobotGuard) -> None:
         self._node = node
         self._guard = guard
-        self._roll = roll
+        self._single = single
         self._robots = RobotSides(
             node, node.resolve_topic_name('action'), node.resolve_topic_name('state'))
         self.profile = RobotProfile(node, parameters['actions'], guard.while_open(
@@ -170,7 +170,7 @@ class RobotLink(ABC):
     def _look_who_answers(self) -> None:
         """Look whether an answer may be that of another robot side, before it counts."""
         if self._robots.changed:
-            self._roll.look(self._robots.look())
+            self._single.look(self._robots.look())
 
     def _watch_graph(self, now: float, held_up: bool = False) -> None:
         """
@@ -182,8 +182,8 @@ class RobotLink(ABC):
             has joined counts as having taken its place.
         """
         self._looked = now
-        self._roll.look(self._robots.look(now))
-        if self._roll.several:    # no order may be given again when another one has joined
+        self._single.look(self._robots.look(now))
+        if self._single.several:    # no order may be given again when another one has joined
             self._arbitrate(now)
         joined, left = self.graph.update(now)
         left |= joined and held_up
@@ -212,7 +212,7 @@ class AdviceLink(RobotLink):
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
         # It can only go by who is there: it gives no orders.
-        super().__init__(node, parameters, guard, RollCall(possible=False))
+        super().__init__(node, parameters, guard, SingleRobotGuard(possible=False))
         self._objected = False    # at the last tick
         self._advice = node.create_publisher(Int64MultiArray, 'advice', wire.LATCHED)
         self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
@@ -225,7 +225,7 @@ class AdviceLink(RobotLink):
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times, unless this is another robot, or several."""
         self.profile.objection(now)
-        self._roll.look(self._robots.look())
+        self._single.look(self._robots.look())
         objection, before = self._objection, self._objected
         self._objected = bool(objection)
         if objection:
@@ -246,7 +246,7 @@ class AdviceLink(RobotLink):
     @property
     def _objection(self) -> str:
         """Why nothing is learnt from what the driver does, or empty."""
-        return self.profile.mismatch or self._roll.objection(0.0, 0.0)
+        return self.profile.mismatch or self._single.objection(0.0, 0.0)
 
     def _advise(self, seq: int, action: int) -> None:
         if not self._objection:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.protocol.roll_call import RollCall
+from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 
 TIMEOUT = 1.0
 BOTH = '2 robot sides at once: 1, 2'
@@ -15,7 +15,7 @@ class Orders:
     """Gives an order whenever it may; robot sides by number."""
 
     def __init__(self, *robots: int, possible: bool = True) -> None:
-        self.roll = RollCall(possible)
+        self.roll = SingleRobotGuard(possible)
         self.now = 0.0
         self.seq = 0
         self.see(*robots)

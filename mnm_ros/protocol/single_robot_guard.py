@@ -37,7 +37,7 @@ class _Call:
     after: int
 
 
-class RollCall:
+class SingleRobotGuard:
     """
     Says why nobody may be commanded, if several robot sides may be alive.
 
