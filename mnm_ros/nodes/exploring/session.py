@@ -19,12 +19,11 @@ from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
-from mnm_ros.nodes.exploring.link.fleet_loop import FleetLoop
-from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, RobotLink, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.link.link import Link, Steps
+from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.parameters import ParameterError, Parameters
-from mnm_ros.protocol.loop import Loop
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
@@ -72,7 +71,7 @@ class ExplorationSession:
         if self.checkpointing.waiting:
             self._restore(self._restored)
 
-    def _new_link(self) -> RobotLink | FleetLink:
+    def _new_link(self) -> Link:
         node, parameters, exploration = self._node, self._parameters, self.exploration
         if parameters.is_set('robots'):
             return FleetLink(node, parameters, exploration, self._guard, self._fail)
@@ -209,7 +208,7 @@ class ExplorationSession:
                          self._link.counts(self.exploration))
 
     @property
-    def _loop(self) -> Loop | FleetLoop:
+    def _loop(self) -> Steps:
         return self._link.loop
 
     def _call(self, method: Callable[..., None], *arguments: Any) -> None:

@@ -7,37 +7,119 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 import time
+from typing import Any
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.member import Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.task.step_task import OVER, RunState
-from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.in_namespace import in_namespace
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
-from mnm_ros.nodes.exploring.link.fleet_loop import FleetLoop
-from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.step_loop import StepLoop
 from rclpy.node import Node
 
 
-class FleetLink:
+class FleetLoop:
     """
-    What ``RobotLink`` is to one robot. The robots are served while the exploration plans.
+    Makes the steps of several robots that explore together.
+
+    :param exploration: what is explored.
+    :param loops: one for each robot.
+    :param drive: has the robots explore something else.
+    """
+
+    def __init__(self, exploration: Exploration, loops: Sequence[StepLoop],
+                 drive: Callable[[Exploration], None]) -> None:
+        self._exploration = exploration
+        self._loops = loops
+        self._drive = drive
+        self.aside: Any = None    # never called, as nobody waits for the exploration
+
+    @property
+    def running(self) -> bool:
+        """Whether exploration is to go on."""
+        return any(loop.running for loop in self._loops)
+
+    @property
+    def over(self) -> bool:
+        """Whether the exploration has ended, for good or by a fault."""
+        return self._exploration.state in OVER
+
+    @property
+    def obstacle(self) -> Callable[[], str]:
+        """Return what each robot asks before each step: what is against it, or nothing."""
+        return self._loops[0].obstacle
+
+    @obstacle.setter
+    def obstacle(self, obstacle: Callable[[], str]) -> None:
+        for loop in self._loops:
+            loop.obstacle = obstacle
+
+    @property
+    def timeouts(self) -> int:
+        """How often something had to be sent to a robot again."""
+        return sum(loop.timeouts for loop in self._loops)
+
+    def drive(self, exploration: Exploration) -> None:
+        """Take another exploration, to begin with ``resume``."""
+        self._exploration = exploration
+        self._drive(exploration)
+
+    def resume(self, now: float) -> None:
+        """Begin, or go on, each robot with a RESET."""
+        self._exploration.resume()
+        for loop in self._loops:
+            loop.resume(now)
+
+    def pause(self, reason: str) -> None:
+        """Pause at once; the answers to the actions under way still count."""
+        for loop in self._loops:
+            loop.pause(reason)
+        self._exploration.pause(reason)
+
+    def pause_after_step(self, reason: str) -> None:
+        """Pause each robot once its step under way is over."""
+        for loop in self._loops:
+            loop.pause_after_step(reason)
+
+    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+        """Stop because of a fault, and have the robots go home."""
+        for loop in self._loops:
+            loop.fail(reason, now, recoverable)
+        self._exploration.fail(reason, recoverable)
+
+    def recover(self, now: float) -> None:
+        """Go on after a fault, of one robot or of all."""
+        self._exploration.recover()
+        for loop in self._loops:
+            loop.recover(now)
+
+    def finish(self, reason: str) -> None:
+        """Stop for good."""
+        for loop in self._loops:
+            loop.running = False
+            loop.task.finish(reason)
+        self._exploration.finish(reason)
+
+
+class FleetLink(Link):
+    """
+    Commands several robots, which are served while the exploration plans.
 
     :param node: that has the topics.
     :param parameters: of the explorer; ``robots`` names the namespaces.
     :param exploration: what is explored.
     :param guard: of all that concerns the exploration.
     :param fail: called with a sentence about an error.
-    :ivar loop: makes the steps of all robots.
     """
 
     apart = True
-    steady = False    # what one robot finds out may be what another one waits for
+    loop: FleetLoop
 
     def __init__(self, node: Node, parameters: Parameters, exploration: Exploration,
                  guard: CallbackGuard, fail: Callable[[str], None]) -> None:
@@ -56,14 +138,9 @@ class FleetLink:
                 in_namespace(node, name), parameters, member, self._robots_guard)
             link.after_state = self._wake
             self._links[name] = link
+        self.profile = link.profile
         self.loop = FleetLoop(
             exploration, [link.loop for link in self._links.values()], self._drive)
-
-    @property
-    def profile(self) -> RobotProfile:
-        """Return what the first robot that has said what it is has said."""
-        profiles = [link.profile for link in self._links.values()]
-        return next((profile for profile in profiles if profile.text), profiles[0])
 
     @property
     def standing_by(self) -> bool:
@@ -104,6 +181,8 @@ class FleetLink:
         """Watch the robots, and let the exploration be as they are."""
         self.tick_while_busy(limits, now)
         self._limits = limits
+        profiles = [link.profile for link in self._links.values()]
+        self.profile = next((profile for profile in profiles if profile.text), profiles[0])
         self._mirror()
 
     def tick_while_busy(self, limits: StepLimits, now: float) -> None:
@@ -136,9 +215,6 @@ class FleetLink:
         for link in self._links.values():
             loop = link.loop
             self._robots_guard.call(loop.pause if at_once else loop.pause_after_step, reason)
-
-    def follow(self, exploration: Exploration) -> None:
-        """Take note that this is what is explored from now on."""
 
     def destroy(self) -> None:
         """Remove the topics and services."""

@@ -4,19 +4,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 import time
 
 from mnm_ros import wire
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
@@ -30,41 +27,15 @@ STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly an
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 
 
-@dataclass(frozen=True)
-class RobotReport:
-    """
-    How a robot of a fleet is.
-
-    :ivar status: a sentence for people.
-    :ivar steps: that it has made since the node began.
-    :ivar place: where it is; None if nobody knows.
-    :ivar timeouts: how often something had to be sent to it again.
-    :ivar misses: how often its RESET has missed home.
-    :ivar unanswered: s, as of ``RobotLink.unanswered``.
-    """
-
-    name: str
-    state: RunState
-    status: str
-    steps: int
-    place: int | None
-    timeouts: int
-    misses: int
-    unanswered: float
-
-
-class RobotLink(ABC):
+class RobotLink(Link):
     """
     Hears ``state`` and who is there; commands the robot or advises its driver.
 
-    :ivar loop: makes the steps.
     :ivar graph: who is on the other side.
-    :ivar profile: what the robot side has said it is.
     """
 
     loop: Loop
     graph: GraphWatch
-    apart = False    # whether a plan of the exploration does not hold the robot up
 
     def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard,
                  single: SingleRobotGuard) -> None:
@@ -79,18 +50,8 @@ class RobotLink(ABC):
         self._looking_since = time.monotonic()
 
     @property
-    def standing_by(self) -> bool:
-        """Whether the robot is left to another explorer."""
-        return False
-
-    @property
     def driving(self) -> bool:
         """Whether it commands the robot at present."""
-        return False
-
-    @property
-    def steady(self) -> bool:
-        """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
         return False
 
     def tick(self, limits: StepLimits, now: float) -> None:
@@ -100,55 +61,12 @@ class RobotLink(ABC):
         self._arbitrate(now)
         self._guard.call(self.loop.tick, now)
 
-    def tick_while_busy(self, limits: StepLimits, now: float) -> None:
-        """Do what can be done while a plan is made: nothing, as the loop may not be touched."""
-
     def missing(self, now: float) -> str:
         """Return what is needed and nobody offers, or nothing; also while that is looked for."""
         if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # nobody asks then
                 or self.standing_by or now < self._looking_since + _FIND):
             return ''
         return self.graph.missing
-
-    def unanswered(self, now: float) -> float:
-        """Return for how many s the robot has owed an answer, if it usually takes half of it."""
-        return 0.0
-
-    def announce(self) -> None:
-        """Tell other explorers that this one is there; to be called once a second."""
-
-    def leave(self, how: str, limit: float) -> bool:
-        """
-        Leave a robot that is being driven; return whether that is over.
-
-        :param how: as the parameter ``on_shutdown`` has it.
-        :param limit: s, that a way home may take.
-        """
-        return True
-
-    def stop(self, reason: str, at_once: bool = False) -> None:
-        """Do nothing: one robot makes no step while a plan is made."""
-
-    def follow(self, exploration: Exploration) -> None:
-        """Take note that this is what is explored from now on."""
-
-    @property
-    def robots(self) -> Sequence[RobotReport]:
-        """Return how each robot of a fleet is; empty for a robot without a name."""
-        return ()
-
-    @property
-    def faults(self) -> str:
-        """Which robots of a fleet are in fault, and why, or nothing."""
-        return ''
-
-    def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
-        """Return all transitions that were made, for a record."""
-        return exploration.counts
-
-    @abstractmethod
-    def destroy(self) -> None:
-        """Remove the topics and services."""
 
     def _arbitrate(self, now: float) -> None:
         """Leave the robot to another explorer if there is one that has precedence."""
