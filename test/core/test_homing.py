@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.homing import Homing
+from mnm_ros.core.task.step_task import Homing
 
 
 def test_home_is_where_the_first_reset_ends() -> None:

@@ -16,7 +16,7 @@ from mnm_ros.core.paper.optimism import Optimism, Plan
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts, UcbPhase
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
-from mnm_ros.core.task.homing import Homing
+from mnm_ros.core.task.step_task import Homing
 import pytest
 
 PROBLEM = Problem(1, 4.0, 1.0, 0.1)

@@ -9,8 +9,7 @@ from math import inf
 from random import Random
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.homing import Homing
-from mnm_ros.core.task.step_task import RunState, StepTask
+from mnm_ros.core.task.step_task import Homing, RunState, StepTask
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.server import Order, StepServer
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard

@@ -8,8 +8,8 @@ from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.sample_pool import Ticket
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.homing import Homing
 from mnm_ros.core.task.pausable_task import PausableTask
+from mnm_ros.core.task.step_task import Homing
 
 
 class Member(PausableTask):

@@ -7,8 +7,7 @@ from __future__ import annotations
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.homing import Homing
-from mnm_ros.core.task.step_task import RunState, StepTask
+from mnm_ros.core.task.step_task import Homing, RunState, StepTask
 
 _REMEMBERED = 20    # ways, about as many as a mean is taken of
 
