@@ -43,16 +43,16 @@ class Pace:
         self._cost = 0.0
 
     def point(self) -> tuple[int, Mapping[str, Any]] | None:
-        """Take note of an input; return its number and the state if a resume point is due."""
+        """Take note of an input; return its number and a resume point if one is due."""
         self._number += 1
         if not self.due():
             return None
         began = time.process_time()
-        state = self._exploration.to_state()
+        point = self._exploration.to_state()
         self._began = time.process_time()
         self._cost = self._began - began
         self._last = self._number
-        return self._number, state
+        return self._number, point
 
     def due(self) -> bool:
         """Return whether a resume point is due at this moment."""

@@ -32,7 +32,7 @@ class ResumePoint(NamedTuple):
     """Where the next generation begins: after ``number`` inputs; None is the beginning."""
 
     number: int
-    state: Mapping[str, Any] | None
+    point: Mapping[str, Any] | None
 
 
 Pending = list[Union[Taken, ResumePoint]]
@@ -146,10 +146,10 @@ class Store:
         with self._pending_lock:
             self._pending.append(Taken(*taken[:4]))    # hypotheses are large
 
-    def begin_generation(self, number: int, state: Mapping[str, Any] | None) -> None:
+    def begin_generation(self, number: int, point: Mapping[str, Any] | None) -> None:
         """Begin another file at a resume point, after ``number`` inputs; None is the beginning."""
         with self._pending_lock:
-            self._pending.append(ResumePoint(number, state))
+            self._pending.append(ResumePoint(number, point))
 
     def flush(self, timeout: float = 60.0) -> bool:
         """Wait until everything so far is on the disk; return whether it is."""

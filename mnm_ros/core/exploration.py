@@ -120,14 +120,14 @@ class Exploration(PausableTask):
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
-        state = resume or {'counts': (), 'news': 'waiting for the robot to come home',
+        point = resume or {'counts': (), 'news': 'waiting for the robot to come home',
                            'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
         self._settings, self._seed = settings, seed
-        self._mnm = new_mnm(settings, seed, self._decided, state['mnm'], recollection)
+        self._mnm = new_mnm(settings, seed, self._decided, point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
-        self.homing.misses = state.get('misses', 0)
+        self.homing.misses = point.get('misses', 0)
         self._problem = settings.problem
-        self._observed = Observed(state['counts'])
+        self._observed = Observed(point['counts'])
         if self.home is not None:
             self._observed.met.add(self.home)
         self._estimator = ProgressEstimator(self._mnm, settings.problem)
@@ -136,11 +136,11 @@ class Exploration(PausableTask):
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
         self.listeners: list[Listener] = []
-        self.last_state: int | None = state['here']
-        self._news: str = state['news']
-        self._last_change: str = state['last_change']
+        self.last_state: int | None = point['here']
+        self._news: str = point['news']
+        self._last_change: str = point['last_change']
         self.events: deque[Event] = deque(maxlen=1000)
-        self.steps: int = state['steps']
+        self.steps: int = point['steps']
         self.inputs_since_step = 0
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()

@@ -236,6 +236,28 @@ def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:
         again.counts == exploration.counts and again.next_action() == exploration.next_action())
 
 
+def test_all_listeners_hear_in_their_order_what_is_returned() -> None:
+    exploration, simulator = started()
+    heard: list[tuple[str, Taken]] = []
+    for name in ('first', 'second'):
+        exploration.listeners.append(
+            Listener(lambda taken, name=name: heard.append((name, taken))))
+    decided = list(exploration.events)
+    while exploration.hypothesis is None:
+        action = exploration.next_action()
+        taken = exploration.observe(action, simulator.step(action))
+        decided += taken.events
+        assert heard == [('first', taken), ('second', taken)]
+        assert taken.revision is exploration.hypothesis
+        heard.clear()
+    assert taken.events and decided == list(exploration.events)
+    action = exploration.next_action()
+    assert exploration.observe(action, simulator.step(action)).revision is None
+    assert not exploration.may_plan(action, 0)
+    exploration.listeners.append(Listener(heard.append, lambda: True))
+    assert exploration.may_plan(action, 0)
+
+
 def test_home_was_met_also_when_nothing_else_was_done_before_the_end() -> None:
     exploration, _ = started()
     exploration.observe(exploration.next_action(), TWO_ROOMS.start)
