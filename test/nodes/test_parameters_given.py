@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import json
 from pathlib import Path
 import signal
 
 from node_processes import NodeProcess, Peer
 import pytest
 from rcl_interfaces.srv import DescribeParameters, GetParameters
+from std_msgs.msg import String
 
 ROBOT = Path(__file__).resolve().parents[2] / 'config' / 'robot.yaml'
 Run = Callable[..., NodeProcess]
@@ -139,6 +141,17 @@ def test_a_number_that_would_overflow_ends_the_start(start: Callable) -> None:
     assert process.wait() == 1
     assert process.output.startswith("explorer: parameter 'radius' is 1e+308, expected a double")
     assert len(process.output.splitlines()) == 1
+
+
+def test_overrides_vary_the_paper_and_are_told_of_by_their_names(run: Run, peer: Peer) -> None:
+    told = peer.listen(String, 'configuration')
+    run('explorer', '-p', 'actions:=[east]', '-p', 'preset:=paper', '-p', 'check_steps:=9',
+        '-p', 'overrides:=c1=0.03 check_window=4')
+    peer.wait_for(lambda: told, 'the configuration')
+    asked = json.loads(told[-1].data)
+    assert 'overrides' not in asked and {
+        'preset': 'paper', 'c1': 0.03, 'check_window': 4, 'check_steps': 9,
+        'checks': ''}.items() <= asked.items()
 
 
 def test_what_is_odd_about_a_scenario_is_told(run: Run, peer: Peer, tmp_path: Path) -> None:
