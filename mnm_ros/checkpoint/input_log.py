@@ -45,7 +45,6 @@ _META = 'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)'
 _INPUTS = ('CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, '
            'state INTEGER NOT NULL, action INTEGER NOT NULL, chain INTEGER NOT NULL)')
 _ROBOTS = 'CREATE TABLE robots (number INTEGER PRIMARY KEY, robot TEXT NOT NULL)'
-"""Files of a version that knew of one robot alone do not have this table."""
 
 _HARMLESS = re.compile(    # what people may add who look inside
     r'CREATE TABLE sqlite_stat\d\([a-z,]+\)|'
@@ -166,8 +165,6 @@ class InputLog:
             chain = _link(chain, number, kind.value, state, action)
             rows.append((number, kind.value, state, action, chain))
         with self._database:
-            if named:
-                self._database.execute(_ROBOTS.replace('TABLE', 'TABLE IF NOT EXISTS'))
             self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?, ?)', rows)
             self._database.executemany('INSERT INTO robots VALUES (?, ?)', named)
         self._number, self._chain = number, chain
@@ -349,7 +346,7 @@ def _read(path: Path, after: int | None,
     try:
         if sys.version_info >= (3, 11):    # nothing that is stored is larger than all of it
             database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(size + 2**20, 2**31 - 1))
-        has_robots = _check_tables(database)
+        _check_tables(database)
         if after is None:
             finding = database.execute('PRAGMA quick_check').fetchone()[0]
             if finding != 'ok':
@@ -364,8 +361,7 @@ def _read(path: Path, after: int | None,
                 'SELECT number, kind, state, action, chain FROM inputs ORDER BY number DESC '
                 'LIMIT 1').fetchall()
         robots = database.execute(
-            'SELECT number, robot FROM robots WHERE number > ?', (from_there,)).fetchall(
-            ) if has_robots else []
+            'SELECT number, robot FROM robots WHERE number > ?', (from_there,)).fetchall()
     finally:
         database.close()
     return meta, rows, robots
@@ -376,21 +372,17 @@ def _size(path: Path) -> int:
     return sum(regular(part).stat().st_size for part in _parts(path) if part.exists())
 
 
-def _check_tables(database: sqlite3.Connection) -> bool:
+def _check_tables(database: sqlite3.Connection) -> None:
     """
-    Return whether there is the table ``robots``.
+    Raise sqlite3.DatabaseError if there are other tables than those of ``create``.
 
-    :raises sqlite3.DatabaseError: if there are other tables than those of ``create``: to read what
-        a view or a column computes can take forever, and all memory.
+    To read what a view or a column computes can take forever, and all memory.
     """
-    found = set()
     for name, sql in database.execute('SELECT name, sql FROM sqlite_master'):
         made = ' '.join(str(sql).replace('"', '').split())
         if sql is not None and made not in (_META, _INPUTS, _ROBOTS) and not _HARMLESS(made):
             raise sqlite3.DatabaseError(f'{name!r} is no table of a checkpoint, expected meta, '
                                         'inputs and robots as they were made')
-        found.add(name)
-    return 'robots' in found
 
 
 def unreadable(path: Path) -> str:

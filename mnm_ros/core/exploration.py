@@ -121,11 +121,11 @@ class Exploration(PausableTask):
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
         point = resume or {'counts': (), 'news': 'waiting for the robot to come home',
-                           'last_change': '', 'steps': 0, 'mnm': None, 'here': None}
+                           'last_change': '', 'steps': 0, 'misses': 0, 'mnm': None, 'here': None}
         self._settings, self._seed = settings, seed
         self._mnm = new_mnm(settings, seed, self._decided, point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
-        self.homing.misses = point.get('misses', 0)
+        self.homing.misses = point['misses']
         self._problem = settings.problem
         self._observed = Observed(point['counts'])
         if self.home is not None:

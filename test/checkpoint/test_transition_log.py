@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 import re
-import sqlite3
 
 from kept_explorations import (
     CORRIDOR,
@@ -17,13 +16,12 @@ from kept_explorations import (
     keep,
     newest,
     restored,
-    revive,
     run_sql,
     same,
     SETTINGS,
 )
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
+from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input, Listener, Taken
 from mnm_ros.core.fleet.fleet import Fleet
@@ -67,15 +65,6 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     assert same(exploration, second)
     store.close()    # and what the log lacked is there again
     assert Counter(Saved(path).robots.values()) == made
-    database = sqlite3.connect(path)
-    database.execute('DROP TABLE robots')
-    database.close()
-    old = Saved(path)
-    assert old.robots == {} and same(exploration, revive(old))
-    old_log = InputLog.reopen(old)
-    old_log.append([(Input.OBSERVED, 1, 0)], ['r1'])
-    old_log.close()
-    assert Saved(path).robots == {old.number + 1: 'r1'}
 
 
 def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mnm_ros.core.model import snapshot
@@ -68,18 +68,10 @@ class Counts:
 
     @classmethod
     def from_state(cls, state: Any) -> Counts:
-        """
-        Return the counts that ``to_state`` was called on.
-
-        Rows of state, action, next state and count are taken, too: files of 0.1.0 have them.
-        """
+        """Return the counts that ``to_state`` was called on; none where there is no state."""
         counts = cls()
-        if state and state[0] == 'd':
+        if state:
             counts._next = snapshot.put(state)
-        else:
-            rows: Iterable[Sequence[int]] = state
-            for s, action, next_state, count in rows:
-                counts._next.setdefault((s, action), {})[next_state] = count
         counts._visits = {pair: sum(nexts.values()) for pair, nexts in counts._next.items()}
         return counts
 
