@@ -29,8 +29,8 @@ REFUSED = 1
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
 _MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
-_TYPES = {'scenario': str, 'preset': str, 'seed': int, 'autostart': bool, 'use_sim_time': bool,
-          'port': int}
+_TYPES = {'scenario': str, 'preset': str, 'base': str, 'seed': int, 'autostart': bool,
+          'use_sim_time': bool, 'port': int}
 
 VIEWED = ('/exploration_markers', '/world_markers', '/map')
 """The topics in ``config/mnm.rviz``: in a namespace, they are those in there."""
@@ -65,6 +65,8 @@ EXPLORATION = {
     'navigator': ('false', 'Start the navigator, too'),
     **VIEWERS,
     'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
+    'base': ('', 'Base algorithm: disco, ucb_explore, or the module:factory of one '
+                 f'{AS_CONFIGURED}'),
     'seed': ('', f'Seed of every random choice {AS_CONFIGURED}'),
     'autostart': ('', f'Explore without waiting for a lifecycle manager {AS_CONFIGURED}'),
     'use_sim_time': USE_SIM_TIME,
@@ -217,7 +219,7 @@ def seeds(argument: Mapping[str, str], configured: Configured, simulator: str,
 def wanted_explorer(context: LaunchContext, argument: Mapping[str, str],
                     configured: Configured) -> Wanted:
     """Return the explorer with the values of the arguments, and what follows from its file."""
-    given = {key: argument[key] for key in ('preset', 'autostart', 'seed', 'use_sim_time')}
+    given = {key: argument[key] for key in ('preset', 'base', 'autostart', 'seed', 'use_sim_time')}
     robots = fleet(argument, configured)
     return Wanted(
         'explorer', given | ({'robots': list(robots)} if robots else {}),

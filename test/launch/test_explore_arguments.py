@@ -49,6 +49,16 @@ def test_the_navigator_is_started_on_request(tmp_path: Path) -> None:
             *(node.node_executable for node in before), 'navigator']
 
 
+def test_the_base_is_an_argument() -> None:
+    module = load('explore')
+    for given in ({'base': 'ucb_explore'}, {'base': 'ucb_explore', 'preset': 'paper'}):
+        made = context(module, **given)
+        explorer, _ = module._nodes(made)
+        assert given.items() <= parameters(explorer, made).items()
+    explorer, _ = module._nodes(context(module))
+    assert 'base' not in parameters(explorer, made)
+
+
 def test_all_nodes_in_one_process_on_request(tmp_path: Path) -> None:
     module = load('explore')
     made = context(module, one_process='true', navigator='true', namespace='r', seed='3',
