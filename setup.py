@@ -32,8 +32,8 @@ DASHBOARD = ['nicegui>=3.4,<4']
 # For benchmarks/... --cluster; seen to work with 2023.12.1 and 2026.8.0.
 CLUSTER = ['distributed>=2023.12']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
-# For bags; seen to work with rosbags 0.11.9, mcap-ros2-support 0.6.0
-BAGS = ['rosbags>=0.11,<0.12', 'mcap-ros2-support>=0.6']
+# For mnm_ros export --format log-mcap.
+BAGS = ['mcap-ros2-support>=0.6']
 REPORT = ['jinja2>=3', 'matplotlib>=3.5']
 BENCHMARKS = ['matplotlib>=3.5', 'pillow>=9', 'rich>=12.3']
 DOCS = ['furo>=2024.1.29', 'matplotlib>=3.5', 'myst-parser>=3', 'sphinx>=7.1']

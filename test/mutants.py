@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 
 TESTS = {
-    'mnm_ros/bags': 'test/bags',
     'mnm_ros/checkpoint': 'test/checkpoint',
     'mnm_ros/core': 'test/core',
     'mnm_ros/core/task/navigation.py': 'test/core/test_navigation.py',

@@ -40,9 +40,8 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': 'geometry',
-    'bags': 'core checkpoint robot_description',
     'simulation': 'core driving geometry robot_description',
-    'trial': 'core protocol checkpoint simulation bags robot_description layout',
+    'trial': 'core protocol checkpoint simulation robot_description layout',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
     'view': 'core robot_description',
@@ -60,7 +59,7 @@ ROOMS = {
     'launching': 'interface parameters',
     'contract': 'core protocol robot_description wire',
     'console': 'core simulation robot_description view subscriptions interface parameters',
-    'command': 'core bags checkpoint robot_description export interface trial view wire'
+    'command': 'core checkpoint robot_description export interface trial view wire'
                ' subscriptions console nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol checkpoint robot_description wire parameters',
@@ -85,13 +84,13 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
     *CORE, 'geometry', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
-    'bags', 'export', 'robot_description', 'view', 'layout', 'dashboard', 'simulation', 'trial',
+    'export', 'robot_description', 'view', 'layout', 'dashboard', 'simulation', 'trial',
     'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""
 
-_ROS = re.compile(r'(rcl|ros(?!bags)|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
+_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
 
 
 class Import(NamedTuple):

@@ -61,7 +61,7 @@ COMMANDS = {
     'change': Command('command.call', 'let a simulated world change now'),
     'preflight': Command('command.run', 'check a robot side before a trial'),
     'trial': Command('command.trial', 'run an explorer that keeps everything in a folder'),
-    'report': Command('trial.report', 'write the report of a trial, a log or a bag'),
+    'report': Command('trial.report', 'write the report of a trial or a log'),
     'contract': Command('contract.__main__', 'test a robot side against the step protocol'),
     'checkpoint': Command('checkpoint.__main__', 'print what checkpoint files hold'),
 }

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -12,7 +11,6 @@ import math
 import platform
 from typing import Any, NamedTuple
 
-from mnm_ros.bags.inputs import Recorded
 from mnm_ros.checkpoint.input_log import Inputs
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.model.policy import Policy
@@ -64,10 +62,6 @@ class Facts:
         identity = saved.identity
         self.limit = (1 + identity['epsilon']) * identity['radius']
         self.actions: list[str] = list(identity['actions'])
-        self.recorded = saved if isinstance(saved, Recorded) else None
-        self._answered = sorted(
-            time for (kind, *_), time in zip(saved.inputs, saved.times)
-            if kind is Input.OBSERVED) if isinstance(saved, Recorded) else []
 
     @property
     def policies(self) -> tuple[Policy, ...]:
@@ -103,11 +97,6 @@ class Facts:
         if self._saved.point is not None:
             yield ('What was replayed does not begin with the exploration: it is its last part, '
                    f'from step {self._saved.point["steps"]:,} on.')
-        if self.recorded is not None and self.recorded.inferred:
-            yield ('The bag has no topic interruption. Where the place of the robot was lost has '
-                   'been inferred, and some of these events may be missing.')
-        if self.recorded is not None and self.recorded.bag.cut:
-            yield 'The bag has no end: its recorder was killed, and the last messages are missing.'
         if exploration.under_revision:
             yield 'These policies were refuted, and the next ones are still being built.'
         pending = exploration.changes_noticed - exploration.changes_relearnt
@@ -144,56 +133,10 @@ class Facts:
             ('round', str(exploration.diagnostics()['round'])),
             ('changes', f'{exploration.changes_noticed} noticed, '
                         f'{exploration.changes_relearnt} relearnt'),
-            ('true changes', self._true_changes()),
-            ('exploration steps', self._exploration_steps()),
             ('RESETs that missed home', str(exploration.homing.misses)),
             ('moved by others', str(summary.inputs[Input.RELOCATED])),
             ('place lost (pause, restart, fault)', str(summary.inputs[Input.INTERRUPTED])),
         ) if value]
-
-    def _true_changes(self) -> str:
-        changes = self.changes()
-        if self.recorded is None or 'true_setting' not in self.recorded.bag.times:
-            return ''
-        where = ', '.join(f'{step:,}' for step in changes)
-        return f'{len(changes)} at step {where}' if changes else 'none'
-
-    def _exploration_steps(self) -> str:
-        told = self.simulated()
-        return f'{told[-1][1]:,}' if told else ''
-
-    def step_at(self, time: int) -> int:
-        """Return how many steps were over at a time of the bag."""
-        return bisect_right(self._answered, time)
-
-    def changes(self) -> list[int]:
-        """Return the steps at which the world has truly changed, where a simulator has told."""
-        told = self.recorded.bag.times.get('true_setting', []) if self.recorded else []
-        return [self.step_at(time) for (_, before), (time, after) in zip(told, told[1:])
-                if before != after]
-
-    def simulated(self) -> list[tuple[int, int]]:
-        """Return steps and exploration steps, where a simulator has told; 200 at most."""
-        told = self.recorded.bag.times.get('exploration_steps', []) if self.recorded else []
-        kept = told[::max(1, len(told) // 200)] + told[-1:]
-        return [(self.step_at(time), int(steps)) for time, steps in kept]
-
-    def phases(self) -> list[tuple[str, int, str]]:
-        """Return phase, steps and, if a bag has told, the time in words."""
-        seconds = self._seconds()
-        return [(phase, steps, words(seconds[phase]) if phase in seconds else '')
-                for phase, steps in self._summary.steps_by_phase().items()]
-
-    def _seconds(self) -> dict[str, float]:
-        """Return how long each phase lasted by the clock of the bag."""
-        if self.recorded is None or not self.recorded.times:
-            return {}
-        found: dict[str, float] = {}
-        times = self.recorded.times
-        begins = [index for index, _ in self._summary.phases]
-        for (begin, phase), end in zip(self._summary.phases, [*begins[1:], len(times) - 1]):
-            found[phase] = found.get(phase, 0) + (times[end] - times[begin]) / 1e9
-        return found
 
     def beyond(self) -> tuple[list[tuple[str, int, float]], int]:
         """Return states seen and not known: label, how often, least steps; and how many more."""
@@ -235,14 +178,6 @@ class Facts:
                 ('Python', platform.python_version()),
                 ('numpy', numpy.__version__), ('matplotlib', matplotlib.__version__),
                 ('jinja2', jinja2.__version__)]
-
-
-def words(seconds: float) -> str:
-    """Return a time in words."""
-    for unit, name in ((3600.0, 'hours'), (60.0, 'minutes')):
-        if seconds >= 2 * unit:
-            return f'{seconds / unit:.1f} {name}'
-    return f'{seconds:.1f} seconds'
 
 
 def steps_in_words(steps: float) -> str:

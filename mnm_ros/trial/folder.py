@@ -10,7 +10,6 @@ import re
 from typing import Any
 
 from mnm_ros.checkpoint.files import regular, write_whole
-from mnm_ros.core.presets import options_by_name
 import yaml
 
 STARTS = 'starts.txt'
@@ -52,28 +51,6 @@ def keeping(text: str, folder: Path) -> str:
     entry['ros__parameters'] = {**(entry.get('ros__parameters') or {}), **kept}
     # Strings are quoted: ROS would read a name like n as false.
     return yaml.dump(tree, Dumper=_Quoting, sort_keys=False)
-
-
-def asked_for(text: str) -> dict[str, Any]:
-    """
-    Return what parameters, as YAML, ask an explorer for, as a log would name it.
-
-    :raises ValueError: if they are none, or do not name the actions.
-    """
-    try:
-        tree = yaml.load(text, Loader=_Loading)
-    except yaml.YAMLError as error:
-        raise ValueError(f'no YAML: {" ".join(str(error).split())}') from None
-    given: dict[str, Any] = {}
-    for key in ('/**', 'explorer', '/explorer', '/**/explorer'):
-        entry = tree.get(key) if isinstance(tree, dict) else None
-        given.update((entry or {}).get('ros__parameters') or {})
-    if 'actions' not in given:
-        raise ValueError('no actions, expected parameters of an explorer that name them')
-    defaults: dict[str, Any] = {
-        'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1, 'preset': 'onboard', 'seed': 0}
-    return {'actions': list(given['actions']), **options_by_name(given),
-            **{name: given.get(name, default) for name, default in defaults.items()}}
 
 
 class _Loading(yaml.SafeLoader):

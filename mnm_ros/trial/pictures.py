@@ -133,42 +133,29 @@ def draw_policy(plan: Plan, policy: Policy, counts: Mapping[tuple[int, int], Map
     return _svg(figure)
 
 
-def draw_time(summary: ReplaySummary, changes: Sequence[int],
-              simulated: Sequence[tuple[int, int]]) -> str:
-    """
-    Return known states and candidates over the steps, with the changes.
-
-    :param changes: steps at which the world has truly changed, where that is known.
-    :param simulated: steps, and exploration steps so far, where a simulator has told.
-    """
+def draw_time(summary: ReplaySummary) -> str:
+    """Return known states and candidates over the steps, with the changes that were noticed."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
     end = max(1, summary.exploration.steps)
-    figure = Figure(figsize=(9.4, 4.6 if simulated else 2.9), layout='constrained')
-    panels = figure.subplots(2 if simulated else 1, sharex=True, squeeze=False)[:, 0]
+    figure = Figure(figsize=(9.4, 2.9), layout='constrained')
+    axes = figure.subplots()
     for values, name, colour in ((summary.known, 'known', COLOURS['known']),
                                  (summary.candidates, 'candidates', COLOURS['candidate'])):
         steps, counts = zip(*(values or [(0, 0)]), (end, values[-1][1] if values else 0))
-        panels[0].step(steps, counts, where='post', label=name, color=colour)
-    panels[0].set_ylabel('states')
-    panels[0].set_ylim(bottom=0)
-    if simulated:
-        panels[1].plot(*zip(*simulated, (end, simulated[-1][1])), color=COLOURS['target'])
-        panels[1].set_ylabel('exploration steps')
-    for panel in panels:
-        for times, name, style in ((changes, 'the world changed', ':'),
-                                   (summary.noticed_at, 'change noticed', '--')):
-            for number, step in enumerate(times):
-                panel.axvline(step, linestyle=style, color='black', linewidth=0.9,
-                              label=name if number == 0 else None)
-        panel.set_xlim(0, end)
-        panel.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-        panel.yaxis.set_major_formatter(lambda value, _: f'{value:,.0f}')
-        panel.spines[['top', 'right']].set_visible(False)
-    panels[0].legend(loc='upper center', bbox_to_anchor=(0.5, 1.2), ncols=4, frameon=False,
-                     fontsize=9)
-    panels[-1].set_xlabel('steps')
-    panels[-1].xaxis.set_major_formatter(lambda value, _: f'{value:,.0f}')
+        axes.step(steps, counts, where='post', label=name, color=colour)
+    axes.set_ylabel('states')
+    axes.set_ylim(bottom=0)
+    for number, step in enumerate(summary.noticed_at):
+        axes.axvline(step, linestyle='--', color='black', linewidth=0.9,
+                     label='change noticed' if number == 0 else None)
+    axes.set_xlim(0, end)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    axes.spines[['top', 'right']].set_visible(False)
+    axes.legend(loc='upper center', bbox_to_anchor=(0.5, 1.2), ncols=4, frameon=False, fontsize=9)
+    axes.set_xlabel('steps')
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: f'{value:,.0f}')
     return _svg(figure)
 
 

@@ -4,8 +4,8 @@
 Write what happened in an exploration as one HTML file: ``mnm_ros report PATH ...``.
 
 A path is the folder of a trial, of which every transition log (``*.log.sqlite``, kept with
-``transition_log: true``) is reported on; or one such log, a checkpoint, or a bag. The page needs
-nothing from elsewhere, and can be printed.
+``transition_log: true``) is reported on; or one such log, or a checkpoint. The page needs nothing
+from elsewhere, and can be printed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from mnm_ros.bags.inputs import Recorded
-from mnm_ros.bags.reading import is_bag, read_bag
-from mnm_ros.checkpoint.files import regular, write_whole
-from mnm_ros.checkpoint.input_log import COMPANIONS, Inputs, Refused, refusing, Saved
+from mnm_ros.checkpoint.files import write_whole
+from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, refusing, Saved
 from mnm_ros.core.presets import base_factory
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.trial.facts import Facts, steps_in_words
-from mnm_ros.trial.folder import asked_for, STARTS
+from mnm_ros.trial.folder import STARTS
 from mnm_ros.trial.replay import replay
 
 INSTALL = ('a report needs the Python packages jinja2 and matplotlib: pip install '
@@ -58,35 +56,28 @@ def write(folder: Path) -> list[Path]:
     return written
 
 
-def write_one(source: Path, path: Path, namespace: str = '',
-              identity: dict[str, Any] | None = None) -> Path:
+def write_one(source: Path, path: Path) -> Path:
     """
-    Write the report of a log, a checkpoint or a bag, and return its path.
+    Write the report of a log or a checkpoint, and return its path.
 
     :param path: of the report.
-    :param namespace: of the explorer, where a bag has several.
-    :param identity: what the exploration was asked for, where a bag does not have it.
     :raises Refused: if it cannot be read or replayed, or if a library is missing.
     """
     with refusing(source):
-        return _write_one(source, path, namespace, identity)
+        return _write_one(source, path)
 
 
-def _write_one(source: Path, path: Path, namespace: str, identity: dict[str, Any] | None) -> Path:
-    if is_bag(source):
-        saved: Inputs = Recorded(read_bag(source, namespace), identity)
-        span = _span_of_bag(saved.times) if isinstance(saved, Recorded) else ''
-    else:
-        end = _last_written(source)    # before SQLite writes to a log that a crash has left
-        span = _span(source.parent, end)
-        saved = Saved(source)
-        os.utime(source, (end, end))
+def _write_one(source: Path, path: Path) -> Path:
+    end = _last_written(source)    # before SQLite writes to a log that a crash has left
+    span = _span(source.parent, end)
+    saved = Saved(source)
+    os.utime(source, (end, end))
     if not saved.inputs and saved.point is None:
         raise Refused(f'{source} has no step, expected a trial that has begun')
     return write_whole(path, page(saved, span, _description(saved)))
 
 
-def page(saved: Inputs, span: str, description: RobotDescription) -> str:
+def page(saved: Saved, span: str, description: RobotDescription) -> str:
     """
     Return the report as HTML.
 
@@ -104,7 +95,7 @@ def page(saved: Inputs, span: str, description: RobotDescription) -> str:
     return str(template.render(_values(saved, span, description)))
 
 
-def _values(saved: Inputs, span: str, description: RobotDescription) -> dict[str, Any]:
+def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str, Any]:
     from mnm_ros.trial import pictures
     summary = replay(saved)
     facts = Facts(saved, summary, description)
@@ -113,8 +104,8 @@ def _values(saved: Inputs, span: str, description: RobotDescription) -> dict[str
     rows = facts.rows()
     events, all_events = facts.events()
     beyond, more_beyond = facts.beyond()
-    phases, simulated = facts.phases(), facts.simulated()
-    kind = 'bag' if facts.recorded else 'checkpoint' if saved.point else 'transition log'
+    phases = summary.steps_by_phase()
+    kind = 'checkpoint' if saved.point else 'transition log'
     return {
         'title': f'Exploration: {saved.path.name}', 'source': f'Replayed from the {kind} '
         f'{saved.path.name}.', 'verdict': verdict, 'good': bool(facts.policies) and not remarks,
@@ -124,14 +115,13 @@ def _values(saved: Inputs, span: str, description: RobotDescription) -> dict[str
         'states_legend': [(name, pictures.COLOURS[key]) for name, key in (
             ('home', 'home'), ('known', 'known'), ('not known', 'candidate'))],
         'actions_legend': pictures.colours(facts.actions),
-        'time': pictures.draw_time(summary, facts.changes(), simulated), 'simulated': simulated,
+        'time': pictures.draw_time(summary),
         'rows': rows, 'limit': f'{facts.limit:g}', 'in_words': steps_in_words,
         'targets': [(_Shown(row), pictures.draw_policy(plan, policy, summary.counts))
                     for row, policy in list(zip(rows, facts.policies[1:]))[:_TARGETS]],
         'more_targets': max(0, len(rows) - _TARGETS), 'beyond': beyond, 'more_beyond': more_beyond,
         'radius': f'{saved.identity["radius"]:g}', 'phases': phases,
-        'timed': any(time for *_, time in phases),
-        'total': max(1, max((steps for _, steps, _ in phases), default=1)),
+        'total': max((1, *phases.values())),
         'played': facts.played(), 'events': events, 'all_events': all_events,
         'configuration': facts.configuration(), 'versions': facts.versions()}
 
@@ -144,14 +134,11 @@ class _Shown:
         self.finite = math.isfinite(row.steps)
 
 
-def _description(saved: Inputs) -> RobotDescription:
+def _description(saved: Saved) -> RobotDescription:
     """Return what the robot side has said about itself, if that was kept."""
     try:
-        if isinstance(saved, Recorded):
-            text = saved.bag.description
-        else:
-            kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
-            text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
+        kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
+        text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
         return RobotDescription.from_text(text) if text else UNDESCRIBED
     except ValueError:    # UnicodeError among them
         return UNDESCRIBED
@@ -183,48 +170,22 @@ def _span(folder: Path, last: float) -> str:
     return f'{first} to {end:%Y-%m-%d %H:%M:%S}{again}'
 
 
-def _span_of_bag(times: Sequence[int]) -> str:
-    first, last = (datetime.fromtimestamp(time / 1e9) for time in (times[0], times[-1]))
-    return f'{first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S}'
-
-
-def _asked(path: Path | None) -> dict[str, Any] | None:
-    """Return what a file of parameters asks an explorer for."""
-    if path is None:
-        return None
-    try:
-        asked = asked_for(regular(path.expanduser()).read_text(encoding='utf-8'))
-        _trust(asked['base'])    # the operator's own file
-        return asked
-    except (OSError, ValueError) as error:
-        raise Refused(f'{path}: {error}') from None
-
-
-def _trust(base: str) -> None:
-    """Import a base of another package; ValueError if that fails."""
-    if base:
-        base_factory(base)
-
-
 def main(arguments: Sequence[str] | None = None,
          program: str = 'python3 -m mnm_ros.trial.report') -> int:
     """Write the reports and print their paths."""
     parser = argparse.ArgumentParser(
         prog=program, description=(__doc__ or '').partition('\n\n')[2].replace('``', ''))
     parser.add_argument('paths', type=Path, nargs='+', metavar='PATH',
-                        help='the folder of a trial, a log, a checkpoint or a bag')
+                        help='the folder of a trial, a log or a checkpoint')
     parser.add_argument('--output', '--out', type=Path, metavar='FILE',
                         help='of the report, for one path that is no folder (default: beside it, '
                         'with .html)')
-    parser.add_argument('--params-file', type=Path, metavar='FILE', help='parameters of the '
-                        'explorer, for a bag without the topic configuration')
-    parser.add_argument('--namespace', default='', metavar='NS',
-                        help='of the explorer, for a bag with several')
     parser.add_argument('--base', default='', metavar='MODULE:FACTORY', help='base algorithm of '
                         'another package that may be imported because a log names it')
     given = parser.parse_args(arguments)
     try:
-        _trust(given.base)
+        if given.base:
+            base_factory(given.base)
     except ValueError as error:
         parser.error(f'--base: {error}')
     if given.output and len(given.paths) > 1:
@@ -232,11 +193,11 @@ def main(arguments: Sequence[str] | None = None,
     status = 0
     for path in (path.expanduser() for path in given.paths):
         try:
-            if path.is_dir() and not is_bag(path):
+            if path.is_dir():
                 written = write(path)
             else:
                 out = given.output or path.with_name(f'{path.name}.html')
-                written = [write_one(path, out, given.namespace, _asked(given.params_file))]
+                written = [write_one(path, out)]
         except (Refused, OSError) as error:
             print(error, file=sys.stderr)
             status = 1

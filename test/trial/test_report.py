@@ -180,35 +180,26 @@ def test_the_page_needs_nothing_from_elsewhere(trial: Trial, written: Path) -> N
     assert len(ids) == len({*ids})    # or pictures would take shapes from each other
 
 
-def test_from_a_checkpoint_and_from_a_bag(trial: Trial, tmp_path: Path) -> None:
-    """A bag also tells the time, true changes, places and what a simulator has counted."""
-    pytest.importorskip('mcap')
-    pytest.importorskip('rosbags')
-    from mnm_ros.bags.inputs import Recorded
-    from mnm_ros.bags.reading import read_bag
-    from mnm_ros.bags.writing import write_mcap
-    from mnm_ros.robot_description import RobotDescription
+def test_from_a_checkpoint(trial: Trial, tmp_path: Path) -> None:
     checkpoint = next(trial.folder.glob('r1.explorer.0*.sqlite'))
     assert report.main([str(checkpoint), '--out', str(tmp_path / 'c.html')]) == 0
     assert told(tmp_path / 'c.html', 'steps') == f'{trial.exploration.steps:,}'
-    bag, path = tmp_path / 'a.mcap', tmp_path / 'a.mcap.html'
-    write_mcap(Saved(log(trial)), bag)
-    recorded = Recorded(read_bag(bag))
-    begin, known = recorded.times[0], trial.exploration.hypothesis.targets[1]
-    recorded.bag.times = {
-        'true_setting': [(begin, 0), (recorded.times[999], 0), (recorded.times[1999], 1)],
-        'exploration_steps': [(begin, 0), (recorded.times[1999], 1234)]}
+    assert trial.exploration.covered    # and from one that no input has followed yet
+    path = tmp_path / 'r1.explorer.00000001.sqlite'
+    InputLog.create(path, Saved(checkpoint).identity, trial.exploration.to_state(), 7).close()
+    assert report.main([str(path), '--out', str(tmp_path / 'c.html')]) == 0
+    assert told(tmp_path / 'c.html', 'steps') == f'{trial.exploration.steps:,}'
+
+
+def test_names_and_places_are_those_that_the_robot_side_has_told(
+        trial: Trial, tmp_path: Path) -> None:
+    saved, path = Saved(log(trial)), tmp_path / 'a.html'
+    known = trial.exploration.hypothesis.targets[1]
     places = {state: (float(state), 0.0) for state in range(-100, 100)}
-    described = RobotDescription(tuple(recorded.identity['actions']), names={known: 'the <door>'},
+    described = RobotDescription(tuple(saved.identity['actions']), names={known: 'the <door>'},
                                  positions=places)
-    path.write_text(report.page(recorded, '', described), encoding='utf-8')
-    assert told(path, 'steps') == f'{trial.exploration.steps:,}'
-    steps = sum(kind is Input.OBSERVED for kind, *_ in recorded.inputs[:2000])
-    assert told(path, 'true changes') == f'1 at step {steps:,}'
-    assert told(path, 'exploration steps') == '1,234'
+    path.write_text(report.page(saved, '', described), encoding='utf-8')
     assert f'the &lt;door&gt; ({known})' in path.read_text() and 'arranged' not in path.read_text()
-    seconds = cells(path, 'Steps by phase')[0][2]
-    assert re.fullmatch(r'[\d.]+ (seconds|minutes|hours)', seconds)
 
 
 def test_without_the_libraries_a_sentence_says_what_to_install(
@@ -262,14 +253,12 @@ def never_waiting() -> Iterator[None]:
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
-    (tmp_path / 'bag').mkdir()
-    (tmp_path / 'bag' / 'metadata.yaml').touch()
-    names = ('run.mcap', 'run.db3', 'bag/0.db3', 'explorer.log.sqlite')
+    names = ('run.mcap', 'explorer.log.sqlite')
     for name in names:
         os.mkfifo(tmp_path / name)
     done = subprocess.run(
         [sys.executable, '-m', 'mnm_ros.trial.report',
-         *(str(tmp_path / name).removesuffix('/0.db3') for name in names)],
+         *(str(tmp_path / name) for name in names)],
         capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and done.stdout == ''
     for name, line in zip(names, done.stderr.splitlines()):
@@ -277,14 +266,11 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_pipe_in_the_folder_of_a_trial_is_not_waited_for(
-        trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-        never_waiting: None) -> None:
+        trial: Trial, tmp_path: Path, never_waiting: None) -> None:
     os.mkfifo(tmp_path / STARTS)
     os.mkfifo(tmp_path / 'params.yaml')
     shutil.copy(log(trial), tmp_path)
     assert report._span(tmp_path, 0.0).startswith('until ')
-    assert report.main(['--params-file', str(tmp_path / 'params.yaml'), 'run.mcap']) == 1
-    assert f'{tmp_path / "params.yaml"} is no regular file' in capsys.readouterr().err
     for given in (str(tmp_path / 'params.yaml'), ''):
         with pytest.raises(OSError, match='is no regular file'):
             prepare(given, str(tmp_path), datetime(2026, 1, 1))
