@@ -99,12 +99,6 @@ TOPICS = {
               'count as free'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
               'when each explorer started, in ns; only the first one commands the robot'),
-        Topic('interruption', 'std_msgs/Int64MultiArray', 'LATCHED_BY_MANY', 'explorer', '',
-              'what comes between two steps, `[steps before it, kind, state, action, seq of the '
-              'first order that may count after it]`'),
-        Topic('configuration', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
-              'what the exploration is asked for, as a JSON object: the version of the package '
-              'and the parameters on which the algorithm depends'),
         Topic('advice', 'std_msgs/Int64MultiArray', 'LATCHED', 'advisor', '',
               'instead of `action` with `advisory`: `[seq of the state message it follows, '
               'action]`'),

@@ -110,7 +110,6 @@ class Exploration(PausableTask):
         RESET; None to begin.
     :param recollection: what is known of the CMP from before; the promise holds as without.
     :ivar steps: all that were observed, RESETs included.
-    :ivar inputs_since_step: how many inputs have come since the last step.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
@@ -141,7 +140,6 @@ class Exploration(PausableTask):
         self._last_change: str = point['last_change']
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = point['steps']
-        self.inputs_since_step = 0
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
 
@@ -318,7 +316,6 @@ class Exploration(PausableTask):
             self._observed.add(self.last_state, action, state)
             self.last_state = state
             self.steps += 1
-            self.inputs_since_step = 0
             if not self.homing.missed(action, state):
                 self._mnm.observe(action, state)
         else:
@@ -327,7 +324,6 @@ class Exploration(PausableTask):
                 self.next_action()
             if self._open is not None:
                 action = RESET_OPEN if self._open == RESET else self._open
-            self.inputs_since_step += 1
             self.last_state = state if kind is Input.RELOCATED else None
             self._mnm.interrupt()
         self._open = None

@@ -132,11 +132,6 @@ class StepClient:
         """``(seq, action)`` that has not been answered yet."""
         return None if self._action is None else (self._seq, self._action)
 
-    @property
-    def following(self) -> int:
-        """Return the number of the next action."""
-        return self._seq + 1
-
     def sent(self, seq: int) -> bool:
         """Return whether ``seq`` is the number of one of its own actions."""
         return self._first <= seq <= self._seq

@@ -38,7 +38,6 @@ class StepLoop(Loop):
         self._send = send
         self._yield_reason = ''
         self._joined = self._left = False    # others, since the last step began
-        self._keeps = False    # the order under way, although the place is lost
 
     @property
     def driving(self) -> bool:
@@ -49,11 +48,6 @@ class StepLoop(Loop):
     def under_way(self) -> bool:
         """Whether an order has not been answered yet; a call of ``return_home`` is none."""
         return self._client.under_way is not None
-
-    @property
-    def counts_from(self) -> int:
-        """Return the number of the first order whose answer may count from now on."""
-        return self._client.following - self._keeps
 
     def unanswered(self, now: float) -> float:
         """Return for how many s the robot has owed an answer, if it usually takes half of it."""
@@ -128,9 +122,7 @@ class StepLoop(Loop):
         if not by_service and (under_way is None or under_way[1] != RESET):
             return
         if self.task.last_state is not None:
-            self._keeps = under_way is not None
             self.task.lose_place()
-            self._keeps = False
         self.timer.hurry(now + _GRACE)
         if under_way:
             self._send(*under_way)

@@ -64,7 +64,6 @@ class ExplorationSession:
             for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
         if self.checkpointing.waiting:
             self.exploration.robot_lost('first, what is on the disk is replayed')
-        self._publishers.configuration(self.checkpointing.identity)
         self._follow(self.exploration)
         self._tick()
         self._report()    # to be repeated while a plan is made
@@ -220,8 +219,6 @@ class ExplorationSession:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(f'going on from step {exploration.steps}')
         exploration.listeners.append(Listener(self._guard.outside(self._hear)))
-        if not self.checkpointing.waiting:    # else it is one that nobody goes on with
-            self._link.follow(exploration)
         self._call(self._publish, exploration.hypothesis)
 
     def _hear(self, taken: Taken) -> None:

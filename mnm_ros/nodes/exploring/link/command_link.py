@@ -9,14 +9,12 @@ import math
 import time
 
 from mnm_ros import wire
-from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.interruptions import Interruptions
 from mnm_ros.nodes.exploring.link.robot_link import RobotLink
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.clients import REPORT
@@ -100,7 +98,6 @@ class CommandLink(RobotLink):
 
     loop: StepLoop
     after_state: Callable[[], None] = staticmethod(lambda: None)
-    _explored: Exploration | None = None    # nothing yet while what is on the disk is replayed
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
@@ -118,7 +115,6 @@ class CommandLink(RobotLink):
             task, step_limits(parameters), number, self._order,
             self._home.call if self._home else None)
         self.loop.before_step = self._look_again
-        self._interruptions = Interruptions(node, lambda: self.loop.counts_from)
         self._states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
             node, self._orders, self._states, self._home, sides=self._robots)
@@ -142,16 +138,9 @@ class CommandLink(RobotLink):
         """Return for how many s the robot has owed an answer, if it usually takes half of it."""
         return 0.0 if self.missing(now) else self.loop.unanswered(now)
 
-    def follow(self, exploration: Exploration) -> None:
-        """Tell what comes between the steps of an exploration."""
-        self._explored = exploration
-        self._interruptions.follow(exploration)
-
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
         super().tick(limits, now)
-        if self._explored:
-            self._interruptions.look(self._explored)
         if self._last_reset:
             self._last_reset.tick(now)
 
@@ -192,7 +181,6 @@ class CommandLink(RobotLink):
         self._arbitration.destroy()
         self.profile.destroy()
         self._node.destroy_subscription(self._states)
-        self._interruptions.destroy()
         self._orders.close()
 
     def _order(self, seq: int, action: int) -> None:

@@ -124,9 +124,6 @@ class Link(ABC):
         """Return all transitions that were made, for a record."""
         return exploration.counts
 
-    def follow(self, exploration: Exploration) -> None:
-        """Take note that this is what is explored from now on."""
-
     def announce(self) -> None:
         """Tell other explorers that this one is there; to be called once a second."""
 

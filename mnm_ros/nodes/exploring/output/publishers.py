@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-import json
 import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -47,7 +46,6 @@ class Publishers:
         self._live = LiveTopics(node)
         self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
         self._status = node.create_publisher(String, 'status', wire.LATCHED)
-        self._configuration = node.create_publisher(String, 'configuration', wire.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
@@ -64,7 +62,7 @@ class Publishers:
         self._learnt.destroy()
         self._live.destroy()
         self._picture.destroy()
-        for publisher in (self._phase, self._status, self._configuration, self._diagnostics):
+        for publisher in (self._phase, self._status, self._diagnostics):
             self._node.destroy_publisher(publisher)
 
     def republish(self, period: float, now: float) -> None:
@@ -82,10 +80,6 @@ class Publishers:
     def hypothesis(self, hypothesis: Hypothesis | None, now: float) -> None:
         """Publish known states and policies, as soon as they may be, if they have a new stamp."""
         self._learnt.change(hypothesis, now)
-
-    def configuration(self, identity: Mapping[str, object]) -> None:
-        """Publish what the exploration is asked for."""
-        self._publish(self._configuration, String(data=json.dumps(identity, sort_keys=True)))
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
         """
