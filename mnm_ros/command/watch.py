@@ -58,12 +58,12 @@ def _look(listener: Listener, show: Callable[[Heard], None]) -> int:
 
 
 def _json(listener: Listener) -> int:
-    from mnm_ros.console.as_json import line
+    from mnm_ros.view.words import as_json
     before = ''
 
     def show(heard: Heard) -> None:
         nonlocal before
-        if (now := line(heard)) != before:
+        if (now := as_json(heard)) != before:
             print(now, flush=True)
             before = now
 

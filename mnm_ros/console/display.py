@@ -9,10 +9,10 @@ from math import inf
 import time
 from typing import Protocol, TextIO
 
-from mnm_ros.console import wording
 from mnm_ros.console.grid import described, Picture
 from mnm_ros.console.view import Frame, View
 from mnm_ros.robot_description import UNDESCRIBED
+from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
 from rich.console import Console
 from rich.live import Live
@@ -99,17 +99,17 @@ class Lines:
 
     def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
         """Write the changes since the last call."""
-        for line in wording.changed(self._before, heard, self._settings):
+        for line in words.changed(self._before, heard, self._settings):
             self.write(line)
         # What is known and what was seen arrive one after the other: whatever lasts is told.
         if heard.beyond and self._before.beyond == heard.beyond != self._beyond:
             self._beyond = heard.beyond
-            seen = wording.numbered(heard.beyond, wording.LINE)
+            seen = words.numbered(heard.beyond, words.LINE)
             self.write(f'seen beyond the radius: {seen}')
         self._before = heard
         if seconds >= self._next_progress:
             self._next_progress = seconds + self._every
-            self.write(wording.progress(heard))
+            self.write(words.progress(heard))
 
     def close(self) -> None:
         """Nothing to restore."""

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mnm_ros.console.wording import known, LABEL, robots, setting, stamp, steps, whole
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.words import known, LABEL, robots, setting, stamp, steps, whole
 
 
 def verdict(heard: Heard, scenario: Scenario, problem: Problem) -> Verdict:

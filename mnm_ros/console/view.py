@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import textwrap
 
-from mnm_ros.console import wording
 from mnm_ros.console.grid import Picture
-from mnm_ros.console.wording import LABEL
 from mnm_ros.console.world_view import WorldView
 from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.progress_bar import ProgressBar
@@ -65,15 +64,15 @@ class View:
         width, height = options.max_width - 1, console.size.height - 1
         body = self._wide if width >= _WIDE else self._narrow
         whole = Group(self._title(width), '', *body(console, options, width, height - 3),
-                      Text(wording.clip(self.frame.hint, width), 'dim'))
+                      Text(words.clip(self.frame.hint, width), 'dim'))
         lines = console.render_lines(whole, options.update(width=width), pad=False)
         for line in lines[:height]:
             yield from line
             yield Segment.line()
 
     def _title(self, width: int) -> Text:
-        clock = wording.duration(self.seconds)
-        title = wording.clip(f'mnm_ros: {self.frame.title}', width - len(clock) - 1)
+        clock = words.clock(self.seconds)
+        title = words.clip(f'mnm_ros: {self.frame.title}', width - len(clock) - 1)
         return Text(title, 'bold') + Text(clock.rjust(width - len(title)), 'not bold')
 
     def _narrow(self, console: Console, options: ConsoleOptions, width: int,
@@ -103,9 +102,9 @@ class View:
         yield key
 
     def _figures(self, width: int, tests: int) -> Table:
-        room = width - LABEL
+        room = width - words.LABEL
         table = Table.grid(padding=0, pad_edge=False)
-        table.add_column(width=LABEL, style='dim', no_wrap=True)
+        table.add_column(width=words.LABEL, style='dim', no_wrap=True)
         table.add_column(width=room, overflow='fold')
         for label, value in self._rows(room):
             table.add_row(label, value)
@@ -115,46 +114,46 @@ class View:
 
     def _rows(self, room: int) -> Iterator[tuple[str, RenderableType]]:
         now, frame = self.heard, self.frame
-        hypothesis = f'hypothesis {wording.stamp(now)}' if now.hypothesis else 'no hypothesis yet'
+        hypothesis = f'hypothesis {words.stamp(now)}' if now.hypothesis else 'no hypothesis yet'
         yield 'phase', (f'{now.activity.within(now.phase) or "starting"}, round '
-                        f'{wording.whole(now.count("round"))}, {hypothesis}')
-        yield 'status', wording.clip(now.status or '-', 3 * room)
+                        f'{words.whole(now.count("round"))}, {hypothesis}')
+        yield 'status', words.clip(now.status or '-', 3 * room)
         missed = now.late if self.silent <= _SILENT else (
-            f'nothing heard for {wording.duration(self.silent)}')
+            f'nothing heard for {words.clock(self.silent)}')
         yield from [('', Text(missed, 'bold red'))] * bool(missed)
         if now.activity.sentence not in ('', now.status):
-            yield 'doing', wording.clip(now.activity.sentence, 2 * room)
+            yield 'doing', words.clip(now.activity.sentence, 2 * room)
         if now.activity.progress is not None:
             yield 'progress', self._progress(room)
-        yield 'known', wording.known(now, 2 * room)
+        yield 'known', words.known(now, 2 * room)
         if now.hypothesis is None or now.candidates or not now.beyond:
             # The activity is told more often than the report.
-            yield 'candidates', wording.whole(
+            yield 'candidates', words.whole(
                 len(now.candidates) if now.activity.limit else now.count('candidates'))
         if now.beyond:
-            yield 'beyond radius', f'{wording.numbered(now.beyond, room)}'
+            yield 'beyond radius', f'{words.numbered(now.beyond, room)}'
         if now.activity.lost:
-            yield 'lost', Text(wording.numbered(now.activity.lost, room), 'bold red')
+            yield 'lost', Text(words.numbered(now.activity.lost, room), 'bold red')
         yield 'steps', self._steps()
-        for index, line in enumerate(wording.robots(now, _ROBOTS)):
-            yield '' if index else 'robots', wording.clip(line, room)
-        yield 'changes', (f'{wording.whole(now.count("changes_noticed"))} noticed, '
-                          f'{wording.whole(now.count("changes_relearnt"))} relearnt')
+        for index, line in enumerate(words.robots(now, _ROBOTS)):
+            yield '' if index else 'robots', words.clip(line, room)
+        yield 'changes', (f'{words.whole(now.count("changes_noticed"))} noticed, '
+                          f'{words.whole(now.count("changes_relearnt"))} relearnt')
         if now.exploration_steps is not None:    # only cmp_sim counts them
-            yield 'exploration', (f'{wording.whole(now.exploration_steps)} steps without a good '
+            yield 'exploration', (f'{words.whole(now.exploration_steps)} steps without a good '
                                   'hypothesis')
         if now.true_setting is not None:
-            yield 'true setting', wording.setting(now.true_setting, frame.settings)
+            yield 'true setting', words.setting(now.true_setting, frame.settings)
 
     def _progress(self, room: int) -> RenderableType:
         found = self.heard.activity.progress
         assert found is not None
-        return _bar(found.done, found.expected, wording.to_go(self.heard), room, 'green')
+        return _bar(found.done, found.expected, words.to_go(self.heard), room, 'green')
 
     def _steps(self) -> str:
         now, found = self.heard, self.heard.activity.progress
-        steps = wording.steps(now)
-        rate = f'{wording.rate(now)}{now.made and f", {now.made}"}'
+        steps = words.steps(now)
+        rate = f'{words.rate(now)}{now.made and f", {now.made}"}'
         if found is None:
             return f'{steps}{rate}'
         if found.aim == 'first hypothesis':    # which takes all steps from the first one on
@@ -165,7 +164,7 @@ class View:
         now = self.heard
         about = '' if test.state is None else f' {now.description.label(test.state)}'
         action = '' if test.action is None else f' {now.description.action_name(test.action)}'
-        said = f'{_figure(test.evidence)} of {_figure(test.threshold)}: {test.kind}{about}{action}'
+        said = f'{words.of_threshold(test)}: {test.kind}{about}{action}'
         return _bar(test.evidence, test.threshold, said, room, 'yellow')
 
     def _world(self, rows: int, columns: int) -> tuple[list[Text], Text, int]:
@@ -186,10 +185,6 @@ class View:
             lines.append(Text.assemble((at, 'dim'), ' ', wrapped[0]))
             lines += [Text(' ' * 9 + rest) for rest in wrapped[1:]]
         return lines
-
-
-def _figure(value: float) -> str:
-    return f'{value:,.0f}' if abs(value) >= 100 else f'{value:.3g}'
 
 
 def _bar(done: float, total: float, said: str, room: int, colour: str) -> RenderableType:

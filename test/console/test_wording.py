@@ -7,11 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 
-from mnm_ros.console import as_json
 from mnm_ros.console.options import Goal
-from mnm_ros.console.wording import changed, clip, duration, numbered, progress, robots
 from mnm_ros.core.progress.activity import Activity, Progress
+from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.words import changed, clip, clock, numbered, progress, robots
 import pytest
 from snapshots import BUILDING, FLEET, FULL
 
@@ -24,12 +24,12 @@ def test_changed_tells_what_is_new_once() -> None:
 
 
 def test_robots_as_json() -> None:
-    found = json.loads(as_json.line(FLEET))
+    found = json.loads(words.as_json(FLEET))
     assert found['robots'][1] == {
         'name': 'deck/r2', 'level': 'warning', 'steps': 12, 'place': None,
         'status': 'waiting for robot: nobody publishes /deck/r2/state', 'unanswered': 0.0}
-    assert found['current'] is None and json.loads(as_json.line(BUILDING))['current'] == 3
-    assert json.loads(as_json.line(BUILDING))['robots'] == []
+    assert found['current'] is None and json.loads(words.as_json(BUILDING))['current'] == 3
+    assert json.loads(words.as_json(BUILDING))['robots'] == []
 
 
 def test_each_robot_has_a_line_and_those_that_do_nothing_come_first() -> None:
@@ -87,8 +87,8 @@ def test_clip_makes_one_line_of_limited_width() -> None:
 
 
 def test_duration() -> None:
-    assert duration(59.9) == '0:00:59'
-    assert duration(36000) == '10:00:00'
+    assert clock(59.9) == '0:00:59'
+    assert clock(36000) == '10:00:00'
 
 
 def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
@@ -134,12 +134,12 @@ def test_goal_awaits_a_hypothesis_and_then_changes() -> None:
 
 
 def test_machines_get_a_whole_object_in_a_line() -> None:
-    said = json.loads(as_json.line(FULL))
+    said = json.loads(words.as_json(FULL))
     assert (said['phase'], said['hypothesis'], said['known'], said['beyond']) == (
         'checking/evaluation', [2, 1], [0, 1], [4])
-    building = json.loads(as_json.line(BUILDING))
+    building = json.loads(words.as_json(BUILDING))
     assert (building['doing'], building['target'], building['action']) == ('testing', 7, None)
     assert building['candidates'] == [5, 6] and building['progress']['expected'] == 2838
-    assert building['tests'][0]['kind'] == 'policy' and '\n' not in as_json.line(BUILDING)
-    nothing = json.loads(as_json.line(Heard()))
+    assert building['tests'][0]['kind'] == 'policy' and '\n' not in words.as_json(BUILDING)
+    nothing = json.loads(words.as_json(Heard()))
     assert set(nothing) == set(said) and nothing['phase'] is None

@@ -11,7 +11,7 @@ import zlib
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.dashboard.machine import machine
+from mnm_ros.dashboard.html import machine
 from mnm_ros.dashboard.map_image import picture
 from mnm_ros.dashboard.timeline import MOST, Timeline
 from mnm_ros.interface import SERVICES

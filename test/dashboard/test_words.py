@@ -7,9 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
-from mnm_ros.dashboard import words
+from mnm_ros.dashboard.html import evidence_table, robots_table
 from mnm_ros.dashboard.timeline import Timeline
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view import words
 from mnm_ros.view.heard import Heard, RobotHeard
 import pytest
 
@@ -65,12 +66,12 @@ def test_a_robot_that_hangs_is_told_of() -> None:
     assert 'silent' in words.presence(several, 110.0, '')
     tile = next(tile for tile in words.tiles(several) if tile[0] == 'steps')
     assert tile == ('steps', '0', 'taken, 34 made by 2 robots; 0 per second')
-    assert '<th>steps made</th>' in words.robots_table(several)
+    assert '<th>steps made</th>' in robots_table(several)
 
 
 def test_each_robot_of_several_has_a_row() -> None:
-    assert words.robots_table(Heard()) == ''
-    table = words.robots_table(Heard(description=DESCRIPTION, robots=(
+    assert robots_table(Heard()) == ''
+    table = robots_table(Heard(description=DESCRIPTION, robots=(
         RobotHeard('r1', 'ok', 'exploring', 1234, 7), RobotHeard('r2', 'error', 'fault: <b>'))))
     assert '<tr class="ok"><td>r1</td><td>1,234</td><td>door (7)</td><td>exploring</td>' in table
     assert '<tr class="error"><td>r2</td><td></td><td></td><td>fault: &lt;b&gt;</td>' in table
@@ -104,7 +105,7 @@ def test_evidence_against_thresholds() -> None:
         ('policy to door (7)', pytest.approx(0.5928, abs=1e-4), '3.14 of 5.3'),
         ('transitions of door (7), west', 1.0, '40 of 20'),
         ('<b>', pytest.approx(1 / 1234.5), '1 of 1,234')]
-    table = words.evidence_table(heard)
+    table = evidence_table(heard)
     assert '&lt;b&gt;' in table and '<b>' not in table and 'width:59%' in table
 
 

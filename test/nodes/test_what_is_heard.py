@@ -16,22 +16,21 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, PoseWithCovarianceStamped
 from mnm_ros import wire
-from mnm_ros.console import as_json
 from mnm_ros.console.display import Lines
 from mnm_ros.console.grid import described
 from mnm_ros.console.view import Frame, View
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
-from mnm_ros.dashboard import words
 from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.dashboard.machine import machine
+from mnm_ros.dashboard.html import evidence_table, machine, robots_table
 from mnm_ros.dashboard.picture import policy_arrows
 from mnm_ros.nodes.showing.hands import Hands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
 from mnm_ros.nodes.showing.shared import Shared
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
+from mnm_ros.view import words
 from nav_msgs.msg import OccupancyGrid
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
@@ -214,8 +213,8 @@ class Page(Display):
         json.dumps((self.shared.layers, self.shared.chart, policy and policy_arrows(
             heard, policy, self.shared.places.latest)), allow_nan=False)
         assert words.presence(heard, self.now, 'here') is not None
-        for say in (words.tiles, words.doing, words.status, words.bar, words.evidence_table,
-                    words.robots_table):
+        for say in (words.tiles, words.doing, words.status, words.bar, evidence_table,
+                    robots_table):
             say(heard)
         for state in (0, 1, 5):
             words.about(heard, state)
@@ -248,7 +247,7 @@ class Watch(Display):
         picture = described(heard.description)
         console.print(View(heard, Frame('somewhere', 2), self.seconds, picture))
         self.lines.show(heard, self.seconds)
-        json.loads(as_json.line(heard), parse_constant=lambda name: pytest.fail(name))
+        json.loads(words.as_json(heard), parse_constant=lambda name: pytest.fail(name))
 
     def close(self) -> None:
         self.node.destroy_node()

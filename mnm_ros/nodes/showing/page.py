@@ -10,12 +10,12 @@ from pathlib import Path
 import time
 from typing import Any
 
-from mnm_ros.dashboard import words
 from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.dashboard.machine import machine
+from mnm_ros.dashboard.html import evidence_table, machine, robots_table
 from mnm_ros.dashboard.picture import Layers, policy_arrows
 from mnm_ros.nodes.showing.hands import Outcome
 from mnm_ros.nodes.showing.shared import Shared
+from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
 from nicegui import ui
 from nicegui.element import Element
@@ -172,7 +172,7 @@ class Page:
                 self._say(f'{name} {label}', text)
         self._show_doing(heard)
         self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
-        self._once('robots', words.robots_table(heard), self._robots.set_content)
+        self._once('robots', robots_table(heard), self._robots.set_content)
         self._show_map(heard)
         self._show_controls(heard)
         if self._shared.chart is not self._shown_chart:
@@ -198,7 +198,7 @@ class Page:
                        lambda width: self._bar.style(f'width: {width}'))
             self._say('left', bar.text)
             self._say('detail', bar.detail)
-        self._once('evidence', words.evidence_table(heard), self._evidence.set_content)
+        self._once('evidence', evidence_table(heard), self._evidence.set_content)
 
     def _show_map(self, heard: Heard) -> None:
         layers = {**self._shared.layers, 'policy': self._policy(heard),

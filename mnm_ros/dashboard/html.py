@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The state machine of the explorer as a picture, with the present phase lit."""
+"""What of the page is HTML or SVG: the state machine with the present phase lit, and tables."""
 
 from __future__ import annotations
 
 from html import escape
 
 from mnm_ros.core.exploration import Phase
+from mnm_ros.view.heard import Heard
+from mnm_ros.view.words import evidence, whole
 
 _BOXES = {
     Phase.WAITING_FOR_ROBOT: (4, 8, 108, 'waiting for robot'),
@@ -58,3 +60,22 @@ def _head(arrow: str) -> str:
     end_x, end_y = (int(way), y) if letter == 'H' else (x, int(way))
     sign = 1 if end_x > x or end_y > y else -1
     return ''.join(f'M{end_x} {end_y}l{sign * dx} {sign * dy}' for dx, dy in _HEAD[letter])
+
+
+def evidence_table(heard: Heard) -> str:
+    """Return the tests that are closest to a decision as HTML."""
+    return ''.join(
+        f'<div class="test"><div class="line"><span>{escape(row.name)}</span>'
+        f'<span>{row.figures}</span></div><div class="track"><div class="bar" '
+        f'style="width:{row.share:.0%}"></div></div></div>' for row in evidence(heard))
+
+
+def robots_table(heard: Heard) -> str:
+    """Return how each of several robots is, as HTML; empty for one without a name."""
+    rows = ''.join(
+        f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
+        f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
+        f'<td>{"" if robot.place is None else escape(heard.description.label(robot.place))}</td>'
+        f'<td>{escape(robot.status)}</td></tr>' for robot in heard.robots)
+    return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
+            f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''

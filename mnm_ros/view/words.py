@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+All that is said of an explorer in words and figures, without a terminal, a browser or a clock.
+
+What lines and the live view say stands first, then what the page says, then JSON for programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+import json
+from math import inf
+from typing import NamedTuple
+
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.view.heard import Heard, RobotHeard
+from mnm_ros.view.scene import kinds
+
+LABEL = 16    # columns of what a figure is called
+LINE = 160     # characters of a line that may be cut
+_AIMS = {'first hypothesis': 'to the first hypothesis',
+         'check': 'until all has been checked once more',
+         'relearning': 'until the change is relearnt'}
+_KINDS = {'policy': 'policy to', 'certificate': 'reach of', 'detector': 'watch on the policy to',
+          'proof': 'proof of the policy to', 'transition': 'transitions of',
+          'rediscovery': 'rediscovery of'}
+_MEANING = {
+    'known': 'known: its policy keeps within the limit',
+    'candidate': 'candidate: met, and being examined',
+    'lost': 'lost: its policy was deleted after a change',
+    'met': 'met, but not known: it lies beyond the radius, or has not been examined yet',
+    'unmet': 'not met yet'}
+
+
+def stamp(heard: Heard) -> str:
+    """Return the round and revision of the hypothesis as ``2.1``, or ``-``."""
+    hypothesis = heard.hypothesis
+    return '-' if hypothesis is None else '{}.{}'.format(*hypothesis.stamp)
+
+
+def steps(heard: Heard) -> str:
+    """Return the steps of the exploration, which are those taken if several robots make them."""
+    return whole(heard.count('steps')) + (' taken' if heard.robots else '')
+
+
+def known(heard: Heard, width: float = inf) -> str:
+    """Return how many states are known and which, as many as fit, or ``-``."""
+    return numbered(heard.known, width) if heard.known else '-'
+
+
+def numbered(states: Sequence[int], width: float = inf) -> str:
+    """Return how many states there are, and as many of them as fit."""
+    head = f'{len(states):,}: '
+    shown: list[str] = []
+    for state in map(str, states):
+        left = len(states) - len(shown) - 1
+        rest = f' and {left:,} more' if left else ''
+        if len(head) + len(' '.join([*shown, state])) + len(rest) > width:
+            break
+        shown.append(state)
+    left = len(states) - len(shown)
+    if not shown:
+        return f'{len(states):,}'
+    return head + ' '.join(shown) + (f' and {left:,} more' if left else '')
+
+
+def setting(index: int | None, settings: int) -> str:
+    """
+    Return the index of the setting in force and the range of the indices, or ``-``.
+
+    :param settings: how many there are; 0 if that is not known.
+    """
+    if index is None:
+        return '-'
+    return f'{index} (of 0..{settings - 1})' if settings else str(index)
+
+
+def whole(value: int | None) -> str:
+    """Return a count with separated thousands, or ``-``."""
+    return '-' if value is None else f'{value:,}'
+
+
+def clock(seconds: float) -> str:
+    """Return a time span as ``h:mm:ss``."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f'{minutes // 60}:{minutes % 60:02}:{rest:02}'
+
+
+def rate(heard: Heard) -> str:
+    """Return the steps per second in brackets, or nothing."""
+    found = heard.number('steps_per_second')
+    return '' if found is None else f' ({found:,.0f} per second)'
+
+
+def clip(text: str, width: int) -> str:
+    """Return one line of at most ``width`` characters, which ends with dots if it is cut."""
+    line = ' '.join(text.split())
+    if len(line) <= width:
+        return line
+    return (line[:max(0, width - 3)] + '...')[:max(0, width)]
+
+
+def robots(heard: Heard, most: int) -> list[str]:
+    """
+    Return a line for each robot, if there are several, or for as many as fit.
+
+    Those that do nothing come first if there is not room for all.
+
+    :param most: lines.
+    """
+    found = heard.robots
+    if len(found) > most:
+        found = tuple(sorted(found, key=lambda robot: robot.level == 'ok'))[:max(0, most - 1)]
+    lines = [f'{robot.name}: {whole(robot.steps)} steps, {_place(heard, robot)}, {robot.status}'
+             for robot in found]
+    left = len(heard.robots) - len(found)
+    return [*lines, f'and {left:,} more'] if left and most > 0 else lines
+
+
+def _place(heard: Heard, robot: RobotHeard) -> str:
+    place = robot.place
+    return 'nobody knows where' if place is None else f'in {heard.description.label(place)}'
+
+
+def changed(before: Heard, after: Heard, settings: int) -> list[str]:
+    """Return a line for each change of the phase, round, states, status and setting."""
+    lines = []
+    if after.phase_group != before.phase_group:
+        lines.append(f'phase {after.phase}')
+    if after.count('round') not in (None, before.count('round')):
+        lines.append(f'round {after.count("round")}')
+    if after.known != before.known:
+        lines.append(f'known {known(after, LINE)}')
+    if after.status != before.status:
+        lines.append(f'status: {after.status}')
+    said = {robot.name: robot.status for robot in before.robots}
+    lines += [f'robot {robot.name}: {robot.status}' for robot in after.robots
+              if robot.status != said.get(robot.name)]
+    if after.late and not before.late:
+        lines.append(after.late)
+    if after.true_setting != before.true_setting:
+        lines.append(f'true setting {setting(after.true_setting, settings)}')
+    return lines
+
+
+def progress(heard: Heard) -> str:
+    """Return one line that says how far the exploration is."""
+    candidates = heard.count('candidates')
+    line = (f'{heard.phase or "starting"}, {len(heard.known)} known, '
+            f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
+            f'{whole(heard.count("steps"))} steps'
+            f'{" taken" if heard.robots else ""}{rate(heard)}')
+    if heard.made:
+        line += f', {heard.made}'
+    if heard.late:
+        line += f', {heard.late}'
+    if heard.exploration_steps is not None:    # only cmp_sim counts them
+        line += f', {whole(heard.exploration_steps)} exploration steps'
+    return f'{line}, {left}' if (left := to_go(heard)) else line
+
+
+def to_go(heard: Heard) -> str:
+    """Return how much of the present aim is done, and how long it still takes, or nothing."""
+    found = heard.activity.progress
+    if found is None:
+        return ''
+    share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
+    seconds = heard.seconds_left()
+    return (f'{share:.0%} of {found.aim}, {"-" if seconds is None else clock(seconds)} to go')
+
+
+def of_threshold(test: Evidence) -> str:
+    """Return how much evidence there is, and how much is needed."""
+    return ' of '.join(f'{value:,.0f}' if abs(value) >= 100 else f'{value:.3g}'
+                       for value in (test.evidence, test.threshold))
+
+
+class Bar(NamedTuple):
+    """
+    A progress bar.
+
+    :ivar share: between 0 and 1.
+    :ivar text: what is left.
+    :ivar detail: the prediction that it follows from.
+    """
+
+    share: float
+    text: str
+    detail: str
+
+
+class EvidenceBar(NamedTuple):
+    """A test: what it is about, how much of its threshold is there, and the two figures."""
+
+    name: str
+    share: float
+    figures: str
+
+
+def tiles(heard: Heard) -> list[tuple[str, str, str]]:
+    """Return the figures to be seen first, each as name, value and a remark."""
+    noticed = heard.count('changes_noticed')
+    true = heard.true_setting
+    exploration = heard.exploration_steps
+    found = [
+        ('known', str(len(heard.known)), 'states with a policy'),
+        ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
+         'under examination'),
+        ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
+         f'{heard.number("steps_per_second") or 0.0:,.0f} per second'),
+        ('changes', '\u2013' if noticed is None else str(noticed),
+         'noticed' if true is None else f'noticed; true setting {true}')]
+    if exploration is not None:
+        found.append(('exploration', whole(exploration), 'steps without good policies'))
+    return found
+
+
+def presence(heard: Heard, now: float, where: str) -> str:
+    """
+    Return a sentence if there is no explorer, or a robot owes an answer; empty else.
+
+    :param where: namespace and domain, for people.
+    """
+    if heard.heartbeat is None:
+        return f'No explorer has been heard yet in {where}. The page goes on by itself.'
+    silence = heard.silent(now)
+    if silence is None:
+        return heard.late and f'Robot{" " if heard.robots else ": "}{heard.late}.'
+    return (f'The explorer has been silent for {duration(silence)}: what is shown is the last '
+            'that was heard. The page goes on by itself.')
+
+
+def doing(heard: Heard) -> str:
+    """Return what is being done now, as a sentence."""
+    sentence = heard.activity.sentence or heard.status
+    return sentence[:1].upper() + sentence[1:] if sentence else 'Nothing has been heard yet.'
+
+
+def status(heard: Heard) -> str:
+    """Return the sentence of ``status``, if it says more than what is being done."""
+    return '' if heard.activity.sentence in ('', heard.status) else heard.status
+
+
+def bar(heard: Heard) -> Bar | None:
+    """Return how far it is; None if nobody can tell."""
+    progress = heard.activity.progress
+    if progress is None or progress.expected <= 0:
+        return None
+    aim = _AIMS.get(progress.aim, f'to: {progress.aim}')
+    steps, seconds = heard.steps_left(), heard.seconds_left()
+    share = min(1.0, max(0.0, progress.done / progress.expected))
+    detail = (f'step {whole(progress.done)} of about {whole(progress.expected)}, '
+              f'usually {whole(progress.low)} to {whole(progress.high)}')
+    if progress.done >= progress.expected:
+        return Bar(share, f'longer than predicted {aim}', detail)
+    left = '\u2013' if steps is None else (
+        f'about {whole(steps)} steps' if seconds is None else f'about {duration(seconds)}')
+    return Bar(share, f'{left} {aim}', detail)
+
+
+def evidence(heard: Heard, most: int = 5) -> list[EvidenceBar]:
+    """Return the tests that are closest to a decision."""
+    return [EvidenceBar(_test(heard, test), min(1.0, max(0.0, test.share)),
+                of_threshold(test))
+            for test in heard.activity.tests[:most]]
+
+
+def _test(heard: Heard, test: Evidence) -> str:
+    what = _KINDS.get(test.kind, test.kind)
+    state = '' if test.state is None else f' {heard.description.label(test.state)}'
+    action = '' if test.action is None else f', {heard.description.action_name(test.action)}'
+    return f'{what}{state}{action}' if state else what.removesuffix(' of').removesuffix(' to')
+
+
+def about(heard: Heard, state: int) -> list[str]:
+    """Return what is known of a state, a sentence for each thing."""
+    kind = kinds(heard).get(state, 'unmet')
+    lines = [_MEANING[kind]]
+    if state == heard.home:
+        lines[0] = f'home; {lines[0]}'
+    if kind == 'known':
+        steps = heard.activity.expected_steps.get(state)
+        limit = heard.activity.limit
+        lines.append('expected steps of its policy from home: '
+                     f'{"not known yet" if steps is None else f"{steps:.2f}"}'
+                     + (f', limit {limit:g}' if limit else ''))
+    said, actions = heard.description, heard.counts.get(state, {})
+    for action in sorted(action for action in actions if action != RESET):
+        following = actions[action]
+        tried = sum(following.values())
+        often = sorted(following.items(), key=lambda item: -item[1])[:3]
+        lines.append(f'{said.action_name(action)}, {whole(tried)} times: ' + ', '.join(
+            f'to {said.label(after)} in {count / tried:.0%}' for after, count in often))
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """Return a time span in words, of two units at most."""
+    if seconds < 90:
+        return f'{seconds:.0f} s'
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f'{minutes} min'
+    hours, rest = divmod(minutes, 60)
+    if hours < 48:
+        return f'{hours} h {rest} min' if rest else f'{hours} h'
+    return f'{round(hours / 24)} days'
+
+
+def as_json(heard: Heard) -> str:
+    """Return it as one JSON object without line breaks; null is what is not known."""
+    now, activity = heard, heard.activity
+    return json.dumps({
+        'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
+        'hypothesis': now.hypothesis.stamp if now.hypothesis is not None else None,
+        'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
+        'candidates': sorted(now.candidates), 'beyond': now.beyond, 'lost': activity.lost,
+        'steps': now.count('steps'), 'steps_per_second': now.number('steps_per_second'),
+        'changes_noticed': now.count('changes_noticed'),
+        'changes_relearnt': now.count('changes_relearnt'),
+        'true_setting': now.true_setting, 'exploration_steps': now.exploration_steps,
+        'doing': activity.doing, 'target': activity.target, 'action': activity.action,
+        'sentence': activity.sentence,
+        'tests': [asdict(test) for test in activity.tests],
+        'progress': asdict(activity.progress) if activity.progress is not None else None,
+        'seconds_left': now.seconds_left(), 'limit': activity.limit or None,
+        'robots': [asdict(robot) for robot in now.robots],
+        'expected_steps': {str(state): steps for state, steps in activity.expected_steps.items()},
+    }, separators=(',', ':'))
