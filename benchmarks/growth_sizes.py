@@ -17,8 +17,8 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.nodes.exploring.output.markers import Markers
-from mnm_ros.nodes.exploring.output.picture import Caption
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.shapes import Caption
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 

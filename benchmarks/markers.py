@@ -22,8 +22,8 @@ from types import SimpleNamespace
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.nodes.exploring.output.markers import Markers
-from mnm_ros.nodes.exploring.output.picture import Caption
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.shapes import Caption
 from rclpy.serialization import serialize_message
 from visualization_msgs.msg import MarkerArray
 

@@ -32,7 +32,6 @@ TESTS = {
     'mnm_ros/core': 'test/core',
     'mnm_ros/core/task/navigation.py': 'test/core/test_navigation.py',
     'mnm_ros/core/mnm/options.py': 'test/core test/test_reference.py',
-    'mnm_ros/dashboard': 'test/dashboard',
     'mnm_ros/driving': 'test/driving',
     'mnm_ros/export': 'test/export',
     'mnm_ros/parameters': (
@@ -42,6 +41,7 @@ TESTS = {
     'mnm_ros/robot_description.py': 'test/test_robot_description.py',
     'mnm_ros/simulation': 'test/simulation --ignore test/simulation/test_large_files.py',
     'mnm_ros/trial': 'test/trial',
+    'mnm_ros/view': 'test/dashboard test/test_heard.py test/test_layout.py',
     'mnm_ros/wire.py': 'test/test_wire.py',
 }
 """What has quick tests without nodes, and which; of several that fit, the longest counts."""

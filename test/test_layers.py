@@ -41,12 +41,12 @@ ROOMS = {
     'checkpoint': 'core',
     'driving': 'geometry',
     'simulation': 'core driving geometry robot_description',
-    'trial': 'core protocol checkpoint simulation robot_description layout',
+    'trial': 'core protocol checkpoint simulation robot_description view',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
     'view': 'core robot_description',
-    'layout': '',
-    'dashboard': 'core layout robot_description view',
+    'view/terminal': 'core robot_description simulation view',
+    'view/web': 'core robot_description view',
     'interface': '',
     'security': 'interface',
     # with ROS
@@ -64,11 +64,11 @@ ROOMS = {
     '__main__': 'command',
     'nodes/common': 'core protocol checkpoint robot_description wire parameters',
     'nodes/exploring/link': 'core protocol robot_description wire parameters nodes/common',
-    'nodes/exploring/output': 'core robot_description view layout wire nodes/exploring/link',
-    'nodes/exploring': '__init__ core protocol checkpoint robot_description view layout wire'
+    'nodes/exploring/output': 'core robot_description view wire nodes/exploring/link',
+    'nodes/exploring': '__init__ core protocol checkpoint robot_description view wire'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/navigating': 'core wire',
-    'nodes/showing': 'core dashboard view robot_description subscriptions navigator_client wire'
+    'nodes/showing': 'core view robot_description subscriptions navigator_client wire'
                      ' parameters nodes/common',
     'nodes/mobile': 'geometry driving simulation robot_description wire parameters nodes/common',
     'nodes': 'geometry core protocol driving simulation trial robot_description wire parameters'
@@ -84,8 +84,8 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
     *CORE, 'geometry', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
-    'export', 'robot_description', 'view', 'layout', 'dashboard', 'simulation', 'trial',
-    'interface', 'security')
+    'export', 'robot_description', 'view', 'view/terminal', 'view/web',
+    'simulation', 'trial', 'interface', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""

@@ -10,7 +10,7 @@ import random
 from statistics import fmean
 import time
 
-from mnm_ros.layout import Layout, NEAREST, RELAXED, STRIDE
+from mnm_ros.view.layout import Layout, NEAREST, RELAXED, STRIDE
 import pytest
 
 Link = tuple[int, int]

@@ -71,8 +71,8 @@ def _json(listener: Listener) -> int:
 
 
 def _shown(listener: Listener) -> int:
-    from mnm_ros.console import display
-    from mnm_ros.console.view import Frame
+    from mnm_ros.view.terminal import display
+    from mnm_ros.view.terminal.live_view import Frame
     if display.is_terminal(sys.stdout, os.environ):
         shown = display.choose(sys.stdout, Frame(
             listener.explorer, hint='Ctrl-C ends the watch; the explorer goes on'), os.environ)

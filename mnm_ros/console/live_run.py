@@ -14,14 +14,15 @@ import tempfile
 import time
 from typing import NamedTuple, TextIO
 
-from mnm_ros.console import display, summary
-from mnm_ros.console.grid import pictures
+from mnm_ros.console import summary
 from mnm_ros.console.options import Goal, Options
 from mnm_ros.console.processes import Child, Interrupt, stop
-from mnm_ros.console.view import Frame
 from mnm_ros.core.exploration import Phase
 from mnm_ros.subscriptions import Listener
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.terminal import display
+from mnm_ros.view.terminal.grid import pictures
+from mnm_ros.view.terminal.live_view import Frame
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.layout import Layout
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.replay import ReplaySummary
+from mnm_ros.view.layout import Layout
 
 COLOURS = {'home': '#1f5fa8', 'known': '#2e9e5b', 'candidate': '#e0a030', 'wall': '#444444',
            'faint': '#c8c8c8', 'target': '#c0392b'}

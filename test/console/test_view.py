@@ -8,14 +8,14 @@ from dataclasses import replace
 import io
 import re
 
-from mnm_ros.console.display import choose
-from mnm_ros.console.grid import described, Picture, pictures, window
-from mnm_ros.console.view import Frame, View
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.described import describe
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.terminal.display import choose
+from mnm_ros.view.terminal.grid import described, Picture, pictures, window
+from mnm_ros.view.terminal.live_view import Frame, View
 import pytest
 from rich.console import Console
 from snapshots import BUILDING, FLEET, FULL

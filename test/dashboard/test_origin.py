@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from mnm_ros.dashboard.origin import OwnPagesOnly
+from mnm_ros.view.web.origin import OwnPagesOnly
 import pytest
 
 

@@ -11,11 +11,11 @@ import tracemalloc
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.dashboard.picture import draw, policy_arrows
-from mnm_ros.dashboard.places import _radii, Places
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Ground, Heard, RobotHeard
 from mnm_ros.view.scene import kinds
+from mnm_ros.view.web.layers import draw, policy_arrows
+from mnm_ros.view.web.places import _radii, Places
 import pytest
 
 GRID = RobotDescription(

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import zlib
 
 from mnm_ros.core.exploration import Phase
-from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.dashboard.html import machine
-from mnm_ros.dashboard.map_image import picture
-from mnm_ros.dashboard.timeline import MOST, Timeline
 from mnm_ros.interface import SERVICES
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.web.controls import CONTROLS, refusal, refusal_to_go
+from mnm_ros.view.web.html import machine
+from mnm_ros.view.web.map_image import picture
+from mnm_ros.view.web.timeline import MOST, Timeline
 import pytest
 
 

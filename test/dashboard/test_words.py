@@ -7,11 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
-from mnm_ros.dashboard.html import evidence_table, robots_table
-from mnm_ros.dashboard.timeline import Timeline
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard, RobotHeard
+from mnm_ros.view.web.html import evidence_table, robots_table
+from mnm_ros.view.web.timeline import Timeline
 import pytest
 
 DESCRIPTION = RobotDescription(('east', 'west'), 0, names={7: 'door'})

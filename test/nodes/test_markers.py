@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.layout import STRIDE
 from mnm_ros.nodes.exploring.output import pace
 from mnm_ros.nodes.exploring.output.markers import Markers, PictureTopic
-from mnm_ros.nodes.exploring.output.picture import Caption, NAMESPACES, spacing
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.layout import STRIDE
+from mnm_ros.view.shapes import Caption, NAMESPACES, spacing
 import pytest
 from screen import Screen
 from visualization_msgs.msg import Marker

@@ -16,21 +16,21 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, PoseWithCovarianceStamped
 from mnm_ros import wire
-from mnm_ros.console.display import Lines
-from mnm_ros.console.grid import described
-from mnm_ros.console.view import Frame, View
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
-from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.dashboard.html import evidence_table, machine, robots_table
-from mnm_ros.dashboard.picture import policy_arrows
 from mnm_ros.nodes.showing.hands import Hands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
 from mnm_ros.nodes.showing.shared import Shared
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
+from mnm_ros.view.terminal.display import Lines
+from mnm_ros.view.terminal.grid import described
+from mnm_ros.view.terminal.live_view import Frame, View
+from mnm_ros.view.web.controls import CONTROLS, refusal, refusal_to_go
+from mnm_ros.view.web.html import evidence_table, machine, robots_table
+from mnm_ros.view.web.layers import policy_arrows
 from nav_msgs.msg import OccupancyGrid
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest

@@ -10,13 +10,13 @@ from pathlib import Path
 import time
 from typing import Any
 
-from mnm_ros.dashboard.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.dashboard.html import evidence_table, machine, robots_table
-from mnm_ros.dashboard.picture import Layers, policy_arrows
 from mnm_ros.nodes.showing.hands import Outcome
 from mnm_ros.nodes.showing.shared import Shared
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.web.controls import CONTROLS, refusal, refusal_to_go
+from mnm_ros.view.web.html import evidence_table, machine, robots_table
+from mnm_ros.view.web.layers import Layers, policy_arrows
 from nicegui import ui
 from nicegui.element import Element
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from mnm_ros import wire
-from mnm_ros.dashboard.map_image import picture
 from mnm_ros.nodes.common.graph_watch import identities
 from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view.heard import Ground
+from mnm_ros.view.web.map_image import picture
 from nav_msgs.msg import OccupancyGrid
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy

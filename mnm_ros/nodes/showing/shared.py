@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnm_ros.dashboard.picture import draw, Layers
-from mnm_ros.dashboard.places import Places
-from mnm_ros.dashboard.timeline import Timeline
 from mnm_ros.nodes.showing.hands import Hands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.web.layers import draw, Layers
+from mnm_ros.view.web.places import Places
+from mnm_ros.view.web.timeline import Timeline
 
 _CHART = 2.0        # s, between two pictures of the timeline
 

@@ -10,8 +10,8 @@ from geometry_msgs.msg import Point, Vector3
 from mnm_ros import wire
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.nodes.exploring.output.pace import Pace
-from mnm_ros.nodes.exploring.output.picture import Caption, Key, Picture, Shape
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.shapes import Caption, Key, Picture, Shape
 from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray

@@ -18,9 +18,9 @@ from mnm_ros.nodes.exploring.output.diagnosis import diagnosis
 from mnm_ros.nodes.exploring.output.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
-from mnm_ros.nodes.exploring.output.picture import Caption
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.heard import NOT_KEPT
+from mnm_ros.view.shapes import Caption
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import Header, String

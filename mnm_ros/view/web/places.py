@@ -10,9 +10,9 @@ import math
 import time
 from typing import NamedTuple
 
-from mnm_ros.layout import Layout
 from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.layout import Layout
 import numpy as np
 
 _ROUND = 0.36      # radius of a state, where neighbours are 1 from each other

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.layout import Layout
 from mnm_ros.robot_description import RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view import scene
+from mnm_ros.view.layout import Layout
 
 STATES_FRAME = 'mnm_states'
 """The frame of pictures that have no place in the world."""

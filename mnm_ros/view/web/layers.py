@@ -15,9 +15,9 @@ from typing import Any
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.dashboard.places import Place, Places
 from mnm_ros.view import scene
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.web.places import Place, Places
 
 Layers = dict[str, Any]
 """By the name of a layer, what is in it, ready for JSON."""

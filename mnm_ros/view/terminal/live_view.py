@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import textwrap
 
-from mnm_ros.console.grid import Picture
-from mnm_ros.console.world_view import WorldView
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.terminal.grid import Picture, WorldView
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.progress_bar import ProgressBar
 from rich.segment import Segment
