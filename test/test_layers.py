@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {
     # without ROS
     'geometry': '',
+    'located_yaml': '',
     'moved': '',
     'core/model': '',
     'core/task': 'core/model',
@@ -40,7 +41,7 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': 'geometry',
-    'simulation': 'core driving geometry robot_description',
+    'simulation': 'core driving geometry located_yaml robot_description',
     'trial': 'core protocol checkpoint simulation robot_description view',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
@@ -54,11 +55,12 @@ ROOMS = {
     'subscriptions': 'core robot_description view wire',
     'navigator_client': 'core wire',
     '__init__': 'core moved wire nodes navigator_client',
-    'parameters': 'core driving trial view',
+    'parameters': 'core driving located_yaml trial view',
     'reference': 'core interface parameters wire',
     'launching': 'interface parameters',
     'contract': 'core protocol robot_description wire',
-    'console': 'core simulation robot_description view subscriptions interface parameters',
+    'console': 'core located_yaml simulation robot_description view subscriptions interface'
+               ' parameters',
     'command': 'core checkpoint robot_description export interface trial view wire'
                ' subscriptions console nodes/common',
     '__main__': 'command',
@@ -83,7 +85,7 @@ may import a room from beside it may import the rooms within it, too.
 CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
-    *CORE, 'geometry', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
+    *CORE, 'geometry', 'located_yaml', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
     'export', 'robot_description', 'view', 'view/terminal', 'view/web',
     'simulation', 'trial', 'interface', 'security')
 

@@ -16,10 +16,10 @@ from mnm_ros.console.argument_types import explained, seconds, whole
 from mnm_ros.console.options import Goal, Options
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
+from mnm_ros.located_yaml import read
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.flat import scenario_of
-from mnm_ros.simulation.yaml_reader import read
 from mnm_ros.view.heard import MOST_ROBOTS
 
 EPILOG = """\

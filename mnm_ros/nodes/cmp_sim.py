@@ -21,7 +21,7 @@ from mnm_ros.protocol.clients import REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.described import describe
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import load, ScenarioError
+from mnm_ros.simulation.scenario import FileError, load
 from mnm_ros.simulation.simulator import Simulator
 from std_msgs.msg import Int64, Int64MultiArray
 from std_srvs.srv import Trigger
@@ -37,7 +37,7 @@ class CmpSim(RobotSide):
         self._given = Parameters(self, NODES['cmp_sim'])
         try:
             scenario = load(self._given['scenario'])
-        except ScenarioError as error:
+        except FileError as error:
             raise ParameterError(f"parameter 'scenario': {error}") from None
         for warning in scenario.warnings:
             self.get_logger().warning(warning)

@@ -20,7 +20,7 @@ from mnm_ros.nodes.mobile.world_messages import markers, occupancy_grid, set_cov
 from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.lockstep import Lockstep
-from mnm_ros.simulation.world import load, ScenarioError
+from mnm_ros.simulation.world import FileError, load
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -190,7 +190,7 @@ def _robot(given: Parameters) -> DiffDrive:
     body = {field.name: given[field.name] for field in fields(Body) if field.name != 'radius'}
     try:
         world = load(given['world'])
-    except ScenarioError as error:
+    except FileError as error:
         raise ParameterError(f"parameter 'world': {error}") from None
     try:
         return DiffDrive(world, Body(radius=given['robot_radius'], **body), given['seed'])

@@ -9,8 +9,8 @@ from pathlib import Path
 import re
 from typing import Any
 
+from mnm_ros.located_yaml import Entry, FileError, read
 from mnm_ros.parameters.declaration import ParameterError
-import yaml
 
 PARAMETERS = 'ros__parameters'
 _SHAPE = 'expected, for example, "/**/explorer: {ros__parameters: {radius: 4.0}}"'
@@ -24,28 +24,25 @@ def check(path: str | Path, gaps: bool = False) -> dict[str, Any]:
     :raises ParameterError: with the file, the line and what was expected there.
     """
     try:
-        text = Path(path).read_text(encoding='utf-8')
-    except OSError as error:
-        raise ParameterError(f'{path}: cannot be read ({error.strerror}), expected a file of '
-                             'parameters') from None
-    except UnicodeDecodeError as error:
-        raise ParameterError(f'{path}: {error}, expected UTF-8') from None
+        root = read(Path(path), 'parameter')
+        if root.found == 'nothing':
+            return {}
+        _check_entries(root, gaps)
+        return dict(_data(root))
+    except FileError as error:
+        raise ParameterError(str(error)) from None
+
+
+def _data(entry: Entry) -> Any:
+    """Return an entry as plain data; what YAML alone takes for something else is text."""
+    if entry.kind is dict:
+        return {_name(key): _data(value) for key, value in entry.pairs('a mapping')}
+    if entry.kind is list:
+        return [_data(each) for each in entry.content]
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        if root is not None:
-            _check_entries(path, root, gaps)
-        return yaml.safe_load(text) or {}
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        reason = ' '.join(filter(None, (error.context, error.problem)))
-    except yaml.reader.ReaderError as error:
-        line, reason = text[:error.position].count('\n') + 1, error.reason
-    except (RecursionError, ValueError, TypeError) as error:    # what PyYAML lets through
-        if isinstance(error, ParameterError):
-            raise
-        line, reason = 1, str(error)
-    raise ParameterError(f'{path}:{line}: not YAML: {reason}')
+        return entry.scalar('a value')
+    except FileError:
+        return entry.content
 
 
 def entries(tree: Any, path: str = '') -> Iterator[tuple[str, dict[str, Any]]]:
@@ -57,40 +54,31 @@ def entries(tree: Any, path: str = '') -> Iterator[tuple[str, dict[str, Any]]]:
             yield from entries(value, f'{path}/{str(key).strip("/")}')
 
 
-def _check_entries(path: str | Path, node: yaml.Node, gaps: bool) -> None:
-    """Raise ParameterError unless all that a mapping holds leads to mappings of parameters."""
-    if not isinstance(node, yaml.MappingNode):
-        raise _error(path, node, f'found {_found(node)}, expected a mapping from names of nodes; '
-                     f'{_SHAPE}')
-    for key, value in node.value:
-        if key.value != PARAMETERS:
-            if gaps and isinstance(value, yaml.ScalarNode) and not value.value:
+def _name(key: Entry) -> str:
+    if key.kind is not str:
+        raise key.unexpected('a name')
+    return str(key.content)
+
+
+def _check_entries(tree: Entry, gaps: bool) -> None:
+    """Raise FileError unless all that a mapping holds leads to mappings of parameters."""
+    for key, value in tree.pairs(f'a mapping from names of nodes; {_SHAPE}'):
+        name, found, gap = _name(key), value.found, value.found == 'nothing'
+        if name != PARAMETERS:
+            if gaps and gap:
                 continue
-            if not isinstance(value, yaml.MappingNode):
-                raise _error(path, key, f"found {_found(value)} below '{key.value}', expected "
-                             f'{PARAMETERS} there; {_SHAPE}')
-            _check_entries(path, value, gaps)
+            if value.kind is not dict:
+                raise key.error(
+                    f"found {found} below '{name}', expected {PARAMETERS} there; {_SHAPE}")
+            _check_entries(value, gaps)
             continue
-        if not isinstance(value, yaml.MappingNode):
-            hint = ' (with every line below it commented out, leave it out, too)'
-            raise _error(path, key, f'found {_found(value)} below {PARAMETERS}, expected a '
-                         f'mapping from names to values{"" if value.value else hint}; '
-                         f'{_SHAPE}')
-        for name, given in value.value:
-            if isinstance(given, yaml.ScalarNode) and given.tag.endswith(':null'):
-                raise _error(path, name, f"found nothing for '{name.value}', expected a value")
-
-
-def _found(node: yaml.Node) -> str:
-    if isinstance(node, yaml.MappingNode):
-        return 'a mapping'
-    if isinstance(node, yaml.SequenceNode):
-        return 'a list'
-    return f"'{node.value:.60}'" if node.value else 'nothing'
-
-
-def _error(path: str | Path, node: yaml.Node, message: str) -> ParameterError:
-    return ParameterError(f'{path}:{node.start_mark.line + 1}: {message}')
+        if value.kind is not dict:
+            hint = ' (with every line below it commented out, leave it out, too)' if gap else ''
+            raise key.error(f'found {found} below {PARAMETERS}, expected a mapping from names to '
+                            f'values{hint}; {_SHAPE}')
+        for parameter, given in value.pairs('a mapping'):
+            if _data(given) is None:
+                raise parameter.error(f"found nothing for '{_name(parameter)}', expected a value")
 
 
 class Configured:

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find the scenarios and worlds that come with the package, be it installed or not."""
+"""What the files of scenarios and worlds share: where those of the package are, floor plans."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 import os
 from pathlib import Path
 import sys
 
-from mnm_ros.simulation.located_yaml import listed, ScenarioError
+from mnm_ros.located_yaml import FileError, Keys
+
+MOST_CELLS = 250_000
+MOST_CELLS_IN_ALL = 500_000
+"""Of a floor plan, and of the grids of all settings of a file, with those that aliases repeat."""
 
 
 def find(path_or_name: str, kind: str) -> Path:
@@ -17,16 +21,16 @@ def find(path_or_name: str, kind: str) -> Path:
     Return the path of a file that is given by its path or by the name of a shipped file.
 
     :param kind: ``scenario`` or ``world``.
-    :raises ScenarioError: if no shipped file of that kind has the name.
+    :raises FileError: if no shipped file of that kind has the name.
     """
     path = Path(path_or_name).expanduser()
     if path.name == path_or_name and not (path.suffix and path.is_file()):
         found = files(kind)
         name = path.stem if path.suffix == '.yaml' else path_or_name
         if name not in found:
-            raise ScenarioError(
+            raise FileError(
                 f"no {kind} is called '{path_or_name}', expected a path or one of "
-                f'{listed(found)}')
+                + ', '.join(found))
         path = found[name]
     return path
 
@@ -46,3 +50,27 @@ def _directories(kind: str) -> Iterator[Path]:
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
     for prefix in (*filter(None, prefixes), sys.prefix):
         yield Path(prefix, 'share', 'mnm_ros') / folder
+
+
+def floor_plan(keys: Keys, doors: Set[str] = frozenset()) -> list[str]:
+    """Return the ``rows`` of a floor plan, of equal length, with one ``S``, and ``doors``."""
+    plan = keys.required('rows', 'a list of strings')
+    cells = "'.', '#', 'S' or a door, another capital letter" if doors else "'.', '#' or 'S'"
+    rows: list[str] = []
+    items = plan.sequence('a list of strings', 'a list of at least one row')
+    for item in items:
+        row = item.text(f'a row of cells, in quotes, each {cells}')
+        unknown = set(row) - doors - set('.#S')
+        if unknown:
+            raise item.error(f"found '{min(unknown)}' in row '{row}', expected {cells}")
+        rows.append(row)
+        if len(row) != len(rows[0]):
+            raise item.error(
+                f"row '{row}' has {len(row)} cells, expected {len(rows[0])} as in the first")
+        if len(row) * len(items) > MOST_CELLS:
+            raise item.error(f'the plan has {len(row) * len(items):,} cells, expected at most '
+                             f'{MOST_CELLS:,}')
+    starts = ''.join(rows).count('S')
+    if starts != 1:
+        raise plan.error(f"found {starts} cells 'S', expected exactly 1")
+    return rows

@@ -9,14 +9,13 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.located_yaml import Entry, FileError, Keys, read
 from mnm_ros.robot_description import MAX_ACTIONS
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, Outcomes, TableCmp
-from mnm_ros.simulation.config_files import files, find
+from mnm_ros.simulation.config_files import files, find, floor_plan, MOST_CELLS_IN_ALL
 from mnm_ros.simulation.generators import GENERATORS
-from mnm_ros.simulation.located_yaml import Entry, Keys, listed, MOST_CELLS_IN_ALL, ScenarioError
-from mnm_ros.simulation.yaml_reader import read
 
-__all__ = ['Scenario', 'ScenarioError', 'Setting', 'load', 'shipped']
+__all__ = ['FileError', 'Scenario', 'Setting', 'load', 'shipped']
 
 _KINDS = ('transitions', 'grid', 'generator')
 _MOST_WARNED_OF = 5    # states of a setting
@@ -57,7 +56,7 @@ def load(path_or_name: str) -> Scenario:
     """
     Read a scenario file, given by its path or by the name of a shipped one.
 
-    :raises ScenarioError: with the file, the line and what was expected there.
+    :raises FileError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'scenario')
     return _scenario(path, read(path))
@@ -75,7 +74,7 @@ def _scenario(path: Path, root: Entry) -> Scenario:
     start = top['start'][1].integer('the start state') if 'start' in top else None
     what = 'a list of at least one setting'
     settings: list[Setting] = []
-    warnings: list[str] = []
+    warnings: list[FileError] = []
     latest = cells = 0
     made: dict[tuple[int, ...], tuple[Cmp, tuple[str, ...]]] = {}    # aliases share what is made
     entries = top.required('settings', what).sequence(what)
@@ -94,19 +93,19 @@ def _scenario(path: Path, root: Entry) -> Scenario:
             f'a number of steps, more than {latest}', latest + 1) if 'until' in keys else None
         latest = until or latest
         if until is None and entry is not entries[-1]:
-            warnings.append(entry.warning(
+            warnings.append(entry.error(
                 'this setting has no until: the next one is in force only once the service '
                 'change is called'))
         settings.append(Setting(cmp, until, rows))
     if settings[-1].until is not None:
         raise keys['until'][0].error('no setting follows, expected no until on the last one')
     return Scenario(name, actions, settings[0].cmp.start, tuple(settings), path,
-                    tuple(warnings))
+                    tuple(map(str, warnings)))
 
 
 def _rows(keys: Keys) -> tuple[str, ...]:
     """Return the rows of a grid, which has been read before; none for anything else."""
-    return tuple(keys['grid'][1].mapping('a grid').plan()) if 'grid' in keys else ()
+    return tuple(floor_plan(keys['grid'][1].mapping('a grid'))) if 'grid' in keys else ()
 
 
 def _actions(entry: Entry) -> tuple[str, ...]:
@@ -125,13 +124,13 @@ def _actions(entry: Entry) -> tuple[str, ...]:
 
 
 def _cmp(entry: Entry, keys: Keys, actions: tuple[str, ...], start: int | None,
-         warnings: list[str]) -> Cmp:
+         warnings: list[FileError]) -> Cmp:
     """Return the CMP of a setting; it must begin in ``start`` unless that is None."""
     kinds = [kind for kind in keys if kind in _KINDS]
     if len(kinds) != 1:
         where = keys[kinds[1]][0] if kinds else entry
         raise where.error(
-            f'found {" and ".join(kinds) or "none"}, expected one of {listed(_KINDS)}')
+            f'found {" and ".join(kinds) or "none"}, expected one of {", ".join(_KINDS)}')
     key, value = keys[kinds[0]]
     cmp: Cmp
     if kinds[0] == 'transitions':
@@ -144,14 +143,14 @@ def _cmp(entry: Entry, keys: Keys, actions: tuple[str, ...], start: int | None,
         raise value.error(f'starts in state {cmp.start}, expected the start state {start}')
     if all(state == cmp.start for action in range(cmp.actions)
            for state, _ in cmp.transitions(cmp.start, action)):
-        warnings.append(key.warning(
+        warnings.append(key.error(
             f'no action leaves the start state {cmp.start}: there is nothing to explore in this '
             'setting'))
     return cmp
 
 
 def _table(entry: Entry, actions: tuple[str, ...], start: int,
-           warnings: list[str]) -> TableCmp:
+           warnings: list[FileError]) -> TableCmp:
     outcomes: dict[Pair, Outcomes] = {}
     with_moves = {start}
     reached: dict[int, Entry] = {}    # with the first action that leads there
@@ -163,7 +162,7 @@ def _table(entry: Entry, actions: tuple[str, ...], start: int,
             name = action_key.text('the name of an action')
             if name not in actions:
                 raise action_key.error(
-                    f"unknown action '{name}', expected one of {listed(actions)}")
+                    f"unknown action '{name}', expected one of " + ', '.join(actions))
             found = outcomes[state, actions.index(name)] = _outcomes(
                 action_key, distribution, f'state {state}, action {name}')
             for after, _ in found:
@@ -173,12 +172,12 @@ def _table(entry: Entry, actions: tuple[str, ...], start: int,
     return TableCmp(start, len(actions), outcomes)
 
 
-def _warn_of_dead_ends(reached: dict[int, Entry], warnings: list[str]) -> None:
+def _warn_of_dead_ends(reached: dict[int, Entry], warnings: list[FileError]) -> None:
     for i, (state, key) in enumerate(reached.items()):
         if i == _MOST_WARNED_OF:
-            warnings.append(key.warning(f'so it is with {len(reached) - i} further states'))
+            warnings.append(key.error(f'so it is with {len(reached) - i} further states'))
             return
-        warnings.append(key.warning(
+        warnings.append(key.error(
             f'state {state} is reached but has no moves: the robot stays there until RESET; '
             f"'{state}: {{}}' says that this is meant"))
 
@@ -198,18 +197,18 @@ def _outcomes(key: Entry, entry: Entry, where: str) -> Outcomes:
 def _grid(entry: Entry, actions: tuple[str, ...]) -> Cmp:
     keys = entry.mapping('a grid', ('rows', 'slip'))
     _same_names(entry, 'a grid', actions, tuple(GRID_MOVES))
-    rows = keys.plan()
+    rows = floor_plan(keys)
     slip = keys['slip'][1].number('a probability between 0 and 1', 0, 1) if 'slip' in keys else 0
     return grid_cmp(rows, slip, actions)
 
 
 def _generated(entry: Entry, actions: tuple[str, ...]) -> Cmp:
     keys = entry.mapping('a generator, a mapping with its name and parameters')
-    name_entry = keys.required('name', f'one of {listed(GENERATORS)}')
+    name_entry = keys.required('name', f'one of {", ".join(GENERATORS)}')
     name = name_entry.text('the name of a generator')
     if name not in GENERATORS:
         raise name_entry.error(
-            f"unknown generator '{name}', expected one of {listed(GENERATORS)}")
+            f"unknown generator '{name}', expected one of " + ', '.join(GENERATORS))
     generator = GENERATORS[name]
     entry.mapping(f'generator {name}', ('name', *generator.parameters))
     _same_names(entry, f'generator {name}', actions, generator.actions)
@@ -226,4 +225,5 @@ def _same_names(
         entry: Entry, what: str, actions: tuple[str, ...], expected: tuple[str, ...]) -> None:
     if set(actions) != set(expected):
         raise entry.error(
-            f'the actions are {listed(actions)}, expected those of {what}: {listed(expected)}')
+            f'the actions are {", ".join(actions)}, expected those of {what}: '
+            + ', '.join(expected))

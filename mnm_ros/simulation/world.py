@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from math import floor
 from pathlib import Path
 
-from mnm_ros.simulation.config_files import files, find
-from mnm_ros.simulation.located_yaml import Entry, listed, ScenarioError
-from mnm_ros.simulation.yaml_reader import read
+from mnm_ros.located_yaml import Entry, FileError, read
+from mnm_ros.simulation.config_files import files, find, floor_plan
 
-__all__ = ['Cell', 'ScenarioError', 'World', 'load', 'shipped']
+__all__ = ['Cell', 'FileError', 'World', 'load', 'shipped']
 
 Cell = tuple[int, int]
 """The column from the left and the row from the bottom, both from 0."""
@@ -84,7 +83,7 @@ def load(path_or_name: str) -> World:
     """
     Read a world file, given by its path or by the name of a shipped one.
 
-    :raises ScenarioError: with the file, the line and what was expected there.
+    :raises FileError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'world')
     root = read(path, 'world')
@@ -92,7 +91,7 @@ def load(path_or_name: str) -> World:
     name = top['name'][1].text('the name of the world') if 'name' in top else path.stem
     what = 'the width of a cell in m, between 0.01 and 100'
     cell_size = top.required('cell_size', what).number(what, 0.01, 100)
-    rows = top.plan(_DOORS)
+    rows = floor_plan(top, _DOORS)
     cells = {(column, row): letter
              for row, letters in enumerate(reversed(rows))
              for column, letter in enumerate(letters)}
@@ -101,7 +100,7 @@ def load(path_or_name: str) -> World:
              for letter in sorted(_DOORS & set(cells.values()))}
     settings: tuple[dict[str, bool], ...] = ({},)
     if doors:
-        what = f'a list of settings of the doors {listed(doors)}'
+        what = f'a list of settings of the doors {", ".join(doors)}'
         settings = _settings(top.required('settings', what), tuple(doors))
     elif 'settings' in top:
         raise top['settings'][0].error('there are no doors, expected no settings')
@@ -119,7 +118,7 @@ def _settings(entry: Entry, doors: tuple[str, ...]) -> tuple[dict[str, bool], ..
     for item in entry.sequence('a list of at least one setting'):
         keys, setting = item.mapping('a setting', doors), {}
         for door in doors:
-            value = keys.required(door, f'open or closed for each of the doors {listed(doors)}')
+            value = keys.required(door, f'open or closed for each of the doors {", ".join(doors)}')
             state = value.text('open or closed')
             if state not in _STATES:
                 raise value.error(f"found '{state}', expected open or closed")

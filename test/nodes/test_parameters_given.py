@@ -85,7 +85,7 @@ def test_a_parameter_that_no_node_has_is_told_of(run: Run, peer: Peer, tmp_path:
     ('/**:\n  ros__parameters: [radius, 3.0]\n',
      ':2: found a list below ros__parameters, expected a mapping from names to values; expected'),
     ('/**:\n  ros__parameters: {radius: [1\n', ':3: not YAML: while parsing a flow sequence'),
-    ('/**:\n  radius: 3.0\n', ":2: found '3.0' below 'radius', expected ros__parameters there"),
+    ('/**:\n  radius: 3.0\n', ":2: found 3.0 below 'radius', expected ros__parameters there"),
     ('/**:\n  ros__parameters:\n    radius:\n', ":3: found nothing for 'radius', expected a"),
     ('- radius\n', ':1: found a list, expected a mapping from names of nodes'),
 ])

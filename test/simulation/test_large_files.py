@@ -7,8 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 import time
 
-from mnm_ros.simulation import scenario, world, yaml_reader
-from mnm_ros.simulation.located_yaml import ScenarioError
+from mnm_ros import located_yaml
+from mnm_ros.located_yaml import FileError
+from mnm_ros.simulation import scenario, world
 import pytest
 
 HEAD = 'actions: [east, west]\n'
@@ -20,7 +21,7 @@ def refusal(folder: Path, text: str) -> str:
     path = folder / 'scenario.yaml'
     path.write_text(text, encoding='utf-8')
     before = time.process_time()
-    with pytest.raises(ScenarioError) as refused:
+    with pytest.raises(FileError) as refused:
         scenario.load(str(path))
     assert time.process_time() - before < SECONDS
     message = str(refused.value)
@@ -95,7 +96,7 @@ def test_settings_that_are_one_and_the_same_are_made_once(tmp_path: Path) -> Non
 
 
 def test_a_file_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_reader, 'MOST_BYTES', 100)
+    monkeypatch.setattr(located_yaml, 'MOST_BYTES', 100)
     assert refusal(tmp_path, '#' * 101) == (
         ': the file has more than 100 bytes, expected a scenario of at most as many')
 
@@ -108,7 +109,7 @@ def test_a_plan_that_is_too_large(tmp_path: Path, load) -> None:
     key = '    rows' if load is scenario.load else 'rows'
     rows = ''.join(f'    - "{"." * 1000}"\n' for _ in range(251))
     path.write_text(f'{head}{key}:\n{rows}')
-    with pytest.raises(ScenarioError, match='has 251,000 cells, expected at most 250,000'):
+    with pytest.raises(FileError, match='has 251,000 cells, expected at most 250,000'):
         load(str(path))
 
 

@@ -9,7 +9,7 @@ import shutil
 import sys
 
 from mnm_ros.simulation import config_files
-from mnm_ros.simulation.scenario import load, Scenario, ScenarioError, shipped
+from mnm_ros.simulation.scenario import FileError, load, Scenario, shipped
 import pytest
 
 SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'scenarios'
@@ -125,7 +125,7 @@ def test_shipped_scenarios_are_found_by_name_and_by_file_name() -> None:
 
 
 def test_an_unknown_name_lists_those_that_exist() -> None:
-    with pytest.raises(ScenarioError, match=r"'three_rooms'.*corridor.*two_rooms"):
+    with pytest.raises(FileError, match=r"'three_rooms'.*corridor.*two_rooms"):
         load('three_rooms')
 
 

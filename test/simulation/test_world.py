@@ -8,7 +8,7 @@ from collections import deque
 from pathlib import Path
 import random
 
-from mnm_ros.simulation.world import Cell, load, ScenarioError, shipped, World
+from mnm_ros.simulation.world import Cell, FileError, load, shipped, World
 import pytest
 
 
@@ -122,7 +122,7 @@ MALFORMED = [
      ":4: unknown key 'slip' in a world, expected name, cell_size, rows, settings"),
     ('key twice', rows('S', more='cell_size: 1'), ':4: key cell_size appears twice'),
     ('not a mapping', '- S\n', ':1: found a list, expected a world, a mapping'),
-    ('empty file', '', ':1: the file is empty, expected a world'),
+    ('empty file', '', ':1: found nothing, expected a world, a mapping'),
     ('unclosed bracket', 'cell_size: 1\nrows: [S\n', ':3: not YAML: '),
 ]
 
@@ -132,14 +132,14 @@ MALFORMED = [
 def test_malformed(text: str, expected: str, tmp_path: Path) -> None:
     path = tmp_path / 'bad.yaml'
     path.write_text(text, encoding='utf-8')
-    with pytest.raises(ScenarioError) as refusal:
+    with pytest.raises(FileError) as refusal:
         load(str(path))
     assert str(refusal.value).startswith(f'{path}{expected}')
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="no world is called 'flat', expected a path or one of "
+    with pytest.raises(FileError, match="no world is called 'flat', expected a path or one of "
                                             'one_room, two_room_flat'):
         load('flat')
-    with pytest.raises(ScenarioError, match='cannot be read .* expected a world file'):
+    with pytest.raises(FileError, match='cannot be read .* expected a world file'):
         load(str(tmp_path / 'none.yaml'))
