@@ -23,9 +23,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from mnm_ros.core import Exploration, Policy, Problem, settings
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.simulation.described import describe
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.scenario import describe, load
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from PIL import Image

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grids import grid, SLIP
-from mnm_ros.simulation.cmp import Cmp, GRID_MOVES, MoveCmp
+from mnm_ros.simulation.cmp import Cmp, GENERATORS, GRID_MOVES, MoveCmp
 from mnm_ros.simulation.families import draw
-from mnm_ros.simulation.generators import GENERATORS
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 
 WIDTH = 1000    # of a row in the ids of the plane

@@ -23,10 +23,9 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_base, new_mnm, override, settings
 from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
-from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player
 from mnm_ros.simulation.robots import COMPANIES, Robots
 from mnm_ros.simulation.scenario import load, Scenario, shipped
-from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.simulation.simulator import INCIDENTS, Incidents, Player, Simulator
 import numpy as np
 
 RADII = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)

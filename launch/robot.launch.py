@@ -25,7 +25,7 @@ from mnm_ros.launching import (
     wanted_explorer,
 )
 from mnm_ros.parameters.params_file import Configured
-from mnm_ros.simulation.flat import driver_parameters
+from mnm_ros.simulation.diff_drive import driver_parameters
 from mnm_ros.simulation.world import load
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'

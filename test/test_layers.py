@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 ROOMS = {
     # without ROS
-    'geometry': '',
     'located_yaml': '',
     'moved': '',
     'core/model': '',
@@ -40,8 +39,8 @@ ROOMS = {
     'core/__init__': 'core core/fleet core/mnm core/model core/task',
     'protocol': 'core',
     'checkpoint': 'core',
-    'driving': 'geometry',
-    'simulation': 'core driving geometry located_yaml robot_description',
+    'driving': '',
+    'simulation': 'core driving located_yaml robot_description',
     'trial': 'core protocol checkpoint simulation robot_description view',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
@@ -72,8 +71,8 @@ ROOMS = {
     'nodes/navigating': 'core wire',
     'nodes/showing': 'core view robot_description subscriptions navigator_client wire'
                      ' parameters nodes/common',
-    'nodes/mobile': 'geometry driving simulation robot_description wire parameters nodes/common',
-    'nodes': 'geometry core protocol driving simulation trial robot_description wire parameters'
+    'nodes/mobile': 'driving simulation robot_description wire parameters nodes/common',
+    'nodes': 'core protocol driving simulation trial robot_description wire parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
 }
 """What the modules of a room may import of the package, beside modules of the same room.
@@ -85,7 +84,7 @@ may import a room from beside it may import the rooms within it, too.
 CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
-    *CORE, 'geometry', 'located_yaml', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
+    *CORE, 'located_yaml', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
     'export', 'robot_description', 'view', 'view/terminal', 'view/web',
     'simulation', 'trial', 'interface', 'security')
 
@@ -246,7 +245,7 @@ def test_all_but_one_of_the_modules_beside_the_executables_are_executables() -> 
     ('driving/drive', 'def drive():\n    import geometry_msgs.msg as messages',
      'line 2: imports geometry_msgs.msg (no ROS in driving)'),
     ('checkpoint/store', 'from rclpy.node import Node', '(no ROS in checkpoint)'),
-    ('geometry', 'from rcl_interfaces.srv import SetParameters', '(no ROS in geometry)'),
+    ('moved', 'from rcl_interfaces.srv import SetParameters', '(no ROS in moved)'),
     ('nodes/common/spin', 'from mnm_ros.nodes import robot_side', '(nodes/common may not import'),
     ('nodes/common/spin', 'import mnm_ros.nodes.mobile.poses', 'not import nodes/mobile)'),
     ('nodes/cmp_sim', 'from mnm_ros.nodes.explorer import main', '(an executable may not be'),

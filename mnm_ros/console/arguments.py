@@ -19,7 +19,7 @@ from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
-from mnm_ros.simulation.flat import scenario_of
+from mnm_ros.simulation.diff_drive import scenario_of
 from mnm_ros.view.heard import MOST_ROBOTS
 
 EPILOG = """\

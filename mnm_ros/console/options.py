@@ -11,7 +11,7 @@ import json
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
-from mnm_ros.simulation.flat import driver_parameters
+from mnm_ros.simulation.diff_drive import driver_parameters
 from mnm_ros.view.heard import Heard
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.driving.pose import Pose, wrapped
 
 _AGREEING = 5    # poses that have to follow from one that did not, before such are believed
 _PACE = 0.01     # of the steady clock; stamps that advance more slowly stand still

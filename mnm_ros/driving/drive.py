@@ -10,7 +10,7 @@ from enum import Enum
 import math
 from typing import NamedTuple
 
-from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.driving.pose import Pose, wrapped
 
 _GAIN = 3.0        # 1/s, speed per remaining distance or angle, close to the end
 _ALIGNED = 0.1     # rad from the direction of the target, within which it starts to drive

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 
 _MOST = 10_000    # frames; no robot has as many, but anybody may send names
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
-from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.driving.pose import Pose, wrapped
 
 OUTSIDE = -2
 """The state of every pose outside of the grid."""

@@ -19,9 +19,8 @@ from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.simulation.described import describe
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import FileError, load
+from mnm_ros.simulation.scenario import describe, FileError, load
 from mnm_ros.simulation.simulator import Simulator
 from std_msgs.msg import Int64, Int64MultiArray
 from std_srvs.srv import Trigger

@@ -18,8 +18,7 @@ from mnm_ros.nodes.mobile.poses import set_pose
 from mnm_ros.nodes.mobile.transforms import Broadcaster, check_frames
 from mnm_ros.nodes.mobile.world_messages import markers, occupancy_grid, set_covariance
 from mnm_ros.parameters import NODES, ParameterError, Parameters
-from mnm_ros.simulation.diff_drive import Body, DiffDrive
-from mnm_ros.simulation.lockstep import Lockstep
+from mnm_ros.simulation.diff_drive import Body, DiffDrive, Lockstep
 from mnm_ros.simulation.world import FileError, load
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.clock import Clock, ClockType

@@ -16,8 +16,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.simulation.described import describe_gym
-from mnm_ros.simulation.gym_robot import action_names, check_discrete, GymRobot
+from mnm_ros.simulation.gym_robot import action_names, check_discrete, describe_gym, GymRobot
 
 
 class GymSide(RobotSide):

@@ -12,7 +12,7 @@ from mnm_ros.core.presets import Option, OPTIONS, PRESETS
 from mnm_ros.core.progress.prediction import PROBE_STEPS
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
-from mnm_ros.driving.pose_sources import POSE_SOURCES
+from mnm_ros.driving.pose import POSE_SOURCES
 from mnm_ros.parameters.declaration import ParameterSpec
 
 PROBLEM = (

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A simulated differential-drive robot in a world, moved one tick of time after the other.
+A simulated differential-drive robot in a world, and what its driver knows of that world.
 
-The body is a disc. In each tick the speeds approach the commanded ones as fast as the limits
-of acceleration allow, and the robot follows the arc that its wheels describe, until a wall or
-a closed door stops it. Lengths are in m, angles in rad, times in s, poses in the map frame.
+The robot is moved one tick of time after the other. Its body is a disc. In each tick the speeds
+approach the commanded ones as fast as the limits of acceleration allow, and the robot follows the
+arc that its wheels describe, until a wall or a closed door stops it. Lengths are in m, angles in
+rad, times in s, poses in the map frame.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, hypot
 from random import Random
 
-from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.driving.grid import Grid
+from mnm_ros.driving.maneuvers import MOVES
+from mnm_ros.driving.pose import Pose, wrapped
+from mnm_ros.simulation.cmp import TableCmp
+from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.world import World
 
 _SIGMAS = 3.0       # standard deviations at which the noise of a localised pose is cut off
 _BISECTIONS = 20    # to find the point of contact with a wall
+_TIMEOUT = 0.05     # s without a command, after which time goes on by itself
+_REST = 0.002       # s without a command, after which none is under way any more
+_EVERY = 200        # ticks between two waits for commands that are too many
+_ACTIONS = MOVES['compass']    # in the order of the headings
 
 
 @dataclass(frozen=True)
@@ -190,3 +200,68 @@ def _within(value: float, limit: float) -> float:
 
 def _towards(value: float, target: float, step: float) -> float:
     return value + _within(target - value, step)
+
+
+class Lockstep:
+    """
+    Waits for one command before each tick.
+
+    A command that answers no pose, or answers late, would be one too many for ever: each command
+    leads to a tick, each tick to a pose, and each pose to a command, so that the driver would
+    always react to a pose of several ticks ago. Therefore now and then, and after each timeout,
+    the next tick waits until no command has come for 2 ms.
+
+    :ivar due: when the next tick is due, in s on the clock of ``now``; each call moves it.
+    """
+
+    def __init__(self, now: float) -> None:
+        self.due = now + _TIMEOUT
+        self._ticks = 0
+        self._timed_out = True
+        self._settling = False
+
+    def ticked(self, now: float, timeout: float = _TIMEOUT) -> None:
+        """Wait for a command from ``now`` on, for at most ``timeout`` s."""
+        self._ticks += 1
+        self._settling = self._timed_out or self._ticks % _EVERY == 0
+        self._timed_out = True
+        self.due = now + timeout
+
+    def commanded(self, now: float) -> None:
+        """Take note of a command."""
+        self._timed_out = False
+        self.due = now + _REST if self._settling else now
+
+
+def scenario_of(world: World) -> Scenario:
+    """Return a world as ``grid_driver`` sees it, if moves always succeed; its states are cells."""
+    grid = _grid(world)
+    home = grid.cell_at(*world.centre(world.home))
+    assert home is not None
+    return Scenario(world.name, _ACTIONS, home, tuple(
+        Setting(_cmp(world, grid, home, setting), None) for setting in world.settings), world.path)
+
+
+def driver_parameters(world: World) -> dict[str, bool | float | int | str]:
+    """Return by name the parameters of ``grid_driver`` for a world and the simulated robot."""
+    home_x, home_y = world.centre(world.home)
+    grid = _grid(world)
+    return {
+        'pose_source': 'amcl_pose', 'use_map': True, 'cell_size': grid.cell_size,
+        'origin_x': grid.origin_x, 'origin_y': grid.origin_y, 'columns': grid.columns,
+        'rows': grid.rows, 'home_x': home_x, 'home_y': home_y, 'max_speed': Body.max_speed,
+        'max_turn': Body.max_turn_rate, 'acceleration': Body.acceleration,
+        'turn_acceleration': Body.turn_acceleration}
+
+
+def _grid(world: World) -> Grid:
+    return Grid(0.0, 0.0, world.cell_size, *world.size)
+
+
+def _cmp(world: World, grid: Grid, home: int, doors: Mapping[str, bool]) -> TableCmp:
+    occupied = world.walls | world.closed(doors)
+    free = {cell for cell in range(grid.columns * grid.rows)
+            if divmod(cell, grid.columns)[::-1] not in occupied}
+    return TableCmp(home, len(_ACTIONS), {
+        (cell, heading): ((there, 1.0),) for cell in free for heading in range(len(_ACTIONS))
+        if (there := grid.neighbour(cell, heading)) in free})

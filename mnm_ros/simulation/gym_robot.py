@@ -9,9 +9,12 @@ it has ended. This module does not import Gymnasium itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation.cmp import described
 import numpy as np
 
 _NAMES = {
@@ -79,3 +82,16 @@ def action_names(env: Any) -> tuple[str, ...]:
     names = _NAMES.get(env.spec.name if env.spec else '', ())
     count = int(env.action_space.n)
     return names if len(names) == count else tuple(f'a{action}' for action in range(count))
+
+
+def describe_gym(env: Any, actions: Sequence[str], home: int | None) -> RobotDescription:
+    """Return what an environment of Gymnasium is; places are known of those on a grid."""
+    inner, name = env.unwrapped, env.spec.name if env.spec else ''
+    rows, columns = 0, 0
+    if name == 'FrozenLake':
+        rows, columns = inner.nrow, inner.ncol
+    elif name == 'CliffWalking':
+        rows, columns = inner.shape
+    if rows * columns != int(env.observation_space.n):
+        return RobotDescription(tuple(actions), home)
+    return described(actions, home, ('.' * columns,) * rows)

@@ -10,12 +10,20 @@ from pathlib import Path
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.located_yaml import Entry, FileError, Keys, read
-from mnm_ros.robot_description import MAX_ACTIONS
-from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, Outcomes, TableCmp
+from mnm_ros.robot_description import MAX_ACTIONS, RobotDescription
+from mnm_ros.simulation.cmp import (
+    Cmp,
+    described,
+    GENERATORS,
+    grid_cmp,
+    GRID_MOVES,
+    MoveCmp,
+    Outcomes,
+    TableCmp,
+)
 from mnm_ros.simulation.config_files import files, find, floor_plan, MOST_CELLS_IN_ALL
-from mnm_ros.simulation.generators import GENERATORS
 
-__all__ = ['FileError', 'Scenario', 'Setting', 'load', 'shipped']
+__all__ = ['FileError', 'Scenario', 'Setting', 'describe', 'load', 'shipped']
 
 _KINDS = ('transitions', 'grid', 'generator')
 _MOST_WARNED_OF = 5    # states of a setting
@@ -60,6 +68,11 @@ def load(path_or_name: str) -> Scenario:
     """
     path = find(path_or_name, 'scenario')
     return _scenario(path, read(path))
+
+
+def describe(scenario: Scenario, setting: int) -> RobotDescription:
+    """Return what the simulated robot says about itself while a setting is in force."""
+    return described(scenario.actions, scenario.start, scenario.settings[setting].rows)
 
 
 def shipped() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import re
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
-from mnm_ros.simulation.described import describe
+from mnm_ros.simulation.scenario import describe
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.terminal.display import choose
 from mnm_ros.view.terminal.grid import described, Picture, pictures, window

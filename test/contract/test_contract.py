@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from mnm_ros.simulation.flat import driver_parameters  # noqa: E402, I100
+from mnm_ros.simulation.diff_drive import driver_parameters  # noqa: E402, I100
 from mnm_ros.simulation.world import load  # noqa: E402
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ import math
 from random import Random
 
 from mnm_ros.driving.continuity import Continuity, Reach
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 import pytest
 
 TICK = 0.05

@@ -10,7 +10,7 @@ import math
 from random import Random
 
 from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome, STILL, Stopwatch, Velocity
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 import pytest
 
 LIMITS = Limits(0.3, 1.0, 0.5, 2.0, 0.05, 0.1, 2.0)

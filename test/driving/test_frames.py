@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from mnm_ros.driving.frames import Frames, Link, Transform
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 import pytest
 
 TILTED = Transform.of(0.3, -0.2, 1.5, 0.4, -0.1, 0.2, 0.9)

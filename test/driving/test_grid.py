@@ -8,7 +8,7 @@ import math
 from random import Random
 
 from mnm_ros.driving.grid import free_cells, Grid, Map, OUTSIDE, Place, QUARTER
-from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.driving.pose import Pose, wrapped
 import pytest
 
 SEEDS = range(3)

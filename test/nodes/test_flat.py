@@ -9,7 +9,7 @@ from pathlib import Path
 
 from faulty_robot import as_steps
 from mnm_ros.driving.maneuvers import MOVES
-from mnm_ros.simulation.flat import driver_parameters, scenario_of
+from mnm_ros.simulation.diff_drive import driver_parameters, scenario_of
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load as load_scenario
 from mnm_ros.simulation.world import load

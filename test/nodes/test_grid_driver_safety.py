@@ -15,7 +15,7 @@ from geometry_msgs.msg import Twist
 from mnm_ros import wire
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.driving.grid import OUTSIDE
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.mobile.movers import GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.poses import StampedPose
 from node_processes import NodeProcess, Peer

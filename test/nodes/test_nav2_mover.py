@@ -19,7 +19,7 @@ from action_msgs.srv import CancelGoal
 from driven_robot import DrivenRobot, EAST, HOME, NORTH, RESET
 from mnm_ros import wire
 from mnm_ros.driving.drive import Leg, Limits, Outcome
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.grid_driver import GridDriver
 from mnm_ros.nodes.mobile import nav2_mover
 from mnm_ros.nodes.mobile.movers import GoalMover

@@ -15,10 +15,10 @@ from geometry_msgs.msg import PoseStamped, TransformStamped
 from mnm_ros import wire
 from mnm_ros.driving.frames import Transform
 from mnm_ros.driving.maneuvers import MOVES
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.mobile import transforms
 from mnm_ros.nodes.mobile.poses import planar
-from mnm_ros.simulation.flat import driver_parameters
+from mnm_ros.simulation.diff_drive import driver_parameters
 from mnm_ros.simulation.world import load
 from nav_msgs.msg import OccupancyGrid, Odometry
 from node_processes import NodeProcess, Peer

@@ -17,7 +17,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.interface import TOPICS
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.simulation import scenario
-from mnm_ros.simulation.described import describe
+from mnm_ros.simulation.scenario import describe
 from mnm_ros.view.shapes import NAMESPACES, Picture
 import pytest
 import yaml

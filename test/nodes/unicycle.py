@@ -11,7 +11,7 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
 from mnm_ros import wire
-from mnm_ros.simulation.lockstep import Lockstep
+from mnm_ros.simulation.diff_drive import Lockstep
 from nav_msgs.msg import OccupancyGrid, Odometry
 from node_processes import Peer
 from std_msgs.msg import Bool

@@ -7,8 +7,7 @@ from __future__ import annotations
 from math import fsum
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, MoveCmp, TableCmp
-from mnm_ros.simulation.generators import GENERATORS
+from mnm_ros.simulation.cmp import Cmp, GENERATORS, grid_cmp, GRID_MOVES, MoveCmp, TableCmp
 from mnm_ros.simulation.scenario import load, shipped
 import pytest
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnm_ros.simulation.described import describe, describe_gym
-from mnm_ros.simulation.gym_robot import action_names
-from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.gym_robot import action_names, describe_gym
+from mnm_ros.simulation.scenario import describe, load
 import pytest
 
 GRID = """

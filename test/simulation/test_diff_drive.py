@@ -8,7 +8,7 @@ from math import atan2, cos, erf, exp, hypot, lgamma, log, pi, remainder, sin, s
 from pathlib import Path
 import random
 
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.world import load, World
 import pytest

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.families import draw, FAMILIES
-from mnm_ros.simulation.incidents import INCIDENTS, Incidents, Player
-from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.simulation.simulator import INCIDENTS, Incidents, Player, Simulator
 import pytest
 
 

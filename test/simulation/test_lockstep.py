@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
-from mnm_ros.simulation.lockstep import Lockstep
+from mnm_ros.simulation.diff_drive import Lockstep
 import pytest
 
 TRIP = 0.0002    # s, of a pose to the driver or of a command back

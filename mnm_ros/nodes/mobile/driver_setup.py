@@ -10,8 +10,7 @@ import math
 from mnm_ros.driving.continuity import Reach
 from mnm_ros.driving.drive import Limits
 from mnm_ros.driving.grid import Grid, heading_of, QUARTER
-from mnm_ros.driving.pose_sources import POSE_SOURCES, TRANSFORMS
-from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import PoseTopic

@@ -20,7 +20,7 @@ from mnm_ros.driving.drive import (
     Velocity,
     WayDriven,
 )
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.common.home_service import HomeService
 from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
 from rclpy.duration import Duration

@@ -9,7 +9,7 @@ import time
 
 from mnm_ros.driving.continuity import Continuity
 from mnm_ros.driving.grid import FARTHEST, Place
-from mnm_ros.geometry import Pose, wrapped
+from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.nodes.mobile.driver_setup import grid_of, home_of, reach_of
 from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.parameters import Parameters

@@ -13,8 +13,7 @@ from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from mnm_ros import wire
 from mnm_ros.driving.grid import FARTHEST
-from mnm_ros.driving.pose_sources import POSE_SOURCES
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose, POSE_SOURCES
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy

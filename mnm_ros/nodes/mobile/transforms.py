@@ -12,7 +12,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped
 from mnm_ros import wire
 from mnm_ros.driving.frames import Frames, Link, Transform
-from mnm_ros.geometry import Pose
+from mnm_ros.driving.pose import Pose
 from mnm_ros.parameters import ParameterError, Parameters
 from rclpy.node import Node
 
