@@ -258,6 +258,8 @@ def test_other_parameters_begin_anew_and_say_why(
     assert peer.call(Trigger, 'save').success
     aside = re.search(r'is for radius 4.0, expected 3.0; kept as (\S+)', process.output)
     assert aside and (tmp_path / 'kept' / aside[1]).is_file()
+    peer.wait_for(lambda: 'building the first' in process.output, 'the first decision')
+    assert process.stop() == 0 and process.output.count('building the first') == 1
 
 
 def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(

@@ -167,14 +167,14 @@ class Checkpointing:
         logger = self._node.get_logger()
         for warning in restored.warnings:
             logger.warning(warning)
-        if restored.exploration is not None:
-            self.exploration.listeners.clear()    # nothing goes on with it
-            self.exploration = restored.exploration
-            logger.info(restored.text)
-        elif self.waiting:
+        if restored.exploration is None and not self.waiting:
+            raise Refused('; '.join(restored.warnings) or 'nothing has been saved yet')
+        self.exploration.listeners.clear()    # it is left, or begins only now
+        if restored.exploration is None:
             self._begin()
         else:
-            raise Refused('; '.join(restored.warnings) or 'nothing has been saved yet')
+            self.exploration = restored.exploration
+            logger.info(restored.text)
         self.waiting = False
 
     def abandon(self) -> None:
