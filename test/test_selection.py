@@ -85,6 +85,6 @@ def test_what_is_selected_is_there() -> None:
 
 def test_help_is_that_of_the_command() -> None:
     done = subprocess.run([str(HERE.parent / 'scripts' / 'test'), '--help'], capture_output=True,
-                          text=True, timeout=10)
+                          text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.startswith('usage: scripts/test [--quick]')
     assert len(done.stdout.splitlines()) == 5 and not done.stderr

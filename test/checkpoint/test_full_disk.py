@@ -166,7 +166,7 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
             confirmed = int(writer.stdout.readline())
         os.kill(writer.pid, signal.SIGKILL)
         confirmed = max([confirmed, *map(int, writer.stdout.read().split())])
-        writer.wait(timeout=30)
+        writer.wait(timeout=60)
         saved = Saved(path, {})
         states = [state for _, state, _ in saved.inputs]
         assert states == list(range(len(states))) and len(states) % 5 == 0

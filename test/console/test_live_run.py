@@ -26,7 +26,7 @@ settings:
       1: {east: {2: 1.0}, west: {0: 1.0}}
       2: {west: {1: 1.0}}
 """
-DEADLINE_S = 30
+DEADLINE_S = 60
 
 
 class Console:
@@ -154,10 +154,14 @@ def test_a_node_that_ends_is_named_with_its_log(console: Make) -> None:
 
 
 def test_timeout_says_what_was_missing(console: Make) -> None:
-    # Long enough for a busy machine to hear the explorer at all.
-    status, output = console('none', '--once', '--timeout', '8').run()
-    assert status == 1
-    assert 'Timeout after 8 s of waiting for the first hypothesis.' in output
+    # A busy machine may need longer to hear the explorer at all.
+    for seconds in (4, 12, 40):
+        status, output = console('none', '--once', '--timeout', str(seconds)).run()
+        assert status == 1
+        assert (told := re.search(rf'Timeout after {seconds} s of waiting for (.*)\.', output))
+        if told[1] == 'the first hypothesis':
+            break
+    assert told[1] == 'the first hypothesis'
 
 
 def test_output_that_nobody_reads_ends_the_nodes(console: Make) -> None:

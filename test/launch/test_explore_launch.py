@@ -18,13 +18,12 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource  # n
 import launch_testing  # noqa: E402
 import launch_testing.actions  # noqa: E402
 import launch_testing.asserts  # noqa: E402
-from launched import SHARE  # noqa: E402
+from launched import DEADLINE, SHARE  # noqa: E402
 import rclpy  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from std_msgs.msg import Int64MultiArray, String  # noqa: E402
 
 NAMESPACE = 'robot_1'
-DEADLINE = 30.0    # s
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 

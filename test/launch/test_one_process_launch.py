@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
-from launched import Launch  # noqa: E402, I100
+from launched import DEADLINE, Launch  # noqa: E402, I100
 
 
 @pytest.mark.parametrize('name', ['explore', 'robot'])
@@ -25,7 +25,7 @@ def test_it_explores_and_ends_at_once(name: str, tmp_path: Path) -> None:
         launch.wait_for(lambda: 'r.explorer]: exploring' in launch.output, 'exploring')
         assert len(re.findall('process started with pid', launch.output)) == 1
         launch.process.send_signal(signal.SIGINT)
-        assert launch.process.wait(timeout=30.0) == 0, launch.output
+        assert launch.process.wait(timeout=DEADLINE) == 0, launch.output
         assert 'Traceback' not in launch.output
         assert 'is ignored' not in launch.output
     finally:

@@ -17,12 +17,11 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource  # n
 import launch_testing  # noqa: E402
 import launch_testing.actions  # noqa: E402
 import launch_testing.asserts  # noqa: E402
-from launched import SHARE  # noqa: E402
+from launched import DEADLINE, SHARE  # noqa: E402
 import rclpy  # noqa: E402
 from std_msgs.msg import Int64MultiArray  # noqa: E402
 
 ROBOTS = ('robot_1', 'robot_2')
-DEADLINE = 60.0    # s
 
 
 @pytest.mark.launch_test

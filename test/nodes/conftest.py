@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 
 from driven_robot import DrivenRobot, FAST
 from navigating import KNOWN, Operator, publish
-from node_processes import arguments, NodeProcess, Peer, ScriptedRobot
+from node_processes import arguments, end_all, NodeProcess, Peer, ScriptedRobot
 import pytest
 from unicycle import Unicycle
 
@@ -25,22 +26,23 @@ settings:
 """
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """End what a test has made: a robot side that is left would disturb all tests after it."""
+    yield
+    end_all()
+
+
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Start nodes with parameters; whatever is left at the end is killed."""
-    started: list[NodeProcess] = []
+def start(tmp_path: Path) -> Start:
+    """Start nodes with parameters."""
+    numbers = count()
 
     def start_node(module: str, namespace: str = '', given: Sequence[str] = (),
                    **parameters: object) -> NodeProcess:
-        process = NodeProcess(
-            module, tmp_path / f'output_{len(started)}.txt',
-            given or arguments(parameters, namespace))
-        started.append(process)
-        return process
-
-    yield start_node
-    for process in started:
-        process.kill()
+        return NodeProcess(module, tmp_path / f'output_{next(numbers)}.txt',
+                           given or arguments(parameters, namespace))
+    return start_node
 
 
 @pytest.fixture
@@ -52,10 +54,8 @@ def explorer(start: Start) -> Start:
 
 
 @pytest.fixture
-def peer() -> Iterator[Peer]:
-    peer = Peer()
-    yield peer
-    peer.close()
+def peer() -> Peer:
+    return Peer()
 
 
 @pytest.fixture

@@ -35,6 +35,37 @@ except ImportError:    # Humble
 
 DEADLINE = 60.0    # s, for anything that ought to happen at once; generous on busy machines
 
+_MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that is killed for 20 s
+
+_peers: list[Peer] = []             # of this test
+_processes: list[NodeProcess] = []
+
+
+def end_all() -> None:
+    """End what a test has made, failed or not: whatever is left disturbs the tests after it."""
+    while _peers:
+        _peers.pop().close()
+    for process in _processes:
+        process.send(signal.SIGTERM)
+    end = time.monotonic() + _MOMENT
+    while any(process.running for process in _processes) and time.monotonic() < end:
+        time.sleep(0.005)
+    while _processes:
+        _processes.pop().kill()
+
+
+def soon(seconds: float, limit: float) -> bool:
+    """Say whether something was quick enough for a machine that is as busy as this one now."""
+    return seconds < limit or seconds < limit * _slowness()
+
+
+def _slowness() -> float:
+    """Return how many times as long as its computing time something takes, at least 1."""
+    begun, computed = time.monotonic(), time.thread_time()
+    while time.thread_time() < computed + 0.5:
+        pass
+    return max(1.0, (time.monotonic() - begun) / 0.5)
+
 
 class _Server:
     """The process of ``node_server.py``, which every test of a run shares."""
@@ -92,6 +123,7 @@ class NodeProcess:
         self._status: int | None = None
         output.touch()
         self.pid = _server().start(module, output, arguments)
+        _processes.append(self)
 
     @property
     def output(self) -> str:
@@ -112,9 +144,13 @@ class NodeProcess:
             with suppress(ProcessLookupError):    # it has ended since
                 os.kill(self.pid, number)
 
-    def stop(self, number: int = signal.SIGINT, deadline: float = DEADLINE) -> int:
+    def stop(self, number: int = signal.SIGINT, limit: float = DEADLINE) -> int:
+        """Send the signal and return the exit status, which has to come within the limit."""
+        begun = time.monotonic()
         self.send(number)
-        return self.wait(deadline)
+        status = self.wait()
+        assert soon(time.monotonic() - begun, limit), self.output
+        return status
 
     def kill(self) -> None:
         self.send(signal.SIGKILL)
@@ -134,7 +170,7 @@ def arguments(parameters: Mapping[str, Any], namespace: str = '') -> list[str]:
 
 
 class Peer:
-    """A node in the test process; everything it waits for has a deadline."""
+    """A node in the test process, until the test ends; all that it waits for has a deadline."""
 
     def __init__(self, namespace: str = '', name: str = 'peer') -> None:
         self.context = Context()
@@ -142,6 +178,7 @@ class Peer:
         self.node = Node(name, namespace=namespace or None, context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
+        _peers.append(self)
 
     def spin_also(self, node: Node) -> None:
         """Spin another node of the same context too."""
@@ -167,6 +204,20 @@ class Peer:
                 return value
             assert time.monotonic() < end, f'waited {deadline} s in vain: {what}'
             self._executor.spin_once(timeout_sec=0.02)
+
+    def wait_for_rest(self, value: Callable[[], Any], what: str, seconds: float = 1.0) -> Any:
+        """Spin until the value has stayed the same for so long, and return it."""
+        last, since = value(), time.monotonic()
+
+        def rests() -> bool:
+            nonlocal last, since
+            now = value()
+            if now != last:
+                last, since = now, time.monotonic()
+            return time.monotonic() > since + seconds
+
+        self.wait_for(rests, what)
+        return last
 
     def spin(self, seconds: float) -> None:
         """Spin for a while, to see that something does not happen."""
@@ -240,9 +291,11 @@ class Peer:
             return set_one(name, value)
 
     def close(self) -> None:
-        self._executor.shutdown()
-        self.node.destroy_node()
-        self.context.try_shutdown()
+        """Leave the domain, if it has not done so yet."""
+        if self.context.ok():
+            self._executor.shutdown()
+            self.node.destroy_node()
+            self.context.try_shutdown()
 
 
 class ScriptedRobot:

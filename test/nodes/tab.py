@@ -8,7 +8,7 @@ from collections.abc import Callable
 import time
 from typing import Any
 
-DEADLINE = 20.0    # s
+from node_processes import DEADLINE
 
 
 class Tab:

@@ -24,7 +24,7 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.wire import PolicySet
-from node_processes import Peer, read_counts, ScriptedRobot, SubscriptionEventCallbacks
+from node_processes import Peer, read_counts, ScriptedRobot, soon, SubscriptionEventCallbacks
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -273,8 +273,7 @@ def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
     for _ in range(KILLS):
         phase.clear()
         process = explorer(**given)
-        peer.wait_for(lambda: any('/' in message.data for message in phase), 'exploring',
-                      deadline=45.0)    # what was killed may be seen for 20 s
+        peer.wait_for(lambda: any('/' in message.data for message in phase), 'exploring')
         peer.spin(rng.uniform(0.0, 1.0))
         assert process.running, process.output
         process.stop(signal.SIGKILL)
@@ -344,6 +343,6 @@ def test_a_long_replay_holds_nobody_up(
     response = peer.call(Trigger, 'load')
     assert response.success and response.message.startswith('replaying what is on the disk')
     peer.wait_for(lambda: status[-1].data == 'paused: loaded from the disk', 'the end')
-    assert max(after - before for before, after in zip(beats, beats[1:])) < 1.8
+    assert soon(max(after - before for before, after in zip(beats, beats[1:])), 1.8)
     assert process.stop() == 0
     assert within(counted, read_counts(tmp_path / 'record'))

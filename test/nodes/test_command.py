@@ -251,14 +251,10 @@ def test_the_documented_frozen_lake_learns_its_goal(peer: Peer, tmp_path: Path) 
     shown = re.findall(r'^\$ ros2 run mnm_ros (gym_side|explorer) (.*)$', page, re.MULTILINE)
     assert [node for node, _ in shown] == ['gym_side', 'explorer']
     known = peer.listen(Int64MultiArray, 'known_states')
-    nodes = [NodeProcess(node, tmp_path / f'{node}.txt', shlex.split(words))
-             for node, words in shown]
-    try:
-        peer.wait_for(lambda: known and 15 in wire.decode_known_states(known[-1])[1],
-                      'the goal of FrozenLake', 120.0)
-    finally:
-        for node in nodes:
-            node.kill()
+    for node, words in shown:
+        NodeProcess(node, tmp_path / f'{node}.txt', shlex.split(words))
+    peer.wait_for(lambda: known and 15 in wire.decode_known_states(known[-1])[1],
+                  'the goal of FrozenLake', 120.0)
 
 
 @pytest.mark.parametrize('example', ['lift.py'])

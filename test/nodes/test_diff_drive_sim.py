@@ -13,7 +13,7 @@ import time
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
 from mnm_ros.simulation.world import load
 from nav_msgs.msg import OccupancyGrid, Odometry
-from node_processes import Peer
+from node_processes import Peer, soon
 import pytest
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, String
@@ -133,7 +133,7 @@ def test_simulated_time_is_as_fast_as_asked_for(start: Callable, peer: Peer,
     begun, first = time.monotonic(), nanoseconds(clock[-1].clock)
     peer.wait_for(lambda: nanoseconds(clock[-1].clock) - first > factor * 1e9, 'a second')
     rate = (nanoseconds(clock[-1].clock) - first) / 1e9 / (time.monotonic() - begun)
-    assert 0.2 * factor < rate < 1.2 * factor
+    assert rate < 1.2 * factor and soon(factor / rate, 5.0)
     times = [nanoseconds(message.clock) for message in clock]
     assert all(a < b for a, b in zip(times, times[1:]))
 
@@ -188,7 +188,7 @@ def test_a_covariance_and_frames(start: Callable, peer: Peer) -> None:
 def test_ends(start: Callable, peer: Peer, number: int, factor: float) -> None:
     process = sim(start, real_time_factor=factor)
     Driver(peer)
-    assert process.stop(number, deadline=5.0) == 0
+    assert process.stop(number, limit=5.0) == 0
     assert ' ticks, ' in process.output and 'Traceback' not in process.output
 
 

@@ -34,11 +34,12 @@ def test_it_takes_its_time_and_can_be_stopped(start: Callable, peer: Peer) -> No
     orders = peer.node.create_publisher(Int64MultiArray, 'action', 10)
     peer.wait_for(lambda: orders.get_subscription_count() and peer.node.count_publishers('state'),
                   'the lift')
-    peer.spin(0.5)
-    orders.publish(Int64MultiArray(data=[1, 0]))
-    peer.wait_for(
-        lambda: 'an action is being executed' in peer.call(Trigger, 'return_home').message,
-        'that it moves')
+
+    def moves() -> bool:
+        orders.publish(Int64MultiArray(data=[1, 0]))    # again, if it has not been heard
+        return 'an action is being executed' in peer.call(Trigger, 'return_home').message
+
+    peer.wait_for(moves, 'that it moves')
     assert not heard
     assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).success
     assert peer.call(SetBool, 'stop', SetBool.Request(data=False)).success

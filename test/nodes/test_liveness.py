@@ -19,7 +19,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.protocol.clients import REPORT
-from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot
+from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot, soon
 import pytest
 from rclpy.qos import qos_profile_system_default
 from std_msgs.msg import Header, String
@@ -27,7 +27,6 @@ from std_srvs.srv import SetBool
 from thinking_base import EVERY
 
 STEPS = 3 * EVERY + 10    # the first of which is none of the base
-GAP = 1.0                 # s, between two heartbeats; 0.5 s is the period
 SOON = 0.8                # s, much less than a plan takes
 
 Explore = Callable[..., NodeProcess]
@@ -81,12 +80,16 @@ def test_it_is_served_and_learns_the_same(thinking: Explore, peer: Peer, robot: 
     peer.node.create_subscription(
         DiagnosticArray, '/diagnostics', lambda _: told.append(time.monotonic()),
         qos_profile_system_default)
+    answered: list[float] = []
+    robot.around = lambda seq, state: answered.append(time.monotonic())
     phase = peer.listen(String, 'phase')
     process = thinking(max_steps=STEPS, record=str(tmp_path / 'record'))
-    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end', deadline=40.0)
-    # Each of three plans would make a gap; a busy machine may make one or two.
-    assert sum(after - before >= GAP for before, after in zip(beats, beats[1:])) < 3
-    assert sum(after - before >= 0.5 + GAP for before, after in zip(told, told[1:])) < 3
+    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end')
+    # However busy the machine is, a plan takes longer than the time between two of them.
+    plans = [(answered[first], answered[first + 1]) for first in range(EVERY, STEPS - 1, EVERY)]
+    for heard, least in (beats, 3), (told, 1):
+        served = [any(begun < at < over for at in heard) for begun, over in plans]
+        assert len(served) == 3 and sum(served) >= least, (plans, heard)
     assert process.stop() == 0, process.output
     assert robot.executed == played(STEPS)
     counted = as_steps(read_counts(tmp_path / 'record'))
@@ -104,7 +107,7 @@ def test_services_and_parameters(thinking: Explore, peer: Peer, robot: ScriptedR
         assert set_one('step_timeout', 0.7).successful
         response = explore(SetBool.Request(data=False))
         assert response.success and response.message == 'pausing after the current step'
-        assert time.monotonic() - began < SOON
+        assert soon(time.monotonic() - began, SOON)
         assert phase[-1].data != 'paused'
         peer.wait_for(lambda: phase[-1].data == 'paused', 'the end of the plan')
         peer.spin(0.3)
@@ -153,7 +156,7 @@ def test_lifecycle(thinking: Explore, peer: Peer, robot: ScriptedRobot,
         assert change(ChangeState.Request(
             transition=Transition(id=Transition.TRANSITION_DEACTIVATE))).success
         assert get(GetState.Request()).current_state.id == State.PRIMARY_STATE_INACTIVE
-        assert time.monotonic() - began < SOON
+        assert soon(time.monotonic() - began, SOON)
         peer.spin(2.0)
         assert len(robot.executed) == EVERY + 1    # none followed on the plan
         for transition in (Transition.TRANSITION_CLEANUP, Transition.TRANSITION_CONFIGURE,
@@ -173,7 +176,7 @@ def test_the_end(thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: 
     began = time.monotonic()
     process.send(number)
     peer.wait_for(lambda: not process.running, 'the end')
-    assert time.monotonic() - began < 5.0
+    assert soon(time.monotonic() - began, 5.0)
     assert process.wait() == 0 and 'Traceback' not in process.output, process.output
     assert len(robot.executed) == EVERY + 1
     assert sum(as_steps(read_counts(tmp_path / 'record')).values()) == EVERY

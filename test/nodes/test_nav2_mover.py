@@ -379,8 +379,9 @@ def test_an_operator_who_cancels_the_goal(driven: tuple[DrivenRobot, Server]) ->
     robot.peer.wait_for(lambda: robot.states, 'the report')
     assert {tuple(message.data) for message in robot.states} == {(-1, HOME)}
     explorer.phases.publish(String(data='paused'))
-    robot.peer.spin(1.5)
+    robot.peer.wait_for(lambda: robot.outcomes, 'the outcome')
     assert 'somebody else has cancelled the goal of nav2' in robot.outcomes[-1]
+    robot.peer.spin(1.5)
     robot.send(NORTH)
     robot.peer.spin(0.5)
     assert nav2.seen == 1

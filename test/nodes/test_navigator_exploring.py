@@ -148,7 +148,7 @@ def test_cancelled_before_exploration_has_paused(slow: Nodes) -> None:
 def test_ends_while_under_way(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
-    assert slow.navigator.stop(signal.SIGINT, deadline=5.0) == 0
+    assert slow.navigator.stop(signal.SIGINT, limit=5.0) == 0
     assert slow.operator.result() == 'cancelled 2: the node is ending'
     slow.explores()
 

@@ -12,7 +12,7 @@ import socket
 import sys
 from urllib.parse import urlsplit
 
-from node_processes import NodeProcess, Peer
+from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
 from tab import Tab
 
@@ -31,7 +31,7 @@ def address_of(dashboard: NodeProcess, peer: Peer) -> str:
 def answer_to_websocket(address: str, origin: str) -> str:
     """Return the first line of the answer to a page of another origin that opens a websocket."""
     host = urlsplit(address).netloc
-    with socket.create_connection(host.split(':'), timeout=5) as connection:
+    with socket.create_connection(host.split(':'), timeout=DEADLINE) as connection:
         connection.sendall((
             f'GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: {host}\r\n'
             f'Origin: {origin}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
@@ -64,7 +64,7 @@ def test_looked_at_and_operated(
         tab.wait_for_text('.tile-known .value', '0')    # what the other one knew is forgotten
 
         # So is the dashboard itself.
-        assert dashboard.stop(signal.SIGTERM, deadline=5) == 0
+        assert dashboard.stop(signal.SIGTERM, limit=5.0) == 0
         tab.wait_for_text('#popup', 'Connection lost')
         start('dashboard', port=urlsplit(address).port)
         tab.wait_for_text('.chip', 'done')

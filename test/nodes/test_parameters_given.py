@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 import json
 from pathlib import Path
 import signal
@@ -20,17 +21,13 @@ Run = Callable[..., NodeProcess]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Start a node with arguments as in a shell; whatever is left at the end is killed."""
-    started: list[NodeProcess] = []
+    """Start a node with arguments as in a shell."""
+    numbers = count()
 
     def run_node(module: str, *words: object) -> NodeProcess:
-        started.append(NodeProcess(module, tmp_path / f'output_{len(started)}.txt',
-                                   ['--ros-args', *map(str, words)]))
-        return started[-1]
-
-    yield run_node
-    for process in started:
-        process.kill()
+        return NodeProcess(module, tmp_path / f'output_{next(numbers)}.txt',
+                           ['--ros-args', *map(str, words)])
+    return run_node
 
 
 def write(folder: Path, text: str) -> Path:

@@ -91,29 +91,25 @@ def test_exploration_stops_when_the_robot_becomes_another_one(
 def test_it_is_forgotten_with_the_robot(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     other = Peer()
-    try:
-        describe(other, RobotDescription(('west', 'east')).to_text())
-        status = peer.listen(String, 'status')
-        explorer()
-        until_refused(peer, status)
-    finally:
-        other.close()
+    describe(other, RobotDescription(('west', 'east')).to_text())
+    status = peer.listen(String, 'status')
+    explorer()
+    until_refused(peer, status)
+    other.close()
     peer.wait_for(lambda: len(robot.executed) > 10, 'steps of a robot without description')
 
 
 def test_the_one_that_stays_is_heard_again(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     other = Peer()
-    try:
-        describe(peer, CORRIDOR.to_text())
-        status = peer.listen(String, 'status')
-        explorer()
-        peer.wait_for(lambda: robot.executed, 'a step')
-        describe(other, RobotDescription(('west', 'east')).to_text())
-        until_refused(peer, status)
-        done = len(robot.executed)
-    finally:
-        other.close()
+    describe(peer, CORRIDOR.to_text())
+    status = peer.listen(String, 'status')
+    explorer()
+    peer.wait_for(lambda: robot.executed, 'a step')
+    describe(other, RobotDescription(('west', 'east')).to_text())
+    until_refused(peer, status)
+    done = len(robot.executed)
+    other.close()
     peer.wait_for(lambda: len(robot.executed) > done + 10, 'steps of the one that is left')
 
 

@@ -100,12 +100,9 @@ def test_a_fleet_goes_on_where_it_was(
 @pytest.fixture
 def two(peer: Peer) -> tuple[FaultyRobot, FaultyRobot]:
     """Return two robots that are served with the peer."""
-    found = []
-    for name in ('r1', 'r2'):
-        other = Peer(namespace=f'/{name}')
-        found.append((other, FaultyRobot(other)))
-        # One executor is enough for all.
-    peers = [other for other, _ in found]
+    peers = [Peer(namespace=f'/{name}') for name in ('r1', 'r2')]
+    good, bad = (FaultyRobot(each) for each in peers)
+    # One executor is enough for all.
     spin = peer._executor.spin_once
 
     def spin_all(timeout_sec: float) -> None:
@@ -114,9 +111,7 @@ def two(peer: Peer) -> tuple[FaultyRobot, FaultyRobot]:
             each._executor.spin_once(timeout_sec=timeout_sec / 4)
 
     peer._executor.spin_once = spin_all    # type: ignore[method-assign]
-    yield tuple(robot for _, robot in found)    # type: ignore[misc]
-    for each in peers:
-        each.close()
+    return good, bad
 
 
 def test_a_fault_of_one_robot_is_no_fault_of_the_others(

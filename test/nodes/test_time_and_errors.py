@@ -96,8 +96,7 @@ def test_an_exception_in_the_core(explorer: Callable, peer: Peer, robot: Scripte
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: phase and phase[-1].data == 'fault', 'a fault')
     peer.wait_for(lambda: status[-1].data == 'fault: ZeroDivisionError: injected', 'the reason')
-    peer.spin(0.3)
-    assert robot.received[-1][1] == -1 and robot.state == 0
+    peer.wait_for(lambda: robot.received[-1][1] == -1 and robot.state == 0, 'the way home')
     commanded = len(robot.executed)
     for kind, name, request in ((Trigger, 'recover', None),
                                 (SetBool, 'explore', SetBool.Request(data=True))):

@@ -33,22 +33,19 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
     early = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: early, 'a hypothesis')
     late = Peer()
-    try:
-        known = late.listen(Int64MultiArray, 'known_states')
-        policies = late.listen(Int64MultiArray, 'policies')
-        phase = late.listen(String, 'phase')
-        status = late.listen(String, 'status')
-        markers = late.listen(MarkerArray, 'exploration_markers')
-        model = late.listen(Int64MultiArray, 'model')
-        activity = late.listen(String, 'activity')
-        setting = late.listen(Int64, 'true_setting')
-        steps = late.listen(Int64, 'exploration_steps')
-        late.wait_for(lambda: all((
-            known, policies, phase, status, markers, model, activity, setting, steps)),
-            'every latched topic')
-        late.wait_for(lambda: len(Screen(*markers).places('known')) == 3, 'a picture of them')
-    finally:
-        late.close()
+    known = late.listen(Int64MultiArray, 'known_states')
+    policies = late.listen(Int64MultiArray, 'policies')
+    phase = late.listen(String, 'phase')
+    status = late.listen(String, 'status')
+    markers = late.listen(MarkerArray, 'exploration_markers')
+    model = late.listen(Int64MultiArray, 'model')
+    activity = late.listen(String, 'activity')
+    setting = late.listen(Int64, 'true_setting')
+    steps = late.listen(Int64, 'exploration_steps')
+    late.wait_for(lambda: all((
+        known, policies, phase, status, markers, model, activity, setting, steps)),
+        'every latched topic')
+    late.wait_for(lambda: len(Screen(*markers).places('known')) == 3, 'a picture of them')
     stamp, ids = decode_known_states(known[0])
     learnt = PolicySet.from_msg(policies[0])
     assert learnt.stamp == stamp and learnt.targets == ids
@@ -83,19 +80,15 @@ def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: 
 
 def test_two_namespaces(start: Callable, explorer: Callable, scenario: str) -> None:
     peers = [Peer('/a'), Peer('/b')]
-    try:
-        start('cmp_sim', namespace='/a', scenario=scenario)
-        explorer(namespace='/a')
-        waiting = explorer(namespace='/b')
-        policies = peers[0].listen(Int64MultiArray, 'policies')
-        phase = peers[1].listen(String, 'phase')
-        peers[0].wait_for(lambda: policies, 'a hypothesis in /a')
-        peers[1].wait_for(lambda: phase, 'a phase in /b')
-        assert [message.data for message in phase] == ['waiting_for_robot']
-        assert waiting.running
-    finally:
-        for peer in peers:
-            peer.close()
+    start('cmp_sim', namespace='/a', scenario=scenario)
+    explorer(namespace='/a')
+    waiting = explorer(namespace='/b')
+    policies = peers[0].listen(Int64MultiArray, 'policies')
+    phase = peers[1].listen(String, 'phase')
+    peers[0].wait_for(lambda: policies, 'a hypothesis in /a')
+    peers[1].wait_for(lambda: phase, 'a phase in /b')
+    assert [message.data for message in phase] == ['waiting_for_robot']
+    assert waiting.running
 
 
 def test_change(start: Callable, peer: Peer, scenario: str) -> None:

@@ -33,10 +33,8 @@ def test_a_second_one_is_started(start: Callable, peer: Peer, scenario: str, exp
     second = start_logged(start, other_log, scenario, 2)
     said = 'waiting for the robot: 2 robot sides at once: /cmp_sim, /cmp_sim'
     peer.wait_for(lambda: status and status[-1].data == said, 'the reason')
-    peer.spin(0.3)
-    size = log.stat().st_size, other_log.stat().st_size
-    peer.spin(1.0)
-    assert size == (log.stat().st_size, other_log.stat().st_size)    # it commands neither
+    size = peer.wait_for_rest(
+        lambda: (log.stat().st_size, other_log.stat().st_size), 'that it commands neither')
     before = len(other_log.read_text().splitlines())    # until both were noticed
     assert first.stop() == 0
     peer.wait_for(lambda: other_log.stat().st_size > size[1] + 10000, 'the other one')
@@ -58,7 +56,9 @@ def test_one_that_was_killed_is_replaced(
     for number in range(3):
         log = tmp_path / f'log_{number}'
         robot = start_logged(start, log, scenario, number)
-        peer.wait_for(lambda: log.stat().st_size > 1000, 'steps', 15.0)    # noqa: B023
+        peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')    # noqa: B023
+        peer.wait_for(lambda: peer.node.count_publishers('state') > min(number, 1),    # noqa: B023
+                      'that it is seen, and that the last one still is')
         robot.stop(signal.SIGKILL)
         peer.spin(0.5)
 
@@ -71,8 +71,10 @@ def test_one_that_was_taken_for_dead_is_alive(
     first = start_logged(start, log, scenario, 1)
     peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')
     first.send(signal.SIGSTOP)
+    orders = peer.listen(Int64MultiArray, 'action', wire.STEP)
+    peer.wait_for(lambda: len(orders) > 1, 'an order that is given in vain, again')
     second = start_logged(start, other_log, scenario, 2)
-    peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps', 15.0)
+    peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps')
     first.send(signal.SIGCONT)
     peer.wait_for(lambda: 'at once' in status[-1].data, 'both to be noticed')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
@@ -112,6 +114,4 @@ def test_who_records_or_commands_is_no_robot(
     peer.spin(1.0)
     count = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > count + 100, 'steps')
-    for other in others:
-        other.close()
     assert not any('at once' in message.data for message in status)

@@ -47,9 +47,9 @@ def _thinking(base: BaseAlgorithm, seconds: float) -> BaseAlgorithm:
         global _steps
         _steps += 1
         if _steps % EVERY == 0:
-            end = time.monotonic() + seconds
+            end = time.thread_time() + seconds    # longer by the clock if the machine is busy
             matrix = np.eye(200)
-            while time.monotonic() < end:
+            while time.thread_time() < end:
                 matrix = np.linalg.solve(np.eye(200) + 0.1 * matrix, matrix)
                 sum(range(10_000))    # which keeps the interpreter to itself
         observe(action, state)
