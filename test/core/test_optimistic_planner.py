@@ -31,14 +31,21 @@ def new_planner(delta: float = DELTA) -> OptimisticPlanner:
     return OptimisticPlanner(delta, RADIUS)
 
 
-def least(nexts: dict[float, float], floor: float, radius: float, masses: np.ndarray) -> float:
-    """Return the least mean for values and their weights, over some masses on the target."""
-    values, weights = np.array(list(nexts)), np.array(list(nexts.values()))
-    rows = len(masses)
+def least(values: np.ndarray, weights: np.ndarray, floor: np.ndarray, radius: np.ndarray,
+          masses: np.ndarray, tilt: np.ndarray) -> np.ndarray:
+    """
+    Return the least mean, row by row, over some masses on the target.
+
+    :param values: as [row, next], with the same weights in each row.
+    :param masses: as [row, mass].
+    :param tilt: what the solver begins with, and ends with.
+    """
+    rows, tries = masses.shape
     _, means = least_mean(
-        np.tile(weights / weights.sum(), (rows, 1)), np.tile(values - floor, (rows, 1)),
-        np.maximum(0.0, radius + np.log1p(-masses)), np.full(rows, np.nan))
-    return float(((1 - masses) * (floor + means)).min())
+        np.tile(weights / weights.sum(), (rows * tries, 1)),
+        np.repeat(values - floor[:, None], tries, axis=0),
+        np.maximum(0.0, radius[:, None] + np.log1p(-masses)).ravel(), tilt)
+    return ((1 - masses) * (floor[:, None] + means.reshape(rows, tries))).min(axis=1)
 
 
 class Way(RandomModel):
@@ -66,69 +73,65 @@ class Reference:
         self.budget = (-math.log(share(made.known, EVEN_PARTS) * DELTA)
                        - made.known * math.log(1 - self.weight)
                        + len({state for state, _ in self.saw}) * math.log(4))
+        self.tilts: dict[tuple[int, int, int], np.ndarray] = {}
 
-    def through(self, state: int, action: int, spent: float, ahead: Callable[[int], float],
-                floor: float) -> float:
-        """Return the least steps of a pair that has spent so much, and of what is ahead."""
+    def through(self, state: int, action: int, spent: np.ndarray,
+                ahead: Callable[[int], np.ndarray], floor: np.ndarray) -> np.ndarray:
+        """Return the least steps of a pair, row by row, that has spent so much."""
         nexts = self.made.counts.next_states(state, action)
         visits = sum(nexts.values())
         if not visits:
-            return 1.0    # it may lead to the target at once
+            return np.ones(len(spent))    # it may lead to the target at once
         floors = (1 - self.weight) / self.weight
         odds = floors * (0.25 / 0.15 if (state, action) in self.saw else 1 / 0.85)
-        whole = max(0.0, math.log(math.expm1(spent) * odds) + math.log(2)
-                    + math.log1p(visits) / 2) if spent else 0.0
-        weights: dict[float, float] = {}
-        for end, count in nexts.items():
-            value = 0.0 if end == self.target else ahead(end)
-            weights[value] = weights.get(value, 0) + count
+        whole = np.array([max(0.0, math.log(math.expm1(nats) * odds) + math.log(2)
+                              + math.log1p(visits) / 2) if nats else 0.0 for nats in spent])
+        values = np.array([np.zeros(len(spent)) if end == self.target else ahead(end)
+                           for end in nexts]).T
+        weights = np.array(list(nexts.values()), float)
         if (state, action) in self.saw:
-            return 1 + least(weights, 0.0, whole / visits, np.zeros(1))
-        jump = math.log((math.exp(spent) - 0.25) / 0.75)
-        most = -math.expm1(-min(jump, whole) / visits)
-        return 1 + least(weights, floor, whole / visits, np.linspace(0.0, most, MASSES))
+            floor, masses = 0 * floor, np.zeros((len(spent), 1))
+        else:
+            jump = np.log((np.exp(spent) - 0.25) / 0.75)
+            most = -np.expm1(-np.minimum(jump, whole) / visits)
+            masses = most[:, None] * np.linspace(0.0, 1.0, MASSES)
+        tilt = self.tilts.setdefault((state, action, len(spent)), np.full(masses.size, np.nan))
+        return 1 + least(values, weights, floor, whole / visits, masses, tilt)
 
     def fixed_point(self, best: Callable[[np.ndarray, int], float]) -> np.ndarray:
         """Return the values; ``best`` gives that of a state from all values."""
         values = np.ones(self.made.known)
         for _ in range(4000):
-            found = np.array([best(values, state) for state in range(self.made.known)])
-            following = np.append(found[:1], np.minimum(found[1:], 1 + found[0]))
-            done = np.abs(following - values).max() < 1e-7 * values.max()
-            values = following
-            if done or values[0] > COMPARED:
+            before = values.copy()
+            for state in reversed(range(self.made.known)):    # what is ahead comes first
+                found = best(values, state)
+                values[state] = min(found, 1 + values[0]) if state else found
+            if np.abs(values - before).max() < 1e-7 * values.max() or values[0] > COMPARED:
                 break
         return values
-
-    def beyond(self, values: np.ndarray, end: int) -> float:
-        return float(values[end] if end < self.made.known else 1 + values[0])
 
     def alone(self, spent: Sequence[float] | None = None) -> float:
         """Return the steps if each state has spent so much, by default the budget."""
         def best(values: np.ndarray, state: int) -> float:
-            nats = self.budget if spent is None else spent[state]
-            return min(self.through(
-                state, action, nats, lambda end: self.beyond(values, end), float(values.min()))
-                for action in range(self.made.actions))
+            nats = np.array([self.budget if spent is None else spent[state]])
+            return float(min(self.through(
+                state, action, nats,
+                lambda end: values[[end]] if end < self.made.known else 1 + values[[0]],
+                values.min(keepdims=True))[0] for action in range(self.made.actions)))
         return float(self.fixed_point(best)[0])
 
     def together(self, multiplier: float) -> float:
         """Return the bound at a multiplier."""
-        lows = [level for level in LEVELS if level < self.budget]
-
-        levels = [*zip(lows, [*lows[1:], self.budget])]
-
-        def at(values: np.ndarray, state: int, action: int, low: float, high: float) -> float:
-            back = max(0.0, values[state] - multiplier * low)
-            return multiplier * low + self.through(
-                state, action, high,
-                lambda end: min(values[end], back) if end < self.made.known else (
-                    1 + min(values[0], back)),
-                min(back, float(values.min())))
+        lows = np.array([level for level in LEVELS if level < self.budget])
+        highs = np.append(lows[1:], self.budget)
 
         def best(values: np.ndarray, state: int) -> float:
-            return min(at(values, state, action, low, high) for low, high in levels
-                       for action in range(self.made.actions))
+            back = np.maximum(0.0, values[state] - multiplier * lows)
+            return float(min((multiplier * lows + self.through(
+                state, action, highs,
+                lambda end: np.minimum(values[end], back) if end < self.made.known else (
+                    1 + np.minimum(values[0], back)),
+                np.minimum(back, values.min()))).min() for action in range(self.made.actions)))
         return float(self.fixed_point(best)[0]) - multiplier * self.budget
 
 
