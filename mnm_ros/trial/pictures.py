@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import Point, RobotDescription
 from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.view.layout import Layout
 
@@ -20,7 +20,6 @@ _FEW = 14         # states up to which arrows have the names of their actions
 _NAMED = 120      # states up to which they are named in the picture
 _SELDOM = 0.05    # an outcome that is rarer is not drawn where there are many
 
-Place = tuple[float, float]
 
 
 class Arrow(NamedTuple):
@@ -57,13 +56,13 @@ class Plan:
         self.placed = self._described(description)
         self.places = self.placed or self._laid_out()
 
-    def _described(self, description: RobotDescription) -> dict[int, Place]:
+    def _described(self, description: RobotDescription) -> dict[int, Point]:
         """Return the true places, if every state has one."""
         if not all(state in description.positions for state in self.states):
             return {}
         return {state: description.positions[state] for state in self.states}
 
-    def _laid_out(self) -> dict[int, Place]:
+    def _laid_out(self) -> dict[int, Point]:
         layout = Layout()
         links = [(arrow.state, arrow.following) for arrow in self.arrows]
         for _ in range(30):

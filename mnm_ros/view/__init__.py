@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What is known of an explorer from outside, and what is shown of it: in terminal, page and report.
+What is known of an explorer from outside, and what is shown of it: in terminal, page and RViz.
 
 Read ``heard``, which ``subscriptions`` beside this room fills from the topics, then ``scene``
 (what is drawn) and ``words``. They are shown by ``terminal``, ``web`` and ``shapes`` (in RViz).

@@ -17,14 +17,13 @@ from typing import NamedTuple
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.robot_description import RobotDescription, spacing, UNDESCRIBED
+from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view import scene
 from mnm_ros.view.layout import Layout
 
 STATES_FRAME = 'mnm_states'
 """The frame of pictures that have no place in the world."""
 
-Place = tuple[float, float]
 Colour = tuple[float, float, float, float]
 Key = tuple[str, Hashable]
 """The namespace of a shape, and what it stands for in there."""
@@ -94,7 +93,7 @@ class Picture:
         self.frame = STATES_FRAME
         self._layout = Layout()
         self._description = UNDESCRIBED
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, Point] = {}
         self._scale = 1.0
 
     def shapes(self, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
@@ -208,7 +207,7 @@ class Picture:
             'walls', [(float(x), float(y)) for wall in walls
                       for x, y in (wall[:2], wall[2:])], 0.1, _WALLS)
 
-    def _lines(self, name: str, ends: list[Place], width: float,
+    def _lines(self, name: str, ends: list[Point], width: float,
                colour: Colour) -> Iterator[tuple[Key, Shape]]:
         if ends:    # RViz takes lines without any end for an error
             yield (name, name), Shape(
@@ -217,7 +216,7 @@ class Picture:
 
 
 @lru_cache(maxsize=20_000)    # most arrows stay as they are from picture to picture
-def _arrow(begin: Place, end: Place, weight: float, scale: float) -> Shape:
+def _arrow(begin: Point, end: Point, weight: float, scale: float) -> Shape:
     distance = math.dist(begin, end)
     ahead = ((end[0] - begin[0]) / distance, (end[1] - begin[1]) / distance) if distance else (
         0.0, 0.0)

@@ -20,8 +20,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from mnm_ros.nodes.showing.hands import Hands
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
-from mnm_ros.nodes.showing.shared import Shared
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words

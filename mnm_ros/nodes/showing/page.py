@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from mnm_ros.nodes.showing.hands import Outcome
-from mnm_ros.nodes.showing.shared import Shared
+from mnm_ros.nodes.showing.page_subscriptions import Shared
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.web.controls import CONTROLS, refusal, refusal_to_go

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the page shows beside the exploration: who is there, and the world of the robot."""
+"""What all pages of a dashboard show: the exploration, who is there, and the robot's world."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from typing import Any
 from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from mnm_ros import wire
 from mnm_ros.nodes.common.graph_watch import identities
+from mnm_ros.nodes.showing.hands import Hands
 from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
-from mnm_ros.view.heard import Ground
+from mnm_ros.view.heard import Ground, Heard
+from mnm_ros.view.web.layers import draw, Layers
 from mnm_ros.view.web.map_image import picture
+from mnm_ros.view.web.places import Places
+from mnm_ros.view.web.timeline import Timeline
 from nav_msgs.msg import OccupancyGrid
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -27,6 +31,7 @@ from visualization_msgs.msg import MarkerArray
 
 _POSES = ('amcl_pose', 'pose')
 _GRAPH = 1.0     # s, between two looks at who is there
+_CHART = 2.0     # s, between two pictures of the timeline
 _WORLD = 0.5     # s, between two looks at where robot and doors are
 _BEST_EFFORT = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE)
@@ -122,6 +127,43 @@ class PageSubscriptions(Subscriptions):
         pose = _planar(drawn['robot'].pose) if 'robot' in drawn else self.heard.pose
         self.heard = replace(self.heard, pose=pose, ground=replace(
             self.heard.ground, doors=doors, door_size=size))
+
+
+class Shared:
+    """
+    What is heard as layers and as a chart, drawn when they have changed.
+
+    :param hands: None for a page that commands nothing.
+    :param where: namespace and domain, for people.
+    """
+
+    def __init__(self, subscriptions: PageSubscriptions, hands: Hands | None, where: str) -> None:
+        self.subscriptions, self.hands, self.where = subscriptions, hands, where
+        self.places = Places()
+        self.timeline = Timeline()
+        self.layers: Layers = {}
+        self._drawn: tuple[Any, ...] = ()
+        self._charted, self._new = 0.0, False
+        self.chart: dict[str, Any] = self.timeline.options()
+
+    def remember(self, now: float) -> None:
+        """Keep the course of things, whether anybody has a page open or not."""
+        self._new |= self.timeline.update(self.subscriptions.heard)
+        if self._new and now >= self._charted + _CHART:
+            self._new, self._charted, self.chart = False, now, self.timeline.options()
+
+    def update(self) -> Heard:
+        """Draw what is new and return what has been heard that it shows."""
+        heard = self.subscriptions.heard
+        activity = heard.activity
+        drawn = (heard.known, heard.counts, heard.description, heard.ground, heard.pose,
+                 [(robot.name, robot.place) for robot in heard.robots], activity.current,
+                 activity.home, activity.candidates, activity.lost)
+        if len(drawn) != len(self._drawn) or any(
+                one is not other and one != other
+                for one, other in zip(drawn, self._drawn, strict=True)):
+            self._drawn, self.layers = drawn, draw(heard, self.places)
+        return heard
 
 
 def _with_map(ground: Ground, message: OccupancyGrid) -> Ground:

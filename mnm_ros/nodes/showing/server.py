@@ -10,8 +10,7 @@ from threading import Thread
 from fastapi import FastAPI
 from mnm_ros.nodes.showing.hands import Hands
 from mnm_ros.nodes.showing.page import ICON, Page
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
-from mnm_ros.nodes.showing.shared import Shared
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
 from mnm_ros.parameters import ParameterError
 from mnm_ros.view.web.origin import OwnPagesOnly
 from nicegui import ui

@@ -17,7 +17,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.view import scene
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.web.places import Place, Places
+from mnm_ros.view.web.places import Disc, Places
 
 Layers = dict[str, Any]
 """By the name of a layer, what is in it, ready for JSON."""
@@ -50,7 +50,7 @@ def draw(heard: Heard, places: Places) -> Layers:
 
 
 def policy_arrows(
-        heard: Heard, policy: Policy, where: Mapping[int, Place]) -> dict[str, list[Any]]:
+        heard: Heard, policy: Policy, where: Mapping[int, Disc]) -> dict[str, list[Any]]:
     """
     Return what a policy does first in each state.
 
@@ -70,7 +70,7 @@ def policy_arrows(
     return {'arrows': arrows, 'resets': resets}
 
 
-def _links(heard: Heard, where: Mapping[int, Place]) -> Iterator[list[Any]]:
+def _links(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
     """Yield an arrow for each two states that an action leads between: path, weight, words."""
     said = heard.description
     strongest = {
@@ -84,7 +84,7 @@ def _links(heard: Heard, where: Mapping[int, Place]) -> Iterator[list[Any]]:
                    f'{said.label(after)} in {share:.0%}']
 
 
-def _arrow(begin: Place, end: Place, aside: float) -> str:
+def _arrow(begin: Disc, end: Disc, aside: float) -> str:
     """Return the path of an arrow between the rims of two states, a little to its left."""
     dx, dy = end.x - begin.x, end.y - begin.y
     length = math.hypot(dx, dy) or 1e-9
@@ -106,7 +106,7 @@ def _n(value: float) -> str:
     return f'{value:.2f}'.rstrip('0').rstrip('.')
 
 
-def _rounded(place: Place) -> tuple[float, ...]:
+def _rounded(place: Disc) -> tuple[float, ...]:
     return tuple(round(value, 2) for value in place)
 
 
@@ -119,11 +119,11 @@ def _short(heard: Heard, state: int) -> str:
     return text if len(text) <= 6 else f'\u2026{text[-4:]}'
 
 
-def _spot(state: int | None, where: Mapping[int, Place]) -> list[float] | None:
+def _spot(state: int | None, where: Mapping[int, Disc]) -> list[float] | None:
     return None if state is None or state not in where else [*_rounded(where[state])]
 
 
-def _robots(heard: Heard, where: Mapping[int, Place]) -> Iterator[list[Any]]:
+def _robots(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
     """Yield a spot for each of several robots, side by side on the ring of its state."""
     together: dict[int, list[str]] = {}
     for robot in heard.robots:
@@ -173,7 +173,7 @@ def _robot(heard: Heard, places: Places) -> list[float] | None:
     return [round(value, 2) for value in (*places.point(x, y), -math.degrees(yaw))]
 
 
-def _box(heard: Heard, places: Places, shown: Sequence[Place]) -> list[float]:
+def _box(heard: Heard, places: Places, shown: Sequence[Disc]) -> list[float]:
     """Return left, top, width and height of everything."""
     corners: list[tuple[float, float]] = [
         corner for x, y, radius in shown

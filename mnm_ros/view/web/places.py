@@ -23,7 +23,7 @@ _ROWS = 256        # of distances at a time: all at once, many states take gigab
 _BESIDE = 1.2      # between states without a place below a picture of others
 
 
-class Place(NamedTuple):
+class Disc(NamedTuple):
     """Where a state is drawn, in lengths of the picture, y downwards, and its radius."""
 
     x: float
@@ -48,12 +48,12 @@ class Places:
         self.placed = False
         self._description = UNDESCRIBED
         self._met: dict[int, Point] = {}
-        self.latest: dict[int, Place] = {}
+        self.latest: dict[int, Disc] = {}
         self._layout = Layout(_RELAXED)
         self._without: dict[int, int] = {}
         self._corner = (0.0, 0.0)
 
-    def update(self, heard: Heard, shown: Iterable[int]) -> Mapping[int, Place]:
+    def update(self, heard: Heard, shown: Iterable[int]) -> Mapping[int, Disc]:
         """Return the place of each state shown, and of each that has a place in the world."""
         description = heard.description
         if description is not self._description:
@@ -63,7 +63,7 @@ class Places:
         for state in shown:
             if state not in self.latest:
                 index = self._without.setdefault(state, len(self._without))
-                self.latest[state] = Place(
+                self.latest[state] = Disc(
                     self._corner[0] + _BESIDE * index, self._corner[1] + _BESIDE, _ROUND)
         return self.latest
 
@@ -88,7 +88,7 @@ class Places:
         points += [place[:2] for place in self.latest.values()]
         self._corner = (min(x for x, _ in points) + 0.5, max(y for _, y in points))
 
-    def _laid_out(self, heard: Heard, shown: Iterable[int]) -> Mapping[int, Place]:
+    def _laid_out(self, heard: Heard, shown: Iterable[int]) -> Mapping[int, Disc]:
         began = self._clock()
         if began < self._next_layout:
             return self.latest
@@ -101,7 +101,7 @@ class Places:
         self._layout.update(shown, pairs)
         places = {state: place for state in shown if (place := self._layout.place(state))}
         self.latest = {
-            state: Place(x, -y, radius)
+            state: Disc(x, -y, radius)
             for (state, (x, y)), radius in zip(places.items(), _radii([*places.values()]))}
         now = self._clock()
         self._next_layout = now + _REST * (now - began)
@@ -120,7 +120,7 @@ def _radii(points: Sequence[Point]) -> list[float]:
     return [float(radius) for radius in np.clip(0.45 * nearest, *_FREE)]
 
 
-def _spread(positions: Mapping[int, Point], unit: float) -> Iterable[tuple[int, Place]]:
+def _spread(positions: Mapping[int, Point], unit: float) -> Iterable[tuple[int, Disc]]:
     """Yield a place for each state; those at one and the same point stand around it."""
     together: dict[Point, list[int]] = {}
     for state, point in positions.items():
@@ -132,5 +132,5 @@ def _spread(positions: Mapping[int, Point], unit: float) -> Iterable[tuple[int, 
             # Counter-clockwise from the right, as headings are counted.
             turn = math.tau * index / count
             away = 0.0 if count == 1 else 0.3
-            yield state, Place(x / unit + away * math.cos(turn), -y / unit - away * math.sin(turn),
+            yield state, Disc(x / unit + away * math.cos(turn), -y / unit - away * math.sin(turn),
                                radius)
