@@ -7,8 +7,7 @@ from __future__ import annotations
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery
-from mnm_ros.core.paper.per_visit_discovery import PerVisitDiscovery
+from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
 import numpy as np
 import pytest
 

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from mnm_ros.core.exploration import Exploration, Input, Listener
+from mnm_ros.core.fleet.assignments import look_ahead
 from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.fleet.lookahead import look_ahead
 from mnm_ros.core.fleet.member import Member
 from mnm_ros.core.fleet.sample_pool import SamplePool
 from mnm_ros.core.model.counts import Pair

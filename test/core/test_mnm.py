@@ -16,8 +16,7 @@ from mnm_ros.core.mnm.recollection import Recollection, Step
 from mnm_ros.core.mnm.streams import DoublingSchedule, Schedule, StreamSchedule
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.paper.window_phase import WindowPhase
-from mnm_ros.core.paper.window_tests import HoeffdingTests
+from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import round_delta, stream_delta
 from mnm_ros.core.watch.watch_phase import SHARES

@@ -4,6 +4,6 @@
 Several robots of one kind that explore as one.
 
 Read ``fleet``, which hands out the class, and ``member``, its link to one robot; ``assignments``
-says who goes where, with ``lookahead`` for what comes next, and ``sample_pool`` keeps what was
-brought home until it is asked for.
+says what is wanted next and who goes where, and ``sample_pool`` keeps what was brought home until
+it is asked for.
 """

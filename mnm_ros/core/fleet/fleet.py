@@ -5,7 +5,7 @@ Several robots of one kind explore one world.
 
 The exploration is that of one robot, which nobody has: it executes a pair (state, action) by
 taking what the robots have found out about that pair, see ``sample_pool.py``, and is at home as
-soon as it plays RESET. The robots find out what it will ask for next, see ``lookahead.py``.
+soon as it plays RESET. The robots find out what it will ask for next, see ``look_ahead``.
 Whether what it learns is right does not depend on how well that is foreseen: ``docs/fleet.md``
 has the argument.
 """
@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections import Counter
 
 from mnm_ros.core.exploration import Exploration, Taken
-from mnm_ros.core.fleet.assignments import Assignments
-from mnm_ros.core.fleet.lookahead import look_ahead
+from mnm_ros.core.fleet.assignments import Assignments, look_ahead
 from mnm_ros.core.fleet.sample_pool import SamplePool, Ticket
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
