@@ -226,6 +226,17 @@ def test_rooms_lead_downwards_only() -> None:
         room: may_import(room) - {'__init__'} for room in ROOMS}).prepare()
 
 
+@pytest.mark.parametrize('room', sorted(
+    str(path.parent.relative_to(ROOT / 'mnm_ros')) for path in (ROOT / 'mnm_ros').rglob(
+        '__init__.py') if path.parent.name not in ('mnm_ros', 'core')))
+def test_a_room_says_what_to_read_in_which_order(room: str) -> None:
+    folder = ROOT / 'mnm_ros' / room
+    said = ast.get_docstring(ast.parse((folder / '__init__.py').read_text(encoding='utf-8')))
+    named = re.findall(r'``(\w+)``', said.partition('\n\n')[2])
+    modules = [name for name in named if (folder / f'{name}.py').exists()]
+    assert re.search(r'\b[Rr]ead ``', said) and modules, said
+
+
 def test_all_but_one_of_the_modules_beside_the_executables_are_executables() -> None:
     beside = {module for module in modules(ROOT) if room_of(module) == 'nodes'}
     assert beside - {SHARED, 'mnm_ros.nodes'} == {

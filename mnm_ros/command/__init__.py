@@ -1,3 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command `mnm_ros`: what a user without `ros2` needs, in one place."""
+"""
+The command ``mnm_ros``: what a user without ``ros2`` needs, in one place.
+
+Read ``main``, the table of subcommands; each is a module of its name, or in ``call`` where it
+calls one service. ``learnt`` finds what was learnt, ``talk`` is the node that speaks for a
+subcommand.
+"""

@@ -1,3 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Watch the exploration of a simulated CMP or robot live in a terminal (`scripts/explore`)."""
+"""
+Watch the exploration of a simulated CMP or robot live in a terminal: ``scripts/explore``.
+
+Read ``live_run`` (start the nodes, watch them, stop them) with ``processes``, and ``arguments``,
+which become ``options``. What is shown is in the room ``view``.
+"""

@@ -1,3 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a mobile robot becomes a CMP: cells, routes and driving, without ROS."""
+"""
+How a mobile robot becomes a CMP: cells, routes and driving, without ROS.
+
+Read ``grid`` (poses as states), ``maneuvers`` (actions as legs), ``drive`` (a leg as velocities)
+and ``continuity`` (which poses to believe).
+"""

@@ -1,3 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an exploration has learnt, for people and for other programs."""
+"""
+What an exploration has learnt, for people and for other programs.
+
+Read ``formats``, the table of what can be written, then ``learnt``, what each of them is given,
+and ``writers``.
+"""

@@ -1,3 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ROS nodes: thin shells around the core and the simulation."""
+"""
+The ROS nodes: thin shells around the core and the simulation.
+
+Each module here but ``robot_side``, the base class of robots, is an executable; read ``explorer``
+first. What one of them is made of stands in a room beside it.
+"""

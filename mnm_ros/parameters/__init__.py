@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parameters of all nodes, declared once, in a table for each node."""
+"""
+The parameters of all nodes, declared once, in a table for each node.
+
+Read ``tables``, then ``declaration`` (what a row is, and how a bad value is refused), ``values``
+(those of a node) and ``params_file``.
+"""
 
 from mnm_ros.parameters.declaration import ParameterError, ParameterSpec
 from mnm_ros.parameters.tables import is_required, NODES, REQUIRED

@@ -1,3 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What surrounds a trial on a robot: a prediction before it and a report after it."""
+"""
+What surrounds a trial on a robot: a prediction before it and a report after it.
+
+Read ``probe_run`` (the check before), and ``report`` over ``replay`` (what happened), ``facts``
+(in figures and words) and ``pictures``.
+"""

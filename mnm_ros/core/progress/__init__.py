@@ -3,6 +3,6 @@
 """
 How far it is, for people: nothing in here decides anything.
 
-``activity`` is what is being done, in a form that is published; ``prediction`` how many steps are
-left, and ``expected_steps`` how many a policy takes.
+Read ``activity`` (what is being done, as it is published), ``prediction`` (how many steps are
+left) and ``expected_steps`` (how many a policy takes).
 """

@@ -1,3 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parts of the node ``dashboard``: what it hears, what it may do, and its page."""
+"""
+What the node ``dashboard`` is made of: what it hears, what it may do, and its page.
+
+Read ``page_subscriptions``, ``hands`` and ``page``; what the page shows is made in ``view/web``.
+"""
