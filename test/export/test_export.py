@@ -201,7 +201,7 @@ def test_a_bag_has_the_topics_of_the_steps_with_the_numbers_of_the_inputs_as_tim
 def test_a_bag_has_every_input_in_its_order() -> None:
     """Read back, it leads another exploration to the same place."""
     exploration, inputs = Exploration(settings_by_name(IDENTITY), 0), []
-    exploration.on_input = lambda *entry: inputs.append(entry)
+    exploration.listeners.append(Listener(lambda taken: inputs.append(taken.entry)))
     simulator = Simulator(scenario.load('corridor'), 0)
     for step in range(800):
         if step % 37 == 36:

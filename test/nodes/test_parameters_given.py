@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-import json
 from pathlib import Path
 import signal
 
+from mnm_ros.checkpoint.input_log import Saved
 from node_processes import NodeProcess, Peer
 import pytest
 from rcl_interfaces.srv import DescribeParameters, GetParameters
@@ -140,12 +140,16 @@ def test_a_number_that_would_overflow_ends_the_start(start: Callable) -> None:
     assert len(process.output.splitlines()) == 1
 
 
-def test_overrides_vary_the_paper_and_are_told_of_by_their_names(run: Run, peer: Peer) -> None:
-    told = peer.listen(String, 'configuration')
-    run('explorer', '-p', 'actions:=[east]', '-p', 'preset:=paper', '-p', 'check_steps:=9',
-        '-p', 'overrides:=c1=0.03 check_window=4')
-    peer.wait_for(lambda: told, 'the configuration')
-    asked = json.loads(told[-1].data)
+def test_overrides_vary_the_paper_and_are_kept_by_their_names(
+        run: Run, peer: Peer, tmp_path: Path) -> None:
+    phases = peer.listen(String, 'phase')
+    process = run('explorer', '-p', 'actions:=[east]', '-p', 'preset:=paper', '-p',
+                  'check_steps:=9', '-p', 'overrides:=c1=0.03 check_window=4', '-p',
+                  f'checkpoint_dir:={tmp_path / "kept"}')
+    peer.wait_for(lambda: phases, 'the explorer')
+    assert process.stop() == 0
+    kept, = (tmp_path / 'kept').glob('*.sqlite')
+    asked = Saved(kept).identity
     assert 'overrides' not in asked and {
         'preset': 'paper', 'c1': 0.03, 'check_window': 4, 'check_steps': 9,
         'checks': ''}.items() <= asked.items()

@@ -184,7 +184,7 @@ def test_from_a_checkpoint(trial: Trial, tmp_path: Path) -> None:
     checkpoint = next(trial.folder.glob('r1.explorer.0*.sqlite'))
     assert report.main([str(checkpoint), '--out', str(tmp_path / 'c.html')]) == 0
     assert told(tmp_path / 'c.html', 'steps') == f'{trial.exploration.steps:,}'
-    assert trial.exploration.covered    # and from one that no input has followed yet
+    assert trial.exploration.can_snapshot    # and from one that no input has followed yet
     path = tmp_path / 'r1.explorer.00000001.sqlite'
     InputLog.create(path, Saved(checkpoint).identity, trial.exploration.to_state(), 7).close()
     assert report.main([str(path), '--out', str(tmp_path / 'c.html')]) == 0
