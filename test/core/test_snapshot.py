@@ -17,6 +17,7 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.snapshot import Unsuitable
 import numpy as np
 import pytest
@@ -113,6 +114,15 @@ def test_only_what_the_core_holds() -> None:
     for thing in (SimpleNamespace(), np.array([None]), object(), deque([1], maxlen=2), 1j):
         with pytest.raises(Unsuitable, match='no snapshot of'):
             snapshot.take([thing])
+
+
+def test_policies_in_use_stay_what_they_are_while_a_snapshot_is_read() -> None:
+    """They share the order of their states with those that the snapshot is read into."""
+    kept = snapshot.take(Policy(2, 5, (0, 1, 2), ((0, 0, 0),)))
+    fresh, in_use = Policy(0, 5, (0,), ((RESET,),)), Policy(7, 5, (0, 7), ((1, 1),))
+    assert fresh._order is in_use._order
+    assert snapshot.put(kept, fresh).action(0, 2) == 0
+    assert in_use.action(0, 7) == 1 and not in_use.covers(2)
 
 
 @pytest.mark.parametrize('data', [

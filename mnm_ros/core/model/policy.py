@@ -26,6 +26,8 @@ class StateOrder:
     :ivar column: the place of each of them in ``states``.
     """
 
+    SHARED = True    # among policies: a snapshot that is read makes its own, and changes none
+
     def __init__(self) -> None:
         self.states: tuple[int, ...] = ()
         self.column: dict[int, int] = {}

@@ -206,7 +206,7 @@ class _Reader:
         if lacking:    # it was divided otherwise then, and would be half of it now
             raise Unsuitable(f'a snapshot of {name} lacks {lacking[0]}')
         thing = fresh
-        if type(fresh) is not kind or id(fresh) in self._used:
+        if type(fresh) is not kind or id(fresh) in self._used or hasattr(kind, 'SHARED'):
             thing = object.__new__(kind)
         self._used.add(id(thing))
         self._met.append(thing)
