@@ -33,6 +33,15 @@ _resolver = yaml.resolver.Resolver()
 _LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
+class WithExponents(yaml.SafeLoader):
+    """Reads 1e-2 and the like as numbers, as ROS does."""
+
+
+WithExponents.add_implicit_resolver(
+    f'{_PREFIX}float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
+    list('-+.0123456789'))
+
+
 class FileError(ValueError):
     """A file cannot be used; the message names the file, the line and what was expected."""
 

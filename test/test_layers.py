@@ -41,7 +41,7 @@ ROOMS = {
     'checkpoint': 'core',
     'driving': '',
     'simulation': 'core driving located_yaml robot_description',
-    'trial': 'core protocol checkpoint simulation robot_description view',
+    'trial': 'core protocol checkpoint located_yaml simulation robot_description view',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
     'view': 'core robot_description',

@@ -17,6 +17,7 @@ import sys
 from typing import Any
 
 from mnm_ros.core.presets import OPTIONS
+from mnm_ros.located_yaml import WithExponents
 from mnm_ros.parameters.declaration import Kind, ParameterError, ParameterSpec
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.parameters.tables import NODES
@@ -179,15 +180,12 @@ def _ros_arguments(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield '--params-file' if word == '--params-file' else '-p', next(words, '')
 
 
-class _AsRos(yaml.SafeLoader):
+class _AsRos(WithExponents):
     """Reads 1e-2 as a number, and y and n as truth values, as ROS does."""
 
     def construct_truth(self, node: yaml.ScalarNode) -> Any:
         return node.value in ('y', 'Y')
 
 
-_AsRos.add_implicit_resolver(
-    'tag:yaml.org,2002:float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
-    list('-+.0123456789'))
 _AsRos.add_implicit_resolver('!truth', re.compile('[yYnN]$'), list('yYnN'))
 _AsRos.add_constructor('!truth', _AsRos.construct_truth)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-import re
 from typing import Any
 
 from mnm_ros.checkpoint.files import regular, write_whole
+from mnm_ros.located_yaml import WithExponents
 import yaml
 
 STARTS = 'starts.txt'
@@ -40,7 +40,7 @@ def prepare(params_file: str, folder: str, now: datetime) -> Path:
 def keeping(text: str, folder: Path) -> str:
     """Return parameters, as YAML, that also make the explorer keep everything in the folder."""
     try:
-        tree = yaml.load(text, Loader=_Loading) or {}
+        tree = yaml.load(text, Loader=WithExponents) or {}
     except yaml.YAMLError as error:
         raise ValueError(f'no YAML: {" ".join(str(error).split())}') from None
     if not isinstance(tree, dict):
@@ -51,15 +51,6 @@ def keeping(text: str, folder: Path) -> str:
     entry['ros__parameters'] = {**(entry.get('ros__parameters') or {}), **kept}
     # Strings are quoted: ROS would read a name like n as false.
     return yaml.dump(tree, Dumper=_Quoting, sort_keys=False)
-
-
-class _Loading(yaml.SafeLoader):
-    """Reads 1e-2 and the like as numbers, as ROS does."""
-
-
-_Loading.add_implicit_resolver(
-    'tag:yaml.org,2002:float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
-    list('-+.0123456789'))
 
 
 class _Quoting(yaml.SafeDumper):

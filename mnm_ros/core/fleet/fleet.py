@@ -61,7 +61,7 @@ class Fleet:
         self._pool = SamplePool()
         self._assignments = Assignments(exploration.home)
         self._rng = np.random.default_rng([seed, 1])
-        self._looked_at = 0      # what was taken by then
+        self._looked_at = 0         # what was taken by then
         self._look = 1              # times the usual distance that is looked ahead
         self._ends_in_plan = False  # what was looked ahead last
         self._idle = False          # whether a robot has had nothing to do
