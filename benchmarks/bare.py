@@ -27,7 +27,7 @@ except ImportError:    # Humble
     from rclpy.executors import SingleThreadedExecutor as FastExecutor
 
 STEP = QoSProfile(depth=10)
-"""As ``wire.STEP``: reliable and volatile."""
+"""As ``messages.STEP``: reliable and volatile."""
 
 
 class Order(Node):

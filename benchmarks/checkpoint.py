@@ -25,7 +25,7 @@ from typing import Any
 from grids import grid, SIZES
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Listener, Taken
+from mnm_ros.core.exploration import Exploration, InputListener, Taken
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
@@ -51,7 +51,7 @@ def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> 
             keep.hear(taken)
             kept[exploration.steps - 1] = time.perf_counter() - begun
 
-        exploration.listeners[:] = [Listener(timed)]
+        exploration.listeners[:] = [InputListener(timed)]
     for step in range(steps):
         begun = time.perf_counter()
         action = exploration.next_action()

@@ -33,7 +33,7 @@ import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -183,7 +183,7 @@ class Watcher:
         """Measure the start."""
         explorer, simulator = self._commands()
         orders = self._node.create_subscription(
-            Int64MultiArray, 'action', self._on_order, wire.STEP)
+            Int64MultiArray, 'action', self._on_order, messages.STEP)
         try:
             with running(simulator):
                 self._until(lambda: self._node.count_publishers('state'), 'robot side')

@@ -22,7 +22,7 @@ import time
 
 from mnm_ros.core.components import BASES
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows
@@ -105,7 +105,7 @@ def plan_seconds(counts: Counts, known: Sequence[int], others: Sequence[int], de
 
     def ruling_out() -> float:
         began = time.process_time()
-        model = Model.of(rows, known)
+        model = EmpiricalModel.of(rows, known)
         planner.plan(model, None)
         planner.plan_for_any(model, others)
         return time.process_time() - began
@@ -140,7 +140,7 @@ def solve(hops: int) -> str:
     rows = TransitionRows(counts, len(GRID_MOVES))
     for state in known:
         rows.enter(state)
-    model, limit = Model.of(rows, known), 200.0
+    model, limit = EmpiricalModel.of(rows, known), 200.0
     began = time.process_time()
     _, value = model.smoothed_plan(others[0], limit)
     ours = time.process_time() - began
@@ -153,7 +153,8 @@ def solve(hops: int) -> str:
             f'{value:>9.3f} {-solver.V[0]:>9.3f}')
 
 
-def dense_problem(model: Model, target: int, limit: float) -> tuple[list[np.ndarray], np.ndarray]:
+def dense_problem(
+        model: EmpiricalModel, target: int, limit: float) -> tuple[list[np.ndarray], np.ndarray]:
     """Return transitions and rewards by action, RESET last; the target and failure come last."""
     known, width = len(model.states), len(model.states) + 2
     arrived, failed = known, known + 1

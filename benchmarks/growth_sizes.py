@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from growth_worlds import TOPICS
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.checkpoint.input_log import Entry, InputLog
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
@@ -26,8 +26,8 @@ ID = 8    # bytes: any int64 may be the id of a state
 Counted = Mapping[Pair, Mapping[int, int]]
 
 
-def messages(view: Any, hypothesis: Hypothesis, activity: Activity, steps: int,
-             actions: int) -> dict[str, int]:
+def sizes(view: Any, hypothesis: Hypothesis, activity: Activity, steps: int,
+          actions: int) -> dict[str, int]:
     """
     Return the bytes of each topic, and the least for them as ``least_...``.
 
@@ -41,8 +41,8 @@ def messages(view: Any, hypothesis: Hypothesis, activity: Activity, steps: int,
         Caption(0, 'checking'))
     rows = [tuple(row) for row in view.transitions()]
     serialised = dict(zip(TOPICS, map(serialize_message, (
-        wire.encode_known_states(hypothesis), wire.PolicySet.of(hypothesis).to_msg(),
-        wire.encode_model(steps, rows), String(data=activity.to_json()), markers.whole()))))
+        messages.encode_known_states(hypothesis), messages.PolicySet.of(hypothesis).to_msg(),
+        messages.encode_model(steps, rows), String(data=activity.to_json()), markers.whole()))))
     least = {'known_states': ID * len(hypothesis.targets),
              'policies': least_policies(len(hypothesis.targets), actions),
              'model': least_model(rows),

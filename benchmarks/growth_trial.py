@@ -140,14 +140,14 @@ def _compared(world: World, exploration: Exploration) -> dict[str, object]:
 
 
 def _bytes(world: World, exploration: Exploration, inputs: list[Any]) -> dict[str, object]:
-    from growth_sizes import checkpoint, least_log, messages, transition_log  # takes memory
+    from growth_sizes import checkpoint, least_log, sizes, transition_log  # takes memory
     assert exploration.hypothesis is not None
-    sizes = messages(exploration, exploration.hypothesis, exploration.activity(),
-                     exploration.steps, len(world.scenario.actions))
+    found = sizes(exploration, exploration.hypothesis, exploration.activity(),
+                  exploration.steps, len(world.scenario.actions))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        return {**sizes, 'checkpoint': checkpoint(folder, exploration.to_state()),
-                'least_checkpoint': sizes['least_model'] + sizes['least_policies'],
+        return {**found, 'checkpoint': checkpoint(folder, exploration.to_state()),
+                'least_checkpoint': found['least_model'] + found['least_policies'],
                 'log': transition_log(folder, inputs), 'least_log': least_log(exploration.counts)}
 
 
@@ -173,7 +173,7 @@ def fleet(task: Task) -> dict[str, object]:
 def built(task: Task) -> dict[str, object]:
     """Return sizes and planning for a hypothesis that nobody has explored, as columns."""
     from grids import plan_seconds
-    from growth_sizes import messages
+    from growth_sizes import sizes
     from mnm_ros.core.progress.activity import Activity
     world = WORLDS[task.world](task.number)
     truth = Truth(world.cmp, world.radius)
@@ -204,7 +204,7 @@ def built(task: Task) -> dict[str, object]:
     delta = Configuration(epsilon=EPSILON, delta=DELTA).delta_1
     return {'known': len(known), 'reachable': len(known), 'met': len(known) + len(others),
             'least_steps': truth.steps_to_confirm(delta), 'cold': cold, 'warm': warm,
-            **messages(view, hypothesis, told, steps, actions)}
+            **sizes(view, hypothesis, told, steps, actions)}
 
 
 def _exploration(world: World, seed: int) -> Exploration:

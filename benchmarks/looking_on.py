@@ -24,7 +24,7 @@ import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.simulation.scenario import load
 import rclpy
 from std_msgs.msg import Int64MultiArray, String
@@ -79,7 +79,8 @@ class Listener:
 
     def measure(self, topics: tuple, seconds: float, pid: int) -> tuple[float, float, float]:
         """Return steps per second, processor seconds per step and messages heard."""
-        subscriptions = [self.node.create_subscription(kind, name, self._on_message, wire.LATCHED)
+        subscriptions = [self.node.create_subscription(
+            kind, name, self._on_message, messages.LATCHED)
                          for kind, name in topics]
         self.spin(SETTLE)
         self.heard = 0

@@ -109,13 +109,13 @@ def photograph(name: str, output: Path, folder: Path) -> None:
 
 def hurry() -> None:
     """Let cmp_sim answer at once."""
-    from mnm_ros.command.talk import Talk
+    from mnm_ros.command.service_client import ServiceClient
     from rcl_interfaces.srv import SetParameters
     from rclpy.parameter import Parameter
     request = SetParameters.Request(
         parameters=[Parameter('latency', value=0.0).to_parameter_msg()])
-    with Talk('/', (), 10.0) as talk:
-        talk.call(SetParameters, 'cmp_sim/set_parameters', request, 'cmp_sim', repeat=True)
+    with ServiceClient('/', (), 10.0) as client:
+        client.call(SetParameters, 'cmp_sim/set_parameters', request, 'cmp_sim', repeat=True)
 
 
 def served(parent: int) -> str:

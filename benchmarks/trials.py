@@ -14,7 +14,7 @@ import traceback
 from typing import Union
 import zlib
 
-from mnm_ros.core.exploration import Exploration, Listener
+from mnm_ros.core.exploration import Exploration, InputListener
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
@@ -179,7 +179,7 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
             _run_base(simulator, player, resolved, explorer_seed, configuration, outcome)
         elif family in COMPANIES:
             exploration = Exploration(resolved, explorer_seed)
-            exploration.listeners.append(Listener(
+            exploration.listeners.append(InputListener(
                 lambda taken: [tell(event.text) for event in taken.events]))
             world = interrupted = robots = _robots(
                 family, scenario, simulator_seed, exploration, resolved.problem)

@@ -18,15 +18,15 @@ from mnm_ros.moved import forward
 
 if TYPE_CHECKING:
     from mnm_ros.core import Exploration, play, Problem, settings
+    from mnm_ros.messages import PolicySet
     from mnm_ros.navigator_client import NavigatorClient
     from mnm_ros.nodes.robot_side import RobotSide
-    from mnm_ros.wire import PolicySet
 
 __all__ = ['Exploration', 'NavigatorClient', 'PolicySet', 'Problem', 'RobotSide', 'play',
            'settings']
 __version__ = '0.1.0'
 
-_HOMES = {'NavigatorClient': 'navigator_client', 'PolicySet': 'wire',
+_HOMES = {'NavigatorClient': 'navigator_client', 'PolicySet': 'messages',
           'RobotSide': 'nodes.robot_side'}
 
 forward()

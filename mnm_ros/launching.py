@@ -19,7 +19,7 @@ from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from mnm_ros import interface
+from mnm_ros import topics
 from mnm_ros.parameters import NODES
 from mnm_ros.parameters.params_file import Configured
 from mnm_ros.parameters.values import nearest
@@ -196,7 +196,7 @@ def fleet(argument: Mapping[str, str], configured: Configured) -> tuple[str, ...
     """
     if argument['robots']:
         try:
-            found = interface.robots(argument['robots'])
+            found = topics.robots(argument['robots'])
         except ValueError as error:
             raise RuntimeError(str(error)) from None
     else:

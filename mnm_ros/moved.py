@@ -21,7 +21,9 @@ MOVED = {
     'mnm_ros.core.policy': 'mnm_ros.core.model.policy',
     'mnm_ros.core.problem': 'mnm_ros.core.model.problem',
     'mnm_ros.core.step_task': 'mnm_ros.core.task.step_task',
+    'mnm_ros.interface': 'mnm_ros.topics',
     'mnm_ros.simulation.generators': 'mnm_ros.simulation.cmp',
+    'mnm_ros.wire': 'mnm_ros.messages',
 }
 
 

@@ -23,7 +23,7 @@ from threading import Event, Lock
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
@@ -111,9 +111,9 @@ class NavigatorClient:
         self._lock = Lock()    # of goals, which any thread may send
         topic = f'{namespace.rstrip("/")}/goal' if namespace else 'goal'
         self._requests = node.create_publisher(
-            Int64MultiArray, f'{topic}/request', wire.STEP)
-        self._cancels = node.create_publisher(Int64, f'{topic}/cancel', wire.STEP)
-        self._statuses = wire.hear(node, DiagnosticArray, f'{topic}/status', self._on_status)
+            Int64MultiArray, f'{topic}/request', messages.STEP)
+        self._cancels = node.create_publisher(Int64, f'{topic}/cancel', messages.STEP)
+        self._statuses = messages.hear(node, DiagnosticArray, f'{topic}/status', self._on_status)
         self._timer = node.create_timer(
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -177,7 +177,7 @@ class NavigatorClient:
         if goal.cancelled:
             self._cancels.publish(Int64(data=goal.id))
         else:
-            self._requests.publish(wire.encode_request(goal.id, goal.target))
+            self._requests.publish(messages.encode_request(goal.id, goal.target))
 
     def _look(self) -> None:
         """Say again what has not been heard, and give up what never will be."""
@@ -194,7 +194,7 @@ class NavigatorClient:
                 self._say(goal)
 
     def _on_status(self, message: DiagnosticArray) -> None:
-        reports = {report.id: report for report in wire.decode_goals(message)}
+        reports = {report.id: report for report in messages.decode_goals(message)}
         for goal in self._under_way():
             if goal.id in reports:
                 goal.acknowledged = True

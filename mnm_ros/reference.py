@@ -18,11 +18,11 @@ import re
 import sys
 from textwrap import wrap
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.presets import OPTIONS, PRESETS
-from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS
 from mnm_ros.parameters import is_required, NODES, ParameterSpec, REQUIRED
 from mnm_ros.parameters.tables import spec_of
+from mnm_ros.topics import DIAGNOSTICS, SERVICES, TOPICS
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -149,7 +149,7 @@ def parameters(node: str) -> str:
          'required' if is_required(spec) else 'not set' if spec.optional else
          f"`{str(spec.default).lower() if spec.default != '' else repr('')}`", spec.description,
          _range(spec) + ('; *live*' if spec.runtime else '; *fixed*' if spec.read_only
-                           and node == 'explorer' else ''))
+                         and node == 'explorer' else ''))
         for spec in NODES[node]))
 
 
@@ -188,7 +188,7 @@ def _options() -> str:
 
 
 def _profiles() -> str:
-    profiles = {name: getattr(wire, name) for name in (
+    profiles = {name: getattr(messages, name) for name in (
         'STEP', 'LATCHED', 'HEARTBEAT', 'TRANSFORMS', 'STATIC_TRANSFORMS')}
     return table(('QoS', 'reliability', 'durability', 'keep last', 'deadline and lease'), (
         (name.lower().replace('_', ' '), profile.reliability.name.lower(),

@@ -6,7 +6,7 @@ Access control for DDS security: what each node may publish, subscribe, offer an
 ``python3 -m mnm_ros.security [--namespace /robot_1]`` prints a policy for ``ros2 security``;
 the one for the root namespace is shipped as ``config/security/mnm_ros.policy.xml``. It grants
 what the nodes use with any of their parameters, and nothing else; which topics and services these
-are is declared in ``interface.py``. Imports no ROS.
+are is declared in ``topics.py``. Imports no ROS.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 import sys
 from xml.sax.saxutils import quoteattr
 
-from mnm_ros import interface
-from mnm_ros.interface import SERVICES, TOPICS
+from mnm_ros import topics
+from mnm_ros.topics import SERVICES, TOPICS
 
 _NODE_TOPICS = ('/parameter_events', '/rosout')
 _NODE_SERVICES = (
@@ -106,7 +106,7 @@ def main() -> None:
         description='Print an access control policy for ros2 security.')
     parser.add_argument('--namespace', default='/', help='of the nodes (default /)')
     parser.add_argument(
-        '--robots', type=interface.robots, default=(), metavar='N',
+        '--robots', type=topics.robots, default=(), metavar='N',
         help='robots of the explorer, by their namespaces below its own, or how many')
     given = parser.parse_args()
     sys.stdout.write(policy(given.namespace, given.robots))

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
@@ -47,17 +47,17 @@ class Subscriptions:
         self._node, self._settings, self._decoding = node, settings, hypothesis
         self._namespace = node.get_namespace()
         self._policies: Int64MultiArray | None = None
-        self._answer: wire.PolicyAnswer | None = None
+        self._answer: messages.PolicyAnswer | None = None
         self._asked: tuple[int, float] = (0, -math.inf)
         self._exploration_steps: int | None = None
         self._robots, self._rate = RobotsMet(), StepRate()
         self._explorer = self._of_the_explorer()
         self._hear(String, 'robot_side', self._described)
         self._hear(Int64, 'true_setting', lambda message: {'true_setting': self._setting(message)})
-        wire.hear(node, Int64, 'exploration_steps', self._on_exploration_steps)
-        wire.hear(node, DiagnosticArray, '/diagnostics', self._on_diagnostics, wire.STEP)
-        wire.hear(node, Int64MultiArray, 'policy', self._on_policy, wire.STEP)
-        self._requests = node.create_publisher(Int64, 'policy/request', wire.STEP)
+        messages.hear(node, Int64, 'exploration_steps', self._on_exploration_steps)
+        messages.hear(node, DiagnosticArray, '/diagnostics', self._on_diagnostics, messages.STEP)
+        messages.hear(node, Int64MultiArray, 'policy', self._on_policy, messages.STEP)
+        self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
         for robot in self._robots.new(robots):
             self._follow(robot)
 
@@ -70,8 +70,8 @@ class Subscriptions:
         """Return the policy to a known state; None until it is there. Any thread may ask."""
         message = self._policies
         try:
-            found = wire.decode_policy_to(message, state) if message else None
-        except wire.WireError:
+            found = messages.decode_policy_to(message, state) if message else None
+        except messages.MessageError:
             return None
         if found is not None or state not in self.heard.known:
             return found
@@ -95,10 +95,10 @@ class Subscriptions:
             self._hear(String, 'phase', lambda message: {'phase': message.data}),
             self._hear(String, 'status', self._decided),
             self._hear(Int64MultiArray, 'known_states', lambda message: dict(zip(
-                ('version', 'known'), wire.decode_known_states(message)))),
+                ('version', 'known'), messages.decode_known_states(message)))),
             self._hear(Int64MultiArray, 'policies', self._learnt),
             self._hear(Int64MultiArray, 'model', lambda message: {
-                'counts': wire.decode_model(message).counts}),
+                'counts': messages.decode_model(message).counts}),
             self._hear(String, 'activity', lambda message: {
                 'activity': Activity.from_json(message.data)})]
 
@@ -106,7 +106,7 @@ class Subscriptions:
               fields: Callable[[Any], dict[str, Any]]) -> Subscription:
         def update(message: Any) -> None:
             self.heard = replace(self.heard, **fields(message))
-        return wire.hear(self._node, kind, topic, update)
+        return messages.hear(self._node, kind, topic, update)
 
     def _decided(self, message: String) -> dict[str, Any]:
         before = self.heard.decisions
@@ -117,7 +117,7 @@ class Subscriptions:
 
     def _learnt(self, message: Int64MultiArray) -> dict[str, Any]:
         """Keep what is only decoded where somebody wants to see it."""
-        found = {'hypothesis': wire.PolicySet.from_msg(message)} if self._decoding else {}
+        found = {'hypothesis': messages.PolicySet.from_msg(message)} if self._decoding else {}
         self._policies = message
         return found
 
@@ -126,21 +126,22 @@ class Subscriptions:
         return {'description': described.after(self.heard.description)}
 
     def _setting(self, message: Int64) -> int:
-        found = wire.decode_count(message)
+        found = messages.decode_count(message)
         if self._settings is not None and found >= self._settings:
-            raise wire.WireError(f'found {found}, expected one of {self._settings} settings')
+            raise messages.MessageError(
+                f'found {found}, expected one of {self._settings} settings')
         return found
 
     def _on_exploration_steps(self, message: Int64) -> None:
         # It comes more often than the reports and is shown with the next one, so that it never
         # exceeds the steps.
-        self._exploration_steps = wire.decode_count(message)
+        self._exploration_steps = messages.decode_count(message)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        report = wire.decode_report(message, self._namespace)
+        report = messages.decode_report(message, self._namespace)
         if report is None:
             return
-        robots = wire.decode_robots(message, self._namespace)
+        robots = messages.decode_robots(message, self._namespace)
         heard = replace(
             self.heard, report=report, reports=self.heard.reports + 1, robots=robots,
             exploration_steps=self._exploration_steps)
@@ -156,7 +157,7 @@ class Subscriptions:
             'true_setting': self._robots.reached(robot, self._setting(message))})
 
     def _on_policy(self, message: Int64MultiArray) -> None:
-        self._answer = wire.decode_policy(message)
+        self._answer = messages.decode_policy(message)
 
     def _requested(self, state: int) -> Policy | None:
         """Return the answer to a request, which is made again as long as there is none."""

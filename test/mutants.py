@@ -42,7 +42,7 @@ TESTS = {
     'mnm_ros/simulation': 'test/simulation --ignore test/simulation/test_large_files.py',
     'mnm_ros/trial': 'test/trial',
     'mnm_ros/view': 'test/dashboard test/test_heard.py test/test_layout.py',
-    'mnm_ros/wire.py': 'test/test_wire.py',
+    'mnm_ros/messages.py': 'test/test_messages.py',
 }
 """What has quick tests without nodes, and which; of several that fit, the longest counts."""
 

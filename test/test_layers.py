@@ -47,32 +47,32 @@ ROOMS = {
     'view': 'core robot_description',
     'view/terminal': 'core robot_description simulation view',
     'view/web': 'core robot_description view',
-    'interface': '',
-    'security': 'interface',
+    'topics': '',
+    'security': 'topics',
     # with ROS
-    'wire': 'core view',
-    'subscriptions': 'core robot_description view wire',
-    'navigator_client': 'core wire',
-    '__init__': 'core moved wire nodes navigator_client',
+    'messages': 'core view',
+    'subscriptions': 'core robot_description view messages',
+    'navigator_client': 'core messages',
+    '__init__': 'core moved messages nodes navigator_client',
     'parameters': 'core driving located_yaml trial view',
-    'reference': 'core interface parameters wire',
-    'launching': 'interface parameters',
-    'contract': 'core protocol robot_description wire',
-    'console': 'core located_yaml simulation robot_description view subscriptions interface'
+    'reference': 'core topics parameters messages',
+    'launching': 'topics parameters',
+    'contract': 'core protocol robot_description messages',
+    'console': 'core located_yaml simulation robot_description view subscriptions topics'
                ' parameters',
-    'command': 'core checkpoint robot_description export interface trial view wire'
+    'command': 'core checkpoint robot_description export topics trial view messages'
                ' subscriptions console nodes/common',
     '__main__': 'command',
-    'nodes/common': 'core protocol checkpoint robot_description wire parameters',
-    'nodes/exploring/link': 'core protocol robot_description wire parameters nodes/common',
-    'nodes/exploring/output': 'core robot_description view wire nodes/exploring/link',
-    'nodes/exploring': '__init__ core protocol checkpoint robot_description view wire'
+    'nodes/common': 'core protocol checkpoint robot_description messages parameters',
+    'nodes/exploring/link': 'core protocol robot_description messages parameters nodes/common',
+    'nodes/exploring/output': 'core robot_description view messages nodes/exploring/link',
+    'nodes/exploring': '__init__ core protocol checkpoint robot_description view messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
-    'nodes/navigating': 'core wire',
-    'nodes/showing': 'core view robot_description subscriptions navigator_client wire'
+    'nodes/navigating': 'core messages',
+    'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
-    'nodes/mobile': 'driving simulation robot_description wire parameters nodes/common',
-    'nodes': 'core protocol driving simulation trial robot_description wire parameters'
+    'nodes/mobile': 'driving simulation robot_description messages parameters nodes/common',
+    'nodes': 'core protocol driving simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
 }
 """What the modules of a room may import of the package, beside modules of the same room.
@@ -86,7 +86,7 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
     'export', 'robot_description', 'view', 'view/terminal', 'view/web',
-    'simulation', 'trial', 'interface', 'security')
+    'simulation', 'trial', 'topics', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""
@@ -244,10 +244,10 @@ def test_all_but_one_of_the_modules_beside_the_executables_are_executables() -> 
 
 
 @pytest.mark.parametrize('module, code, complaint', [
-    ('core/model/counts', 'import mnm_ros.wire', 'line 1: imports mnm_ros.wire (core/model may'),
-    ('core/model/counts', 'from mnm_ros import wire', 'imports mnm_ros.wire (core/model may not'),
-    ('core/model/counts', 'from ... import wire', 'imports mnm_ros.wire (core/model may not'),
-    ('core/model/counts', 'from ...wire import STEP', 'imports mnm_ros.wire (core/model may not'),
+    ('core/model/counts', 'import mnm_ros.messages', 'line 1: imports mnm_ros.messages (core/'),
+    ('core/model/counts', 'from mnm_ros import messages', 'imports mnm_ros.messages (core/model'),
+    ('core/model/counts', 'from ... import messages', 'imports mnm_ros.messages (core/model'),
+    ('core/model/counts', 'from ...messages import STEP', 'imports mnm_ros.messages (core/model'),
     ('core/model/counts', 'from mnm_ros import __version__',
      'mnm_ros (core/model may not import __init__)'),
     ('core/paper/window', 'from mnm_ros.protocol import clients', '(core/paper may not'),
@@ -288,8 +288,9 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
 
 def build(root: Path, code: dict[str, str]) -> None:
     """Write a package of a few modules, and of those that they import."""
-    for module in ('__init__', 'wire', 'core/__init__', 'parameters/__init__', 'nodes/robot_side',
-                   'nodes/explorer', 'nodes/mobile/poses', 'protocol/clients', *code):
+    for module in ('__init__', 'messages', 'core/__init__', 'parameters/__init__',
+                   'nodes/robot_side', 'nodes/explorer', 'nodes/mobile/poses',
+                   'protocol/clients', *code):
         path = root / 'mnm_ros' / f'{module}.py'
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code.get(module, ''))

@@ -22,7 +22,7 @@ def test_every_path_of_the_table_exists() -> None:
 @pytest.mark.parametrize('module, tests', [
     ('mnm_ros/core/mnm/mnm.py', 'test/core'),
     ('mnm_ros/core/task/navigation.py', 'test/core/test_navigation.py'),
-    ('mnm_ros/wire.py', 'test/test_wire.py'), ('mnm_ros/nodes/explorer.py', None)])
+    ('mnm_ros/messages.py', 'test/test_messages.py'), ('mnm_ros/nodes/explorer.py', None)])
 def test_the_nearest_tests_are_taken(module: str, tests: str | None) -> None:
     assert mutants.tests_of(module) == tests
 
@@ -42,7 +42,7 @@ def test_tests_that_import_the_module_come_first_and_then_the_quickest(
 def test_a_folder_stands_for_its_modules_without_those_ignored() -> None:
     core = mutants.files_of('test/core --ignore test/core/test_fleet.py')
     assert 'test/core/test_mnm.py' in core and 'test/core/test_fleet.py' not in core
-    assert mutants.files_of('test/test_wire.py') == ['test/test_wire.py']
+    assert mutants.files_of('test/test_messages.py') == ['test/test_messages.py']
 
 
 @pytest.mark.parametrize('wanted', ['mnm_ros/nodes', 'mnm_ros/core/absent.py', 'absent'])

@@ -95,7 +95,7 @@ def test_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:
 
 def test_the_decoder_shown_agrees_with_the_library() -> None:
     from mnm_ros.core.model.policy import Policy
-    from mnm_ros.wire import PolicySet
+    from mnm_ros.messages import PolicySet
     policies = PolicySet(1, 2, 3, tuple(
         Policy(target, 3, (5, 7), tuple((target + step, 9 - step) for step in range(3)))
         for target in (5, 7)))

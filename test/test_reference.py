@@ -10,12 +10,12 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from mnm_ros import reference, security, wire  # noqa: E402, I100
+from mnm_ros import messages, reference, security  # noqa: E402, I100
 from mnm_ros.core.exploration import Exploration  # noqa: E402
 from mnm_ros.core.model.problem import Problem  # noqa: E402
 from mnm_ros.core.presets import settings  # noqa: E402
-from mnm_ros.interface import DIAGNOSTICS, SERVICES, TOPICS  # noqa: E402
 from mnm_ros.parameters import NODES  # noqa: E402
+from mnm_ros.topics import DIAGNOSTICS, SERVICES, TOPICS  # noqa: E402
 
 PAGE = reference.PAGE.read_text(encoding='utf-8')
 OF_THE_NODE = {    # not of the exploration
@@ -46,7 +46,7 @@ def test_every_figure_of_the_diagnostics_is_explained() -> None:
 
 def test_rows_name_what_exists() -> None:
     for topic in (topic for group in TOPICS.values() for topic in group):
-        assert hasattr(wire, topic.qos)
+        assert hasattr(messages, topic.qos)
         assert {*topic.publishers.split(), *topic.subscribers.split()} <= {*security.ENCLAVES}
     for service in SERVICES:
         assert {*service.servers.split(), *service.clients.split()} <= {*security.ENCLAVES}

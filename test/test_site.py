@@ -83,7 +83,7 @@ def test_the_site(site: Path) -> None:
     api = page(site, 'api.html')
     for name in ('navigator_client.NavigatorClient.go', 'nodes.robot_side.RobotSide.execute',
                  'robot_description.RobotDescription', 'core.exploration.Exploration.observe',
-                 'core.presets.settings', 'core.components.BASES', 'wire.PolicySet.from_msg'):
+                 'core.presets.settings', 'core.components.BASES', 'messages.PolicySet.from_msg'):
         assert f'id="mnm_ros.{name}"' in api, name
     assert 'data:image/png' in page(site, 'gymnasium.html')
 

@@ -15,7 +15,6 @@ import sqlite3
 import stat
 from typing import Any, NamedTuple
 
-from mnm_ros.checkpoint.files import flush_folder
 from mnm_ros.checkpoint.input_log import (
     Abandoned,
     Different,
@@ -28,6 +27,7 @@ from mnm_ros.checkpoint.input_log import (
     set_aside,
     unreadable,
 )
+from mnm_ros.checkpoint.whole_files import flush_folder
 from mnm_ros.core.exploration import Exploration
 
 _KEPT = 2         # generations

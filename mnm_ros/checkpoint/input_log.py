@@ -34,7 +34,7 @@ import time
 from typing import Any
 import zlib
 
-from mnm_ros.checkpoint.files import flush_folder, regular
+from mnm_ros.checkpoint.whole_files import flush_folder, regular
 from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN, Taken
 from mnm_ros.core.model.problem import RESET
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, Union
 
 from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import Entry, Refused, Saved
-from mnm_ros.checkpoint.pace import BETWEEN, Pace
-from mnm_ros.core.exploration import Exploration, Listener, Taken
+from mnm_ros.checkpoint.resume_schedule import BETWEEN, ResumeSchedule
+from mnm_ros.core.exploration import Exploration, InputListener, Taken
 
 _PERIOD = 0.5      # s, between two writes
 _SLOW = 0.5        # s, that a write may hold up a load
@@ -131,15 +131,15 @@ class Store:
         :param since: of the inputs so far, those since the last resume point.
         :param spent: seconds that it takes to replay these.
         """
-        pace = Pace(exploration, number, since, spent, between)
+        schedule = ResumeSchedule(exploration, number, since, spent, between)
 
         def keep(taken: Taken) -> None:
             self.append(taken)
-            point = pace.point()
+            point = schedule.point()
             if point is not None:
                 self.begin_generation(*point)
 
-        exploration.listeners.append(Listener(keep, pace.due))
+        exploration.listeners.append(InputListener(keep, schedule.due))
 
     def append(self, taken: Taken) -> None:
         """Keep an input, and which of several robots has made it."""

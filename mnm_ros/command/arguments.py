@@ -10,10 +10,14 @@ from functools import partial
 from pathlib import Path
 
 from mnm_ros.console.argument_types import explained, seconds
-from mnm_ros.interface import namespace
+from mnm_ros.topics import namespace
 
 ROS_ARGUMENTS = '--ros-args'
 WAIT = 10.0    # s
+
+
+class NoAnswer(Exception):
+    """Nothing was there, or nothing answered; the message is a sentence for people."""
 
 
 def parser(program: str, description: str) -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mnm_ros.command.arguments import add_timeout, parser, split
 from mnm_ros.command.main import COMMANDS
-from mnm_ros.interface import SERVICES
+from mnm_ros.topics import SERVICES
 
 
 class Call(NamedTuple):
@@ -45,16 +45,17 @@ def main(arguments: Sequence[str], program: str) -> int:
     add_timeout(made)
     given = made.parse_args(words)
 
-    from mnm_ros.command.talk import Talk, Unheard
+    from mnm_ros.command.arguments import NoAnswer
+    from mnm_ros.command.service_client import ServiceClient
     from std_srvs.srv import SetBool, Trigger
     kind = Trigger if called.data is None else SetBool
     request = Trigger.Request() if called.data is None else SetBool.Request(data=called.data)
     try:
-        with Talk(given.namespace, ros_arguments, given.timeout) as talk:
-            response = talk.call(
+        with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
+            response = client.call(
                 kind, service.name, request, f'what does: {_servers(service.servers)}',
                 repeat=called.data is not None)
-    except Unheard as error:
+    except NoAnswer as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     print(f'{"" if response.success else "refused: "}{response.message or "done"}',

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 import sys
 
-from mnm_ros.checkpoint.files import write_whole
+from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.command.arguments import add_source, parser, split
 from mnm_ros.export.formats import FORMATS
 
@@ -32,7 +32,8 @@ def main(arguments: Sequence[str], program: str) -> int:
     given = made.parse_args(words)
 
     from mnm_ros.checkpoint.input_log import Refused
-    from mnm_ros.command.learnt import find, Unheard
+    from mnm_ros.command.arguments import NoAnswer
+    from mnm_ros.command.source import find
     from mnm_ros.export.writers import Unwritable
     row = FORMATS[given.format]
     try:
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str], program: str) -> int:
         _write(given.output, written)
     except BrokenPipeError:
         raise
-    except (OSError, Refused, Unheard, Unwritable) as error:
+    except (OSError, Refused, NoAnswer, Unwritable) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     return 0

@@ -31,11 +31,12 @@ def main(arguments: Sequence[str], program: str) -> int:
     given = made.parse_args(words)
 
     from mnm_ros.checkpoint.input_log import Refused
-    from mnm_ros.command.learnt import find, Unheard
+    from mnm_ros.command.arguments import NoAnswer
+    from mnm_ros.command.source import find
     try:
         learnt = find(given, ros_arguments, target=given.to)
         chosen = _chosen(learnt, given.to)
-    except (Refused, Unheard, ValueError) as error:
+    except (Refused, NoAnswer, ValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     if given.json:

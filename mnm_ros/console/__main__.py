@@ -9,13 +9,13 @@ import errno
 import os
 import sys
 
-from mnm_ros.console import arguments, environment
+from mnm_ros.console import command_line, environment
 from mnm_ros.console.processes import Interrupt
 
 
 def main(words: Sequence[str] | None = None, program: str = 'explore') -> int:
     """Run the console and return its exit status."""
-    options = arguments.parse(sys.argv[1:] if words is None else words, program)
+    options = command_line.parse(sys.argv[1:] if words is None else words, program)
     if options.scenario is not None:    # one's own robot is in the domain in which it is
         environment.prepare(os.environ)
     with Interrupt() as interrupt:

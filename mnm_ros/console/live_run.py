@@ -15,14 +15,14 @@ import time
 from typing import NamedTuple, TextIO
 
 from mnm_ros.console import summary
-from mnm_ros.console.options import Goal, Options
 from mnm_ros.console.processes import Child, Interrupt, stop
+from mnm_ros.console.run_options import Options, StopCondition
 from mnm_ros.core.exploration import Phase
 from mnm_ros.subscriptions import Listener
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.terminal import display
-from mnm_ros.view.terminal.grid import pictures
 from mnm_ros.view.terminal.live_view import Frame
+from mnm_ros.view.terminal.state_grid import pictures
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
@@ -107,7 +107,8 @@ class LiveRun:
         if self._options.world is None or setting is None or setting == self._changed_from:
             return
         last = self._options.settings - 1
-        if setting < (last if goal is None else goal.changes) and Goal(setting).reached(heard):
+        if (setting < (last if goal is None else goal.changes)
+                and StopCondition(setting).reached(heard)):
             self._changed_from = setting
             self._listener.change()
 

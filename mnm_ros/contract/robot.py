@@ -10,7 +10,7 @@ from itertools import count
 import time
 from typing import Any
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.clients import REPORT
 import pytest
@@ -44,9 +44,9 @@ class Sender:
         self.node = Node(name, namespace=namespace, context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._orders = self.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        self._orders = self.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
         self._states = self.node.create_subscription(
-            Int64MultiArray, 'state', self._on_state, wire.STEP)
+            Int64MultiArray, 'state', self._on_state, messages.STEP)
         self.heard: list[tuple[tuple[int, ...], float]] = []
 
     def missing(self) -> str:
@@ -204,7 +204,7 @@ class Robot(Sender):
         heard: list[str] = []
         subscription = self.node.create_subscription(
             String, 'robot_side', lambda message: heard.append(message.data),
-            wire.LATCHED_BY_MANY)
+            messages.LATCHED_BY_MANY)
         if self.wait(lambda: self.node.count_publishers(subscription.topic_name), 2 * _SETTLE):
             self.wait(lambda: heard, self.timeout)
             expect(heard, f'{subscription.topic_name} has a publisher, but nothing came within '

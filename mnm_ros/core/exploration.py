@@ -88,7 +88,7 @@ class Taken(NamedTuple):
         return self[:3]
 
 
-class Listener(NamedTuple):
+class InputListener(NamedTuple):
     """
     What hears of each input of an exploration, whatever has given it.
 
@@ -134,7 +134,7 @@ class Exploration(PausableTask):
         self._mnm.log.on_outdated = self._outdate
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
-        self.listeners: list[Listener] = []
+        self.listeners: list[InputListener] = []
         self.last_state: int | None = point['here']
         self._news: str = point['news']
         self._last_change: str = point['last_change']

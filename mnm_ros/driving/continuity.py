@@ -14,7 +14,7 @@ _PACE = 0.01     # of the steady clock; stamps that advance more slowly stand st
 _SILENT = 1.0    # s after which a pose that nobody contradicts is believed, if silence is rest
 
 
-class Reach(NamedTuple):
+class PoseReach(NamedTuple):
     """
     How far a pose may be from the one before.
 
@@ -54,7 +54,7 @@ class Continuity:
     :ivar doubt: why it is not known where the robot is although poses come; '' if that is known.
     """
 
-    def __init__(self, reach: Reach, timeout: float) -> None:
+    def __init__(self, reach: PoseReach, timeout: float) -> None:
         self.doubt = ''
         self._reach = reach
         self._timeout = timeout

@@ -67,7 +67,7 @@ class Transform(NamedTuple):
                 z + qw * tz + qx * ty - qy * tx)
 
 
-class Link(NamedTuple):
+class FrameLink(NamedTuple):
     """
     What was last heard of a frame.
 
@@ -105,9 +105,9 @@ class Frames:
     """
 
     def __init__(self) -> None:
-        self._links: dict[str, Link] = {}
+        self._links: dict[str, FrameLink] = {}
 
-    def hear(self, frame: str, link: Link) -> None:
+    def hear(self, frame: str, link: FrameLink) -> None:
         """Take the transform of a frame in its parent."""
         if frame in self._links or len(self._links) < _MOST:
             self._links[frame] = link
@@ -135,7 +135,7 @@ class Frames:
         return [*path]
 
 
-def _product(links: list[Link]) -> Transform:
+def _product(links: list[FrameLink]) -> Transform:
     """Return the transform along links from a frame to its ancestor, as seen from there."""
     product = Transform()
     for link in links:

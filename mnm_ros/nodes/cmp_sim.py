@@ -10,10 +10,10 @@ import sys
 import time
 from typing import Any
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.nodes.common.files import write_record
+from mnm_ros.nodes.common.json_files import write_record
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, ParameterError, Parameters
@@ -53,10 +53,10 @@ class CmpSim(RobotSide):
             scenario, self._given['radius'], self._given['epsilon'])
         self._exploring: bool | None = None
         self._published = (-1, -1)    # setting, exploration steps
-        self._setting_publisher = self.create_publisher(Int64, 'true_setting', wire.LATCHED)
-        self._steps_publisher = self.create_publisher(Int64, 'exploration_steps', wire.LATCHED)
+        self._setting_publisher = self.create_publisher(Int64, 'true_setting', messages.LATCHED)
+        self._steps_publisher = self.create_publisher(Int64, 'exploration_steps', messages.LATCHED)
         self.create_subscription(
-            Int64MultiArray, 'policies', self._on_policies, wire.LATCHED)
+            Int64MultiArray, 'policies', self._on_policies, messages.LATCHED)
         self.create_service(Trigger, 'change', self._on_change)
         self.create_timer(_TRUTH_PERIOD, self._publish_truth, clock=self.steady_clock)
         self._publish_truth()
@@ -132,7 +132,7 @@ class CmpSim(RobotSide):
 
     def _on_policies(self, message: Int64MultiArray) -> None:
         try:
-            hypothesis = wire.PolicySet.from_msg(message)
+            hypothesis = messages.PolicySet.from_msg(message)
             self._truth.verdict(self._simulator.setting, hypothesis)
         except ValueError as error:
             self.get_logger().warning(f'policies ignored: {error}', throttle_duration_sec=5.0)

@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.showing.hands import Hands
+from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
 from mnm_ros.parameters import NODES, ParameterError, Parameters
 from rclpy.clock import Clock, ClockType
@@ -36,7 +36,7 @@ class Dashboard(Node):
         super().__init__('dashboard', **node_arguments)
         given = Parameters(self, NODES['dashboard'])
         try:
-            from mnm_ros.nodes.showing.server import Server
+            from mnm_ros.nodes.showing.web_server import WebServer
         except ModuleNotFoundError as error:
             if (error.name or '').partition('.')[0] == 'mnm_ros':
                 raise
@@ -44,9 +44,9 @@ class Dashboard(Node):
                 f"{error}, expected NiceGUI: pip install 'nicegui>=3.4,<4' (the extra dashboard)"
                 ) from None
         self._explorer = PageSubscriptions(self)
-        self._hands = None if given['read_only'] else Hands(self)
-        self._server = Server(
-            self._explorer, self._hands, given['host'], given['port'],
+        self._commands = None if given['read_only'] else Commands(self)
+        self._server = WebServer(
+            self._explorer, self._commands, given['host'], given['port'],
             f'namespace {self.get_namespace()}, ROS domain {os.environ.get("ROS_DOMAIN_ID") or 0}')
         self.create_timer(_TICK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._server.start()
@@ -58,9 +58,9 @@ class Dashboard(Node):
 
     def _look(self) -> None:
         now = time.monotonic()
-        if self._hands:
-            self._hands.look(now)
-        self._explorer.look(now, self._hands.offered if self._hands else frozenset())
+        if self._commands:
+            self._commands.look(now)
+        self._explorer.look(now, self._commands.offered if self._commands else frozenset())
         self._server.remember(now)
 
 

@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.poses import set_pose
 from mnm_ros.nodes.mobile.transforms import Broadcaster, check_frames
@@ -81,13 +81,13 @@ class DiffDriveSim(Node):
         self._odom_publisher = self.create_publisher(Odometry, 'odom', 10)
         self._pose_publisher = self.create_publisher(PoseWithCovarianceStamped, 'amcl_pose', 10)
         self._truth_publisher = self.create_publisher(PoseStamped, 'true_pose', 10)
-        self._bump_publisher = self.create_publisher(Bool, 'bump', wire.LATCHED)
-        self._doors_publisher = self.create_publisher(String, 'doors', wire.LATCHED)
-        self._setting_publisher = self.create_publisher(Int64, 'true_setting', wire.LATCHED)
+        self._bump_publisher = self.create_publisher(Bool, 'bump', messages.LATCHED)
+        self._doors_publisher = self.create_publisher(String, 'doors', messages.LATCHED)
+        self._setting_publisher = self.create_publisher(Int64, 'true_setting', messages.LATCHED)
         self._setting_publisher.publish(Int64(data=self._robot.setting))
         self._marker_publisher = self.create_publisher(
-            MarkerArray, 'world_markers', wire.LATCHED)
-        self._map_publisher = self.create_publisher(OccupancyGrid, 'map', wire.LATCHED)
+            MarkerArray, 'world_markers', messages.LATCHED)
+        self._map_publisher = self.create_publisher(OccupancyGrid, 'map', messages.LATCHED)
         self._map_publisher.publish(occupancy_grid(self._robot.world, self._map_frame))
         self._transforms = None if given['broadcast'] == 'none' else Broadcaster(
             self, self._map_frame if given['broadcast'] == 'map' else '',

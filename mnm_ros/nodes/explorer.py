@@ -13,7 +13,7 @@ import traceback
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.common.in_namespace import in_namespace
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.awaited_actions import AwaitedActions
@@ -66,7 +66,7 @@ class Explorer(LifecycleNode):
         self._leave_by = math.inf
         self._robots: tuple[str, ...] = tuple(
             self._given['robots'] if self._given.is_set('robots') else ())
-        self._hearts = [self.create_publisher(Header, topic, wire.HEARTBEAT) for topic in (
+        self._hearts = [self.create_publisher(Header, topic, messages.HEARTBEAT) for topic in (
             'heartbeat', *(f'{robot}/heartbeat' for robot in self._robots))]
         self.create_timer(_HEARTBEAT, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
         _refuse_bad_transitions(self)

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.driving.drive import Outcome, Stopwatch
 from mnm_ros.driving.grid import free_cells, Map
@@ -57,11 +57,11 @@ class GridDriver(RobotSide):
         self._pending_answer: str | None = None    # its problem; it waits for the next pose,
         self._answer_from = -math.inf     # and for this time
         self._reported_state: int | None = None    # where the explorer believes the robot
-        self._outcomes = self.create_publisher(String, 'outcome', wire.LATCHED)
+        self._outcomes = self.create_publisher(String, 'outcome', messages.LATCHED)
         self._poses = poses_of(self, given, self._on_pose)
-        self.create_subscription(Bool, 'bump', self._on_bump, wire.STEP)
+        self.create_subscription(Bool, 'bump', self._on_bump, messages.STEP)
         if given['use_map']:
-            self.create_subscription(OccupancyGrid, 'map', self._on_map, wire.LATCHED)
+            self.create_subscription(OccupancyGrid, 'map', self._on_map, messages.LATCHED)
         self.create_timer(_PERIOD, self._on_time, clock=self.steady_clock)
         grid = self._ways.grid
         self.get_logger().info(

@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from mnm_ros.core.task.navigation import Navigation, StepsToGo
@@ -53,18 +53,18 @@ class Navigator(Node):
         self._leave_by: float | None = None
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
-        self._actions = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        self._actions = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
         self._states = self.create_subscription(
-            Int64MultiArray, 'state', self._on_state, wire.STEP)
+            Int64MultiArray, 'state', self._on_state, messages.STEP)
         self._home = (HomeService(self, self._on_home)
                       if self._given['reset_mode'] == 'service' else None)
         self._pause = ExplorationPause(self)
         self._learnt = LearntPolicies(self)
-        self.create_subscription(Int64, 'goal', self._on_goal, wire.STEP)
+        self.create_subscription(Int64, 'goal', self._on_goal, messages.STEP)
         self.create_subscription(
-            Int64MultiArray, 'goal/request', self._on_request, wire.STEP)
-        self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, wire.STEP)
-        self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, wire.LATCHED)
+            Int64MultiArray, 'goal/request', self._on_request, messages.STEP)
+        self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
+        self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
         self.create_service(Trigger, 'cancel', self._on_cancel)
         self._graph = GraphWatch(self, self._actions, self._states, self._home)
         self.create_timer(_TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -89,8 +89,8 @@ class Navigator(Node):
 
     def _on_request(self, message: Int64MultiArray) -> None:
         try:
-            goal_id, target = wire.decode_request(message)
-        except wire.WireError as error:
+            goal_id, target = messages.decode_request(message)
+        except messages.MessageError as error:
             self.get_logger().warning(f'goal ignored: {error}', throttle_duration_sec=5.0)
             return
         if not self._board.repeat(goal_id):
@@ -248,14 +248,14 @@ class Navigator(Node):
             self._end(self._navigation.result)
 
     def _send(self, seq: int, action: int) -> None:
-        self._actions.publish(wire.encode_step(seq, action))
+        self._actions.publish(messages.encode_step(seq, action))
 
     def _on_state(self, message: Int64MultiArray) -> None:
         if not self._loop:
             return
         try:
-            answer = wire.decode_step(message)
-        except wire.WireError as error:
+            answer = messages.decode_step(message)
+        except messages.MessageError as error:
             self.get_logger().warning(f'state ignored: {error}', throttle_duration_sec=5.0)
         else:
             self._do(self._loop.on_state, *answer)

@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
@@ -50,13 +50,13 @@ class PreflightNode(Node):
         self._probe_run: ProbeRun | None = None    # None before the actions are known
         self._nameless = (f'the robot side does not say on {_DESCRIPTION} which actions it has, '
                           "and the parameter 'actions' is not set")
-        self._publisher = self.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        self._publisher = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
         self._states = self.create_subscription(
-            Int64MultiArray, 'state', self._on_state, wire.STEP)
+            Int64MultiArray, 'state', self._on_state, messages.STEP)
         if given.is_set('actions'):
             self._prepare(given['actions'])
         self.create_subscription(
-            String, _DESCRIPTION, self._on_description, wire.LATCHED_BY_MANY)
+            String, _DESCRIPTION, self._on_description, messages.LATCHED_BY_MANY)
         self._robots = RobotSides(
             self, self._publisher.topic_name, self._states.topic_name)
         self._started_at = self._reported = self._changed_at = time.monotonic()
@@ -77,7 +77,7 @@ class PreflightNode(Node):
             names, Probe(len(names), given['radius'], given['resets'], given['steps'],
                          given['seed']),
             RetryTimer(given['step_timeout'], _RETRIES), time.time_ns(),
-            lambda seq, action: self._publisher.publish(wire.encode_step(seq, action)))
+            lambda seq, action: self._publisher.publish(messages.encode_step(seq, action)))
 
     def _on_description(self, message: String) -> None:
         if self._probe_run is not None:
@@ -163,8 +163,8 @@ class PreflightNode(Node):
         if not self._started:
             return
         try:
-            seq, state = wire.decode_step(message)
-        except wire.WireError:
+            seq, state = messages.decode_step(message)
+        except messages.MessageError:
             self._malformed += 1
         else:
             self._run.on_state(seq, state, time.monotonic())

@@ -9,14 +9,14 @@ import math
 import time
 from typing import Any
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.commanders import CommanderWatch
 from mnm_ros.nodes.common.describing import DescriptionTopic
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.home_service import STOPPED
 from mnm_ros.protocol.clients import REPORT
-from mnm_ros.protocol.server import Order, StepServer
+from mnm_ros.protocol.step_server import Order, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -85,11 +85,11 @@ class RobotSide(Node):
         self._pause: ExplorationPause | None = None
         self._reports: list[int] = []
         self._description = DescriptionTopic(self, self.describe)
-        self._answer = wire.StepEncoder()
-        self._state_publisher = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
+        self._answer = messages.StepEncoder()
+        self._state_publisher = self.create_publisher(Int64MultiArray, 'state', messages.STEP)
         self._actions = self.create_subscription(
-            Int64MultiArray, 'action', self._on_action, wire.STEP)
-        self._stopped_publisher = self.create_publisher(Bool, 'stopped', wire.LATCHED)
+            Int64MultiArray, 'action', self._on_action, messages.STEP)
+        self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)
         self.create_service(SetBool, 'stop', self._on_stop)
@@ -228,8 +228,8 @@ class RobotSide(Node):
 
     def _on_action(self, message: Int64MultiArray) -> None:
         try:
-            seq, action = wire.decode_step(message)
-        except wire.WireError as error:
+            seq, action = messages.decode_step(message)
+        except messages.MessageError as error:
             self.get_logger().warning(
                 f'action ignored: {error}', throttle_duration_sec=5.0)
             return

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.checkpoint.files import regular, write_whole
+from mnm_ros.checkpoint.whole_files import regular, write_whole
 from mnm_ros.located_yaml import WithExponents
 import yaml
 

@@ -31,7 +31,7 @@ class Arrow(NamedTuple):
     probability: float
 
 
-class Plan:
+class FloorPlan:
     """
     Where the states are drawn, and what leads from one to another.
 
@@ -95,7 +95,7 @@ class Plan:
         return (right - left) / self.unit, (high - low) / self.unit
 
 
-def draw_graph(plan: Plan, actions: Sequence[str]) -> str:
+def draw_graph(plan: FloorPlan, actions: Sequence[str]) -> str:
     """Return the picture of all states, with an arrow for each action that leads elsewhere."""
     wide, high = plan.size
     scale = min(1.5 if len(plan.states) <= _FEW else 0.95, 9.4 / wide, 9.0 / high)
@@ -112,8 +112,8 @@ def draw_graph(plan: Plan, actions: Sequence[str]) -> str:
     return _svg(figure)
 
 
-def draw_policy(plan: Plan, policy: Policy, counts: Mapping[tuple[int, int], Mapping[int, int]],
-                ) -> str:
+def draw_policy(plan: FloorPlan, policy: Policy,
+                counts: Mapping[tuple[int, int], Mapping[int, int]]) -> str:
     """Return the picture of the way to one state, as far as the policy leads from home."""
     wide, high = plan.size
     scale = min(0.62, 3.3 / wide, 3.3 / high)
@@ -190,13 +190,13 @@ def _axes(width: float, height: float) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _frame(axes: Any, plan: Plan) -> None:
+def _frame(axes: Any, plan: FloorPlan) -> None:
     left, right, low, high = plan.box
     axes.set_xlim(left, right)
     axes.set_ylim(low, high)
 
 
-def _draw_walls(axes: Any, plan: Plan) -> None:
+def _draw_walls(axes: Any, plan: FloorPlan) -> None:
     from matplotlib.collections import LineCollection
     if plan.walls:
         axes.add_collection(LineCollection(
@@ -204,7 +204,7 @@ def _draw_walls(axes: Any, plan: Plan) -> None:
             linewidths=1.6, capstyle='projecting', zorder=1))
 
 
-def _draw_arrow(axes: Any, plan: Plan, arrow: Arrow, colour: str, width: float, alpha: float,
+def _draw_arrow(axes: Any, plan: FloorPlan, arrow: Arrow, colour: str, width: float, alpha: float,
                 scale: float) -> None:
     axes.annotate(
         '', plan.places[arrow.following], plan.places[arrow.state], zorder=2,
@@ -213,7 +213,7 @@ def _draw_arrow(axes: Any, plan: Plan, arrow: Arrow, colour: str, width: float, 
                     'connectionstyle': 'arc3,rad=0.22'})
 
 
-def _name_arrows(axes: Any, plan: Plan, actions: Sequence[str]) -> None:
+def _name_arrows(axes: Any, plan: FloorPlan, actions: Sequence[str]) -> None:
     """Write the most likely actions beside each arrow, together where several lead there."""
     named: dict[tuple[int, int], list[str]] = {}
     for arrow in sorted(plan.arrows, key=lambda arrow: -arrow.probability):
@@ -229,7 +229,7 @@ def _name_arrows(axes: Any, plan: Plan, actions: Sequence[str]) -> None:
                   bbox={'facecolor': 'white', 'alpha': 0.8, 'linewidth': 0, 'pad': 0.4})
 
 
-def _draw_states(axes: Any, plan: Plan, scale: float, named: bool) -> None:
+def _draw_states(axes: Any, plan: FloorPlan, scale: float, named: bool) -> None:
     known = set(plan.known)
     for state, place in plan.places.items():
         colour = COLOURS['home' if state == plan.home else

@@ -19,8 +19,8 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from mnm_ros.checkpoint.files import write_whole
 from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, refusing, Saved
+from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.core.presets import base_factory
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.trial.facts import Facts, steps_in_words
@@ -99,7 +99,7 @@ def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str,
     from mnm_ros.trial import pictures
     summary = replay(saved)
     facts = Facts(saved, summary, description)
-    plan = pictures.Plan(summary, description)
+    plan = pictures.FloorPlan(summary, description)
     verdict, remarks = facts.verdict()
     rows = facts.rows()
     events, all_events = facts.events()

@@ -8,7 +8,7 @@ import argparse
 
 import bare
 import echo
-from mnm_ros import wire
+from mnm_ros import messages
 import pytest
 
 
@@ -24,7 +24,7 @@ def test_what_is_compared_with_its_target() -> None:
 
 def test_the_bare_nodes_have_the_quality_of_service_of_the_protocol() -> None:
     for name in ('depth', 'reliability', 'durability', 'history'):
-        assert getattr(bare.STEP, name) == getattr(wire.STEP, name), name
+        assert getattr(bare.STEP, name) == getattr(messages.STEP, name), name
 
 
 @pytest.mark.parametrize('argument', ['--rounds', '--seconds', '--plain-steps'])

@@ -28,7 +28,7 @@ from kept_explorations import (
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Listener
+from mnm_ros.core.exploration import Exploration, InputListener
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
@@ -55,7 +55,7 @@ def kept_for(folder: Path, steps: int) -> tuple[Exploration, Simulator, Store]:
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder, 'explorer', IDENTITY)
     store.begin_generation(0, None)
-    exploration.listeners.append(Listener(store.append))
+    exploration.listeners.append(InputListener(store.append))
     drive(exploration, simulator, steps)
     return exploration, simulator, store
 
@@ -75,7 +75,7 @@ def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
         loaded = store.load(revive)
     assert loaded is not None and loaded[1].steps == 300
     second = loaded[1]
-    second.listeners.append(Listener(store.append))
+    second.listeners.append(InputListener(store.append))
     second.lose_place()
     drive(second, simulator, 100)
     assert store.flush()

@@ -27,7 +27,7 @@ from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input, Listener, Taken
+from mnm_ros.core.exploration import Exploration, Input, InputListener, Taken
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
@@ -99,7 +99,7 @@ def test_what_a_generation_lacks_is_taken_from_the_transition_log(
 
 def drive_on(exploration: Exploration, store: Store, steps: int = 100) -> None:
     """Make more steps, which are kept, and close the store."""
-    exploration.listeners.append(Listener(store.append))
+    exploration.listeners.append(InputListener(store.append))
     drive(exploration, Simulator(CORRIDOR, 5), steps)
     assert store.flush(), store.problem
     store.close()

@@ -22,7 +22,7 @@ from kept_explorations import (
     SETTINGS,
     truncate,
 )
-from mnm_ros.checkpoint import input_log, pace
+from mnm_ros.checkpoint import input_log, resume_schedule
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
@@ -57,8 +57,8 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is most of the time taken up by resume points, however much each of them costs."""
     clock, points = [0.0], []
-    monkeypatch.setattr(pace, 'REPLAY', 0.02)
-    monkeypatch.setattr(pace, 'time', SimpleNamespace(process_time=lambda: clock[0]))
+    monkeypatch.setattr(resume_schedule, 'REPLAY', 0.02)
+    monkeypatch.setattr(resume_schedule, 'time', SimpleNamespace(process_time=lambda: clock[0]))
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path, 'explorer', IDENTITY)
     store.begin_generation(0, None)

@@ -23,7 +23,7 @@ from kept_explorations import (
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input, Listener, Taken
+from mnm_ros.core.exploration import Exploration, Input, InputListener, Taken
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -72,7 +72,7 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
     again, store = restored(tmp_path)
     assert again is not None
     keep_on, simulator = again, Simulator(CORRIDOR, 9)
-    keep_on.listeners.append(Listener(store.append))
+    keep_on.listeners.append(InputListener(store.append))
     drive(keep_on, simulator, 500)
     assert store.flush()
     store.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 from binomial import binomial_tail
 from mnm_ros.checkpoint.input_log import InputLog, Inputs, Refused, Saved
 from mnm_ros.checkpoint.warm_start import recalled, recollect, warm_start
-from mnm_ros.core.exploration import Exploration, Input, Listener
+from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.mnm.recollection import Recollection
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.simulation.ground_truth import judge
@@ -34,7 +34,7 @@ def explored(radius: float, seed: int, remembered: Recollection | None = None,
     asked = identity(radius, seed)
     exploration = Exploration(settings_by_name(asked), seed, recollection=remembered)
     robot, log = Simulator(WHEEL, seed), Inputs(Path('log'), asked, None)
-    exploration.listeners.append(Listener(lambda taken: log.inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
     while exploration.hypothesis is None:
         action = exploration.next_action()
         exploration.observe(action, robot.step(action))
@@ -96,7 +96,7 @@ def test_what_is_taken() -> None:
     """Steps without RESETs, broken-off ones as such, and none from before a change noticed."""
     exploration = Exploration(settings_by_name(identity(3.0)), 1)
     log, robot = Inputs(Path('log'), identity(3.0), None), Simulator(WHEEL, 1)
-    exploration.listeners.append(Listener(lambda taken: log.inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
     noticed = 0
     while not noticed:
         if exploration.hypothesis is not None and robot.setting == 0:
@@ -120,9 +120,9 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
     asked = identity(3.0)
     exploration = Exploration(settings_by_name(asked), 1)
     log, robot = Inputs(Path('log'), asked, None), Simulator(WHEEL, 1)
-    exploration.listeners.append(Listener(lambda taken: log.inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
     alarms: list[int] = []
-    exploration.listeners.append(Listener(lambda taken: alarms.extend(
+    exploration.listeners.append(InputListener(lambda taken: alarms.extend(
         event.step for event in taken.events if 'elsewhere' in event.text)))
 
     def go_on(until: Callable[[], object]) -> None:

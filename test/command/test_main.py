@@ -14,7 +14,7 @@ import sys
 from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command import call, run
 from mnm_ros.command.main import COMMANDS, main
-from mnm_ros.interface import SERVICES
+from mnm_ros.topics import SERVICES
 from mnm_ros.trial import folder
 import pytest
 import yaml

@@ -18,7 +18,7 @@ NODES = ('cmp_sim', 'explorer')
 
 def console() -> int:
     from mnm_ros.console import __main__ as program
-    from mnm_ros.console.options import Options
+    from mnm_ros.console.run_options import Options
     Options.commands = lambda self: {node: [__file__, node] for node in NODES}
     del sys.argv[1]
     return program.main()
@@ -43,7 +43,7 @@ def node(name: str) -> int:
 
 
 def cmp_sim(node):
-    from mnm_ros.wire import LATCHED
+    from mnm_ros.messages import LATCHED
     from std_msgs.msg import Int64
     setting = node.create_publisher(Int64, 'true_setting', LATCHED)
     exploration = node.create_publisher(Int64, 'exploration_steps', LATCHED)
@@ -57,7 +57,7 @@ def cmp_sim(node):
 def explorer(node):
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
     from mnm_ros.core.model.policy import Hypothesis, Policy
-    from mnm_ros.wire import encode_known_states, LATCHED, PolicySet
+    from mnm_ros.messages import encode_known_states, LATCHED, PolicySet
     from std_msgs.msg import Int64MultiArray, String
     phase = node.create_publisher(String, 'phase', LATCHED)
     known = node.create_publisher(Int64MultiArray, 'known_states', LATCHED)

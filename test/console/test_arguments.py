@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnm_ros.console.arguments import parse
-from mnm_ros.console.options import Goal
+from mnm_ros.console.command_line import parse
+from mnm_ros.console.run_options import StopCondition
 from mnm_ros.simulation import scenario
 import pytest
 
@@ -32,7 +32,7 @@ def test_everything_given() -> None:
     options = parse([
         'corridor', '--once', '--seed', '7', '--preset', 'paper', '--radius', '3',
         '--epsilon', '0.5', '--delta', '0.2', '--timeout', '9'])
-    assert options.goal == Goal()
+    assert options.goal == StopCondition()
     assert options.timeout == 9
     given = after('explorer', options.commands())
     for assignment in (
@@ -82,7 +82,7 @@ def test_ones_own_robot_gets_an_explorer_with_what_was_given(tmp_path: Path) -> 
     options = parse(['--robot', '--params-file', str(path), '--radius', '3', '--changes', '7',
                      '-p', 'actions:=[up, down]', '--namespace', 'robot_1',
                      '--ros-args', '-r', 'action:=order'])
-    assert (options.scenario, options.world, options.goal) == (None, None, Goal(7))
+    assert (options.scenario, options.world, options.goal) == (None, None, StopCondition(7))
     assert options.commands() == {'explorer': [
         '-m', 'mnm_ros.nodes.explorer', '--ros-args', '-r', '__ns:=/robot_1',
         '--params-file', str(path), '-p', 'radius:=3.0', '-p', 'actions:=[up, down]',

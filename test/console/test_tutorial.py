@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 
-from mnm_ros.console.arguments import parse
+from mnm_ros.console.command_line import parse
 from mnm_ros.core import Exploration, play, Problem, settings
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator

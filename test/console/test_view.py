@@ -14,8 +14,8 @@ from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.scenario import describe
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.terminal.display import choose
-from mnm_ros.view.terminal.grid import described, Picture, pictures, window
 from mnm_ros.view.terminal.live_view import Frame, View
+from mnm_ros.view.terminal.state_grid import described, Picture, pictures, window
 import pytest
 from rich.console import Console
 from snapshots import BUILDING, FLEET, FULL

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 
-from mnm_ros.console.options import Goal
+from mnm_ros.console.run_options import StopCondition
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
@@ -123,14 +123,15 @@ def test_what_a_fleet_has_made_and_what_is_taken() -> None:
 
 
 def test_goal_awaits_a_hypothesis_and_then_changes() -> None:
-    assert Goal().awaited(Heard()) == 'the first message of the explorer'
-    assert Goal().awaited(Heard(phase='building/discovery')) == 'the first hypothesis'
-    assert not Goal().reached(Heard(phase='building/discovery'))
-    assert Goal().reached(FULL)
+    assert StopCondition().awaited(Heard()) == 'the first message of the explorer'
+    assert StopCondition().awaited(Heard(phase='building/discovery')) == 'the first hypothesis'
+    assert not StopCondition().reached(Heard(phase='building/discovery'))
+    assert StopCondition().reached(FULL)
     waiting = replace(FULL, report={**FULL.report, 'changes_relearnt': '0'})
-    assert not Goal(1).reached(waiting)
-    assert Goal(1).awaited(waiting) == 'a change to be noticed and relearnt (0 of 1 so far)'
-    assert Goal(1).reached(FULL)
+    assert not StopCondition(1).reached(waiting)
+    assert StopCondition(1).awaited(waiting) == (
+        'a change to be noticed and relearnt (0 of 1 so far)')
+    assert StopCondition(1).reached(FULL)
 
 
 def test_machines_get_a_whole_object_in_a_line() -> None:

@@ -13,7 +13,7 @@ from random import Random
 import sys
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -37,8 +37,8 @@ class Ring(Node):
         self.way = way
         self.state = 0
         self.last: int | None = None
-        self.states = self.create_publisher(Int64MultiArray, 'state', wire.STEP)
-        self.create_subscription(Int64MultiArray, 'action', self.on_action, wire.STEP)
+        self.states = self.create_publisher(Int64MultiArray, 'state', messages.STEP)
+        self.create_subscription(Int64MultiArray, 'action', self.on_action, messages.STEP)
         if way in ('right', 'home_without_a_report'):
             self.create_service(Trigger, 'return_home', self.on_return_home)
         if way in ('right', 'does_not_stop', 'answers_when_freed'):
@@ -46,7 +46,7 @@ class Ring(Node):
         if way == 'chatters':
             self.create_timer(0.1, lambda: self.publish(-1, self.state))
         if way in DESCRIPTIONS:
-            self.description = self.create_publisher(String, 'robot_side', wire.LATCHED)
+            self.description = self.create_publisher(String, 'robot_side', messages.LATCHED)
             if DESCRIPTIONS[way]:
                 self.description.publish(String(data=DESCRIPTIONS[way]))
         self.stopped = False

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 
@@ -44,5 +44,5 @@ class RandomModel:
             self.rows.add(state, action, following)
 
     @property
-    def model(self) -> Model:
-        return Model.of(self.rows, range(self.known))
+    def model(self) -> EmpiricalModel:
+        return EmpiricalModel.of(self.rows, range(self.known))

@@ -8,7 +8,7 @@ import math
 
 from binomial import binomial_tail
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
@@ -55,7 +55,7 @@ def planned(counts: Counts, known: range, target: int) -> tuple[int, ...]:
     rows = TransitionRows(counts, ACTIONS)
     for state in known:
         rows.enter(state)
-    moves, _ = Model.of(rows, known).smoothed_plan(target, LIMIT)
+    moves, _ = EmpiricalModel.of(rows, known).smoothed_plan(target, LIMIT)
     return tuple(int(move) for move in moves)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -144,7 +144,7 @@ def test_what_is_ruled_out_is_planned_for_again_only_for_a_reason(
     run = disco()
     require, ruled_out = run._ruling_out._plan.samples, []
 
-    def samples(model: Model, others: Sequence[int],
+    def samples(model: EmpiricalModel, others: Sequence[int],
                 distances: Mapping[int, float]) -> dict[tuple[int, int], int]:
         wanted = require(model, others, distances)
         if not wanted:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration, Input, Listener, Phase, RESET_OPEN, Taken
+from mnm_ros.core.exploration import Exploration, Input, InputListener, Phase, RESET_OPEN, Taken
 from mnm_ros.core.mnm.options import Value
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -213,7 +213,7 @@ def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:
     """From what is told, another exploration is led to the same place."""
     exploration, simulator = started()
     told: list[tuple[Input, int, int]] = []
-    exploration.listeners.append(Listener(lambda taken: told.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: told.append(taken.entry)))
     drive(exploration, simulator, 40)
     while exploration.next_action() == RESET:
         drive(exploration, simulator, 1)
@@ -239,7 +239,7 @@ def test_all_listeners_hear_in_their_order_what_is_returned() -> None:
     heard: list[tuple[str, Taken]] = []
     for name in ('first', 'second'):
         exploration.listeners.append(
-            Listener(lambda taken, name=name: heard.append((name, taken))))
+            InputListener(lambda taken, name=name: heard.append((name, taken))))
     decided = list(exploration.events)
     while exploration.hypothesis is None:
         action = exploration.next_action()
@@ -252,7 +252,7 @@ def test_all_listeners_hear_in_their_order_what_is_returned() -> None:
     action = exploration.next_action()
     assert exploration.observe(action, simulator.step(action)).revision is None
     assert not exploration.may_plan(action, 0)
-    exploration.listeners.append(Listener(heard.append, lambda: True))
+    exploration.listeners.append(InputListener(heard.append, lambda: True))
     assert exploration.may_plan(action, 0)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from mnm_ros.core.exploration import Exploration, Input, Listener
+from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.fleet.assignments import look_ahead
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.fleet.member import Member
@@ -53,7 +53,7 @@ def new_fleet(seed: int = 0) -> Fleet:
 
 def recorded(fleet: Fleet) -> Taken:
     taken: Taken = []
-    fleet.exploration.listeners.append(Listener(lambda each: taken.append(each.entry)))
+    fleet.exploration.listeners.append(InputListener(lambda each: taken.append(each.entry)))
     return taken
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import math
 
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import _seers, OptimisticPlanner
@@ -192,7 +192,7 @@ def test_the_bound_is_no_less_than_without_sharing_where_it_is_of_use() -> None:
             for _ in range(times):
                 counts.add(state, 0, after)
                 rows.add(state, 0, after)
-    model = Model.of(rows, range(9))
+    model = EmpiricalModel.of(rows, range(9))
     alone = OptimisticPlanner(DELTA, 1.0).plan(model, 9).steps
     planner = OptimisticPlanner(DELTA, 9.0)
     together = [planner.plan(model, 9).steps for _ in range(20)][-1]
@@ -218,7 +218,7 @@ def test_with_enough_samples_whatever_is_too_far_is_ruled_out(
     for (state, after), number in transitions.items():
         for _ in range(number):
             rows.add(state, 0, after)
-    model, planner = Model.of(rows, known), OptimisticPlanner(DELTA, radius)
+    model, planner = EmpiricalModel.of(rows, known), OptimisticPlanner(DELTA, radius)
     few = replace(model, tally=times * model.tally)
     assert planner.plan(few, TARGET).steps <= radius
     many = replace(few, tally=1e4 * few.tally)
@@ -280,7 +280,7 @@ def test_a_plan_leads_home_from_where_nothing_leads_on_and_says_what_its_pairs_o
         for _ in range(3000):
             counts.add(state, action, after)
             rows.add(state, action, after)
-    outlook = new_planner().plan(Model.of(rows, range(3)), TARGET)
+    outlook = new_planner().plan(EmpiricalModel.of(rows, range(3)), TARGET)
     assert outlook.moves.tolist() == [0, 0, RESET]
     assert 1.9 < outlook.steps <= 2
     # What the counts say is certain is 2 steps; optimism hopes to skip some of them.

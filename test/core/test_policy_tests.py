@@ -7,7 +7,7 @@ from __future__ import annotations
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.policy_tests import PolicyTests
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows
@@ -44,8 +44,8 @@ class Begun:
             self.rows.add(state, action, after)
 
     @property
-    def model(self) -> Model:
-        return Model.of(self.rows, (0, 1))
+    def model(self) -> EmpiricalModel:
+        return EmpiricalModel.of(self.rows, (0, 1))
 
     def goes_on(self) -> bool:
         """Return whether the test does, now that action 1 is the better one."""

@@ -16,7 +16,7 @@ from mnm_ros.core.disco.rule_out import (
     SamplingPlan,
 )
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
@@ -42,7 +42,7 @@ class World:
 
     def samples(self, others: tuple[int, ...]) -> dict[tuple[int, int], int]:
         return self.requirement.samples(
-            Model.of(self.rows, (0, 1)), others, {0: 0.0, 1: 1.0})
+            EmpiricalModel.of(self.rows, (0, 1)), others, {0: 0.0, 1: 1.0})
 
     def execute(self, wanted: dict[tuple[int, int], int]) -> None:
         for (state, action), executions in wanted.items():
@@ -83,7 +83,7 @@ def test_first_it_asks_for_what_no_pair_can_do_without(
 def test_it_asks_until_what_was_never_seen_is_ruled_out(radius: float) -> None:
     world = World(radius, 0.0)
     assert world.sample(()) > 1
-    outlook = OptimisticPlanner(DELTA, radius).plan(Model.of(world.rows, (0, 1)), None)
+    outlook = OptimisticPlanner(DELTA, radius).plan(EmpiricalModel.of(world.rows, (0, 1)), None)
     assert outlook.steps > radius
 
 
@@ -91,7 +91,7 @@ def test_it_asks_until_the_others_are_ruled_out_too() -> None:
     alone, both = World(3.0, 0.02), World(3.0, 0.02)
     alone.sample(())
     both.sample((FAR,))
-    planner, model = OptimisticPlanner(DELTA, 3.0), Model.of(both.rows, (0, 1))
+    planner, model = OptimisticPlanner(DELTA, 3.0), EmpiricalModel.of(both.rows, (0, 1))
     assert any(planner.plan(model, FAR).steps > 3.0 for _ in range(30))    # each at another price
     assert sum(map(sum, visits(both))) > sum(map(sum, visits(alone)))
 
@@ -165,7 +165,7 @@ def test_pairs_whose_next_sample_tells_most_are_worth_it() -> None:
     """What a pair owes to optimism, by the samples that it shares it with."""
     world = World(3.0, 0.9)
     world.execute({(0, 0): 9, (0, 1): 3, (1, 0): 4, (1, 1): 19})
-    model = Model.of(world.rows, (0, 1))
+    model = EmpiricalModel.of(world.rows, (0, 1))
 
     def worth(moves: tuple[int, int], *gains: float) -> list[int]:
         return _worth(model, np.array(moves), np.array(gains)).tolist()

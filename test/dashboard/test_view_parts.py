@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import zlib
 
 from mnm_ros.core.exploration import Phase
-from mnm_ros.interface import SERVICES
+from mnm_ros.topics import SERVICES
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.web.controls import CONTROLS, refusal, refusal_to_go
 from mnm_ros.view.web.html import machine

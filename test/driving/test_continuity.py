@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from mnm_ros.driving.continuity import Continuity, Reach
+from mnm_ros.driving.continuity import Continuity, PoseReach
 from mnm_ros.driving.pose import Pose
 import pytest
 
@@ -20,7 +20,7 @@ class Heard:
     """Poses as they come: ``tick`` by the stamps, ``real`` by the steady clock."""
 
     def __init__(self, timeout: float = 1.0, margin: float = 0.25) -> None:
-        self.continuity = Continuity(Reach(0.3, 1.0, margin, math.pi / 4, 20.0), timeout)
+        self.continuity = Continuity(PoseReach(0.3, 1.0, margin, math.pi / 4, 20.0), timeout)
         self.stamp, self.now = 1000.0, 50.0
         assert self.take(HOME)
 

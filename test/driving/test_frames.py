@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.driving.frames import Frames, Link, Transform
+from mnm_ros.driving.frames import FrameLink, Frames, Transform
 from mnm_ros.driving.pose import Pose
 import pytest
 
@@ -22,7 +22,7 @@ def same(found: Transform, wanted: Transform) -> bool:
 
 def put(frames: Frames, frame: str, parent: str, transform: Transform, stamp: int | None = 1,
         heard: float = 0.0) -> None:
-    frames.hear(frame, Link(parent, transform, stamp, heard))
+    frames.hear(frame, FrameLink(parent, transform, stamp, heard))
 
 
 def test_one_after_the_other() -> None:

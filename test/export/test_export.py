@@ -21,12 +21,12 @@ from types import MappingProxyType, SimpleNamespace
 
 from mnm_ros.checkpoint.input_log import Entry, InputLog, Refused
 from mnm_ros.command import export, policies
-from mnm_ros.core.exploration import Exploration, Input, Listener, RESET_OPEN, Taken
+from mnm_ros.core.exploration import Exploration, Input, InputListener, RESET_OPEN, Taken
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
-from mnm_ros.export import files, writers
+from mnm_ros.export import from_file, writers
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.export.learnt import Learnt, nested
 from mnm_ros.export.routes import in_words, route
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if exploration.at_restart_point:
             middle[:] = [(exploration.to_state(), len(heard))]
 
-    exploration.listeners.append(Listener(keep))
+    exploration.listeners.append(InputListener(keep))
     play(exploration, Simulator(scenario.load('corridor'), 0).step, 1500)
     exploration.relocate(1)
     exploration.lose_place()
@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope='module')
 def learnt(folder: Path) -> Learnt:
-    return files.read(folder)
+    return from_file.read(folder)
 
 
 SHORT = Learnt(
@@ -86,7 +86,7 @@ SHORT = Learnt(
 
 
 def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> None:
-    from_log = files.read(folder, log=True)
+    from_log = from_file.read(folder, log=True)
     assert learnt.source.endswith('robot_1.explorer.00000004.sqlite')
     assert from_log.source.endswith('robot_1.explorer.log.sqlite')
     assert writers.as_json(learnt).splitlines()[2:] == writers.as_json(from_log).splitlines()[2:]
@@ -96,13 +96,13 @@ def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> 
 
 def test_a_folder_that_leaves_a_choice_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(Refused, match='has files of 0 explorers, expected those of one'):
-        files.read(tmp_path)
+        from_file.read(tmp_path)
     (folder / 'robot_2.explorer.00000001.sqlite').touch()
     with pytest.raises(Refused, match='2 explorers: robot_1.explorer, robot_2.explorer'):
-        files.read(folder)
+        from_file.read(folder)
     (folder / 'robot_2.explorer.00000001.sqlite').unlink()
     with pytest.raises(Refused, match='does not begin with the exploration, expected a'):
-        files.read(folder / 'robot_1.explorer.00000004.sqlite', log=True)
+        from_file.read(folder / 'robot_1.explorer.00000004.sqlite', log=True)
 
 
 def test_a_route_is_the_most_likely_way() -> None:
@@ -150,7 +150,7 @@ def test_the_tables_have_a_line_for_each_thing(learnt: Learnt) -> None:
 
 
 def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
-    written = FORMATS['log-csv'].write(files.read(folder, log=True)).decode().splitlines()
+    written = FORMATS['log-csv'].write(from_file.read(folder, log=True)).decode().splitlines()
     assert len(written) == 1503
     assert written[0] == 'number,kind,state,action,action_name,next'
     assert written[1] == '1,observed,,-1,RESET,0'
@@ -160,7 +160,7 @@ def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
 
 
 def test_the_log_of_several_robots_names_them(folder: Path) -> None:
-    learnt = files.read(folder, log=True)
+    learnt = from_file.read(folder, log=True)
     assert learnt.saved is not None
     learnt.saved.robots.update({2: 'r1', 1502: 'deck/r2'})
     head, first, second, *_, last = FORMATS['log-csv'].write(learnt).decode().splitlines()
@@ -201,7 +201,7 @@ def test_a_bag_has_the_topics_of_the_steps_with_the_numbers_of_the_inputs_as_tim
 def test_a_bag_has_every_input_in_its_order() -> None:
     """Read back, it leads another exploration to the same place."""
     exploration, inputs = Exploration(settings_by_name(IDENTITY), 0), []
-    exploration.listeners.append(Listener(lambda taken: inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.entry)))
     simulator = Simulator(scenario.load('corridor'), 0)
     for step in range(800):
         if step % 37 == 36:
@@ -357,7 +357,7 @@ def test_a_full_disk_leaves_the_older_file(
     path = tmp_path / 'learnt.json'
     path.write_text('of yesterday')
     words = ['--output', str(path)]
-    monkeypatch.setattr('mnm_ros.command.learnt.find', lambda *arguments: learnt)
+    monkeypatch.setattr('mnm_ros.command.source.find', lambda *arguments: learnt)
     with full_disk():
         assert export.main(words, 'mnm_ros export') == 1
     assert path.read_text() == 'of yesterday' and [*tmp_path.iterdir()] == [path]
@@ -411,4 +411,4 @@ def test_no_name_is_a_formula_in_a_table() -> None:
 def test_every_format_can_be_written(name: str, folder: Path) -> None:
     if name == 'graphml':
         pytest.importorskip('networkx')
-    assert FORMATS[name].write(files.read(folder, FORMATS[name].log))
+    assert FORMATS[name].write(from_file.read(folder, FORMATS[name].log))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.driving.grid import Grid
 from node_processes import NodeProcess, Peer
 from std_msgs.msg import Int64MultiArray, String
@@ -28,9 +28,9 @@ class DrivenRobot:
     def __init__(self, peer: Peer, process: NodeProcess, platform: Unicycle) -> None:
         self.peer, self.process, self.platform = peer, process, platform
         self.states: list[Int64MultiArray] = []
-        peer.node.create_subscription(Int64MultiArray, 'state', self._on_state, wire.STEP)
+        peer.node.create_subscription(Int64MultiArray, 'state', self._on_state, messages.STEP)
         self._outcomes = peer.listen(String, 'outcome', 10)
-        self._actions = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+        self._actions = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
         self._seq = 100
         peer.wait_for(
             lambda: platform.heard and self._actions.get_subscription_count() and all(

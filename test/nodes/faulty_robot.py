@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import PolicySet
 from node_processes import NodeProcess, Peer, read_counts, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64, Int64MultiArray, String
@@ -12,7 +12,7 @@ from std_msgs.msg import Int64, Int64MultiArray, String
 EAST, WEST = 0, 1
 TARGETS = (0, 1, 2)
 HORIZON = 3
-KNOWN = wire.PolicySet(1, 0, HORIZON, tuple(
+KNOWN = messages.PolicySet(1, 0, HORIZON, tuple(
     Policy(target, HORIZON, TARGETS, (tuple(EAST if state < target else WEST
                                             for state in TARGETS),))
     for target in TARGETS))
@@ -27,7 +27,7 @@ class Operator:
         self._goals = peer.node.create_publisher(Int64, 'goal', 10)
         peer.node.create_subscription(
             String, 'goal_result', lambda message: self.results.append(message.data),
-            wire.LATCHED)
+            messages.LATCHED)
 
     def send(self, goal: int) -> None:
         self._goals.publish(Int64(data=goal))
@@ -70,7 +70,7 @@ class HeldRobot(ScriptedRobot):
             super().answer(self.held.pop(0))
 
 
-def publish(peer: Peer, policies: wire.PolicySet) -> None:
-    for topic, message in (('known_states', wire.encode_known_states(policies)),
+def publish(peer: Peer, policies: messages.PolicySet) -> None:
+    for topic, message in (('known_states', messages.encode_known_states(policies)),
                            ('policies', policies.to_msg())):
-        peer.node.create_publisher(Int64MultiArray, topic, wire.LATCHED).publish(message)
+        peer.node.create_publisher(Int64MultiArray, topic, messages.LATCHED).publish(message)

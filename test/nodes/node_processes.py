@@ -19,7 +19,7 @@ from threading import Condition, Thread
 import time
 from typing import Any
 
-from mnm_ros import wire
+from mnm_ros import messages
 from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
 from rclpy.context import Context
@@ -188,7 +188,7 @@ class Peer:
         """Let it be silent from now on."""
         self._executor.remove_node(node)
 
-    def listen(self, kind: type, topic: str, qos: Any = wire.LATCHED) -> list[Any]:
+    def listen(self, kind: type, topic: str, qos: Any = messages.LATCHED) -> list[Any]:
         """Return a list that grows with each message."""
         heard: list[Any] = []
         self.node.create_subscription(kind, topic, heard.append, qos)
@@ -316,8 +316,8 @@ class ScriptedRobot:
         self.peer = peer
         self._length = length
         self._last: int | None = None
-        self._publisher = peer.node.create_publisher(Int64MultiArray, 'state', wire.STEP)
-        peer.node.create_subscription(Int64MultiArray, 'action', self._on_action, wire.STEP)
+        self._publisher = peer.node.create_publisher(Int64MultiArray, 'state', messages.STEP)
+        peer.node.create_subscription(Int64MultiArray, 'action', self._on_action, messages.STEP)
 
     def send(self, *numbers: int) -> None:
         self._publisher.publish(Int64MultiArray(data=array('q', numbers)))

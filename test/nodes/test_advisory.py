@@ -10,7 +10,7 @@ from pathlib import Path
 import random
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from node_processes import Peer, read_counts
@@ -25,9 +25,9 @@ class Driver:
         self.followed = self.steps = 0
         self._seq = time.time_ns()
         self._random = random.Random(0)
-        self._actions = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
-        peer.node.create_subscription(Int64MultiArray, 'state', self._on_state, wire.STEP)
-        peer.node.create_subscription(Int64MultiArray, 'advice', self._on_advice, wire.LATCHED)
+        self._actions = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+        peer.node.create_subscription(Int64MultiArray, 'state', self._on_state, messages.STEP)
+        peer.node.create_subscription(Int64MultiArray, 'advice', self._on_advice, messages.LATCHED)
         peer.wait_for(lambda: self.advice and self._actions.get_subscription_count() == 2,
                       'the explorer and the robot')
         self._answered: int | None = None
@@ -73,7 +73,7 @@ def test_advice(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     driver = Driver(peer)
     peer.wait_for(lambda: policies, 'a hypothesis', deadline=120.0)
     assert judge(
-        load(scenario).settings[0].cmp, wire.PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
+        load(scenario).settings[0].cmp, messages.PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
     assert {info.node_name for info in peer.node.get_publishers_info_by_topic('action')} == {
         'peer'}
     assert process.stop() == 0 and simulator.stop() == 0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from builtin_interfaces.msg import Time
-from mnm_ros import wire
+from mnm_ros import messages
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
@@ -52,7 +52,7 @@ def test_one_number_on_the_topic_of_claims(explorer: Callable, peer: Peer, robot
     """Its sender lives on, but does not repeat it, as an explorer would."""
     process = explorer()
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
-    claims = peer.node.create_publisher(Int64, 'action/driver', wire.LATCHED)
+    claims = peer.node.create_publisher(Int64, 'action/driver', messages.LATCHED)
     peer.wait_for(claims.get_subscription_count, 'the subscription')
     claims.publish(Int64(data=number))
     peer.wait_for(lambda: warning in process.output, 'the line in the log')

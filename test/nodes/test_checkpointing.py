@@ -16,14 +16,14 @@ import time
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.checkpoint import input_log
 from mnm_ros.core.presets import OPTIONS
+from mnm_ros.messages import PolicySet
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.wire import PolicySet
 from node_processes import Peer, read_counts, ScriptedRobot, soon
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
@@ -111,13 +111,13 @@ def test_save_on_a_slow_disk_leaves_the_heartbeat_alone(
     script.write_text(_SLOW_DISK)
     beats: list[float] = []
     peer.node.create_subscription(
-        Header, 'heartbeat', lambda _: beats.append(time.monotonic()), wire.HEARTBEATS)
+        Header, 'heartbeat', lambda _: beats.append(time.monotonic()), messages.HEARTBEATS)
     start(str(script), actions=['east', 'west'], checkpoint_dir=str(tmp_path / 'kept'))
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     response = peer.call(Trigger, 'save')
     assert 'the disk is too slow' in response.message
     longest = max(after - before for before, after in zip(beats, [*beats[1:], time.monotonic()]))
-    assert soon(longest, wire.HEARTBEAT.deadline.nanoseconds / 1e9)
+    assert soon(longest, messages.HEARTBEAT.deadline.nanoseconds / 1e9)
 
 
 def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
@@ -330,7 +330,7 @@ def test_a_long_replay_holds_nobody_up(
     assert len(generations(tmp_path / 'kept')) == 1
     beats: list[float] = []
     peer.node.create_subscription(
-        Header, 'heartbeat', lambda _: beats.append(time.monotonic()), wire.HEARTBEATS)
+        Header, 'heartbeat', lambda _: beats.append(time.monotonic()), messages.HEARTBEATS)
     status.clear()
     process = start(str(script), **given)
     peer.wait_for(lambda: status and 'is replayed' in status[-1].data, 'a replay')

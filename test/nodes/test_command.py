@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.parameters import NODES
 from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
@@ -130,7 +130,8 @@ def test_goals(start: Callable, peer: Peer) -> None:
     start('explorer', actions=['east', 'west'])
     start('navigator')
     known = peer.listen(Int64MultiArray, 'known_states')
-    peer.wait_for(lambda: known and 3 in wire.decode_known_states(known[-1])[1], 'state 3', 60.0)
+    peer.wait_for(
+        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3', 60.0)
     there = command('goal', '3')
     assert there.returncode == 0 and re.fullmatch(r'reached 3 in \d+ steps\n', there.stdout), there
     # The result of the goal before is still latched.
@@ -149,10 +150,10 @@ def test_goals(start: Callable, peer: Peer) -> None:
 
 
 def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(peer: Peer) -> None:
-    results = peer.node.create_publisher(String, 'goal_result', wire.STEP)
+    results = peer.node.create_publisher(String, 'goal_result', messages.STEP)
     told = ['reached 2 in 1 steps', 'refused 2: no policies heard yet']
     peer.node.create_subscription(
-        Int64, 'goal', lambda _: results.publish(String(data=told.pop())), wire.STEP)
+        Int64, 'goal', lambda _: results.publish(String(data=told.pop())), messages.STEP)
     with subprocess.Popen([*COMMAND, 'goal', '2'], stdout=subprocess.PIPE, text=True) as goal:
         peer.wait_for(lambda: goal.poll() is not None, 'its end')
         assert (goal.returncode, goal.stdout.read()) == (0, 'reached 2 in 1 steps\n')
@@ -163,7 +164,8 @@ def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:
     start('explorer', actions=['east', 'west'])
     start('navigator')
     known = peer.listen(Int64MultiArray, 'known_states')
-    peer.wait_for(lambda: known and 3 in wire.decode_known_states(known[-1])[1], 'state 3', 60.0)
+    peer.wait_for(
+        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3', 60.0)
     assert peer.set_parameter('cmp_sim', 'latency', 2.0).successful
     results = peer.listen(String, 'goal_result')
     goal = subprocess.Popen([*COMMAND, 'goal', '3'], stderr=subprocess.PIPE, text=True)
@@ -253,7 +255,7 @@ def test_the_documented_frozen_lake_learns_its_goal(peer: Peer, tmp_path: Path) 
     known = peer.listen(Int64MultiArray, 'known_states')
     for node, words in shown:
         NodeProcess(node, tmp_path / f'{node}.txt', shlex.split(words))
-    peer.wait_for(lambda: known and 15 in wire.decode_known_states(known[-1])[1],
+    peer.wait_for(lambda: known and 15 in messages.decode_known_states(known[-1])[1],
                   'the goal of FrozenLake', 120.0)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import PolicySet
 from node_processes import Peer, read_counts
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray, String

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from faulty_robot import as_steps
 from mnm_ros.driving.maneuvers import MOVES
+from mnm_ros.messages import PolicySet, STEP
 from mnm_ros.simulation.diff_drive import driver_parameters, scenario_of
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load as load_scenario
 from mnm_ros.simulation.world import load
-from mnm_ros.wire import PolicySet, STEP
 from node_processes import Peer, read_counts
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from types import SimpleNamespace
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.common.graph_watch import Endpoints, GraphWatch, identities
 from node_processes import Peer
 import pytest
@@ -21,8 +21,8 @@ class Robot:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._orders = node.create_subscription(Int64MultiArray, 'action', print, wire.STEP)
-        self._states = node.create_publisher(Int64MultiArray, 'state', wire.STEP)
+        self._orders = node.create_subscription(Int64MultiArray, 'action', print, messages.STEP)
+        self._states = node.create_publisher(Int64MultiArray, 'state', messages.STEP)
 
     def leave(self) -> None:
         self._node.destroy_subscription(self._orders)
@@ -83,8 +83,8 @@ def state_publishers(node: Node) -> frozenset[object]:
 
 
 def test_who_takes_the_place_of_another_is_new(peer: Peer, node: Node) -> None:
-    actions = node.create_publisher(Int64MultiArray, 'action', wire.STEP)
-    states = node.create_subscription(Int64MultiArray, 'state', print, wire.STEP)
+    actions = node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+    states = node.create_subscription(Int64MultiArray, 'state', print, messages.STEP)
     watch = GraphWatch(node, actions, states, None)
     assert watch.update() == (False, False) and watch.missing == 'nobody subscribes to /action'
     robot = Robot(peer.node)

@@ -27,7 +27,7 @@ from driven_robot import (
     WEST,
 )
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.driving.grid import Grid, OUTSIDE
 from node_processes import NodeProcess, Peer, soon
 import pytest
@@ -278,7 +278,7 @@ def test_the_latched_pose_of_a_robot_at_rest(
     pose = PoseWithCovarianceStamped()
     pose.header.stamp.sec, pose.pose.pose.orientation.w = 999, 1.0
     peer.node.create_publisher(
-        PoseWithCovarianceStamped, 'amcl_pose', wire.LATCHED).publish(pose)
+        PoseWithCovarianceStamped, 'amcl_pose', messages.LATCHED).publish(pose)
     platform = Unicycle(peer, 'amcl_pose')
     platform.silent = True
     robot = DrivenRobot(peer, start('grid_driver', **{
@@ -316,7 +316,7 @@ def test_a_planner_that_comes_late_is_told_the_goal(drive: Drive) -> None:
     robot.platform.frozen = True
     robot.send(EAST)
     robot.peer.wait_for(lambda: len(robot.platform.goals) == 2, 'the goal')
-    late = robot.peer.listen(PoseStamped, 'goal_pose', wire.STEP)
+    late = robot.peer.listen(PoseStamped, 'goal_pose', messages.STEP)
     begun = time.monotonic()
     robot.peer.wait_for(lambda: late, 'the goal again')
     assert soon(time.monotonic() - begun, 4.0)    # not after 5 s, as usual

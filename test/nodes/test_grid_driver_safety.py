@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from driven_robot import DrivenRobot, EAST, HOME, over_limit, RESET
 from geometry_msgs.msg import Twist
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.driving.grid import OUTSIDE
 from mnm_ros.driving.pose import Pose
@@ -224,7 +224,7 @@ def test_whoever_commands_it_leaves(driving: DrivenRobot) -> None:
 
 def test_the_explorer_hangs(drive: Drive) -> None:
     robot = drive(**LONG)
-    heart = robot.peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    heart = robot.peer.node.create_publisher(Header, 'heartbeat', messages.HEARTBEAT)
     robot.peer.wait_for(heart.get_subscription_count, 'the subscription')
     heart.publish(Header(frame_id='/peer'))
     robot.send(EAST)

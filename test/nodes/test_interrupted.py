@@ -12,7 +12,7 @@ import signal
 
 from faulty_robot import as_steps, is_right, learns, Step
 from logged_robot import played, start_logged
-from mnm_ros import wire
+from mnm_ros import messages
 from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
@@ -179,11 +179,11 @@ def test_a_program_that_commands_without_asking(
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
-    publisher = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    publisher = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: publisher.get_subscription_count(), 'the robot')
     peer.spin(0.5)
     for i in range(20):
-        publisher.publish(wire.encode_step(i, i % 2))
+        publisher.publish(messages.encode_step(i, i % 2))
         peer.spin(0.02)
     peer.wait_for(lambda: status[-1].data == 'waiting for the robot: another node publishes '
                   '/action', 'the reason')

@@ -10,7 +10,7 @@ import time
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.robot_side import RobotSide
 from node_processes import (
     arguments,
@@ -113,7 +113,7 @@ def test_a_robot_side_that_ends_as_well_is_not_waited_for(
     """As in a launch, where Ctrl-C reaches all: nobody is left to say anything."""
     simulated = start('cmp_sim', scenario='corridor', latency=60.0)
     process = explorer()
-    orders = peer.listen(Int64MultiArray, 'action', wire.STEP)
+    orders = peer.listen(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: orders, 'an order')
     status = peer.listen(String, 'status')
     end(peer, simulated, signal.SIGINT)
@@ -164,9 +164,9 @@ def test_a_robot_under_way_comes_to_rest_at_once(
         explorer: Callable, peer: Peer, driving: Driving, how: str) -> None:
     """Also if a navigator is there, which publishes action as well."""
     navigator = Peer(name='navigator')
-    navigator.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    navigator.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     process = explorer()
-    beats = peer.listen(Header, 'heartbeat', wire.HEARTBEATS)
+    beats = peer.listen(Header, 'heartbeat', messages.HEARTBEATS)
     peer.wait_for(lambda: driving.driving, 'the first action')
     peer.wait_for(lambda: len(beats) > 2, 'heartbeats')
     peer.spin(1.0)    # so that the robot has heard them, too
@@ -298,7 +298,7 @@ def test_heartbeat(explorer: Callable, peer: Peer) -> None:
     process = explorer(autostart=False)
     beats, alive, missed = [], [], []
     peer.node.create_subscription(
-        Header, 'heartbeat', beats.append, wire.HEARTBEAT,
+        Header, 'heartbeat', beats.append, messages.HEARTBEAT,
         event_callbacks=SubscriptionEventCallbacks(
             liveliness=lambda event: alive.append(event.alive_count),
             deadline=missed.append))
@@ -324,10 +324,10 @@ def test_values_are_published_again(explorer: Callable, peer: Peer,
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: heard['phase'][-1].data == 'paused', 'paused')
     peer.wait_for(lambda: heard['status'][-1].data.startswith('paused'), 'the reason')
-    for messages in heard.values():
-        messages[:-1] = []
-    peer.wait_for(lambda: all(len(messages) > 3 for messages in heard.values()), 'repetitions')
-    assert all(message == messages[0] for messages in heard.values() for message in messages)
+    for each in heard.values():
+        each[:-1] = []
+    peer.wait_for(lambda: all(len(each) > 3 for each in heard.values()), 'repetitions')
+    assert all(message == each[0] for each in heard.values() for message in each)
 
 
 def test_values_are_not_published_without_need(explorer: Callable, peer: Peer,

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.cmp import MoveCmp
 from mnm_ros.simulation.ground_truth import judge, reachable_states
-from mnm_ros.wire import PolicySet
 from node_processes import Peer
 from std_msgs.msg import Int64MultiArray
 from std_srvs.srv import SetBool, Trigger

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.exploring.output import pace
+from mnm_ros.messages import decode_model, Model
+from mnm_ros.nodes.exploring.output import throttle
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
-from mnm_ros.nodes.exploring.output.pace import Pace
-from mnm_ros.wire import decode_model, Model
+from mnm_ros.nodes.exploring.output.throttle import Throttle
 import pytest
 
 
@@ -32,7 +32,7 @@ class Topic:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the time on the clock by which it is measured how long something takes."""
     now = [0.0]
-    monkeypatch.setattr(pace.time, 'monotonic', lambda: now[0])
+    monkeypatch.setattr(throttle.time, 'monotonic', lambda: now[0])
     return now
 
 
@@ -103,7 +103,7 @@ def test_what_takes_long_is_done_rarely(clock: list[float]) -> None:
     def work(seconds: float) -> Callable[[], None]:
         return lambda: clock.__setitem__(0, clock[0] + seconds)
 
-    each = Pace(1.0)
+    each = Throttle(1.0)
     assert each.due(0.0)
     each.do(work(0.001), 0.0)
     assert not each.due(0.9) and each.due(1.0)

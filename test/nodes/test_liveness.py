@@ -14,7 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.task.step_task import play
@@ -75,7 +75,7 @@ def test_it_is_served_and_learns_the_same(thinking: Explore, peer: Peer, robot: 
                                           tmp_path: Path) -> None:
     beats: list[float] = []
     peer.node.create_subscription(
-        Header, 'heartbeat', lambda _: beats.append(time.monotonic()), wire.HEARTBEAT)
+        Header, 'heartbeat', lambda _: beats.append(time.monotonic()), messages.HEARTBEAT)
     told: list[float] = []
     peer.node.create_subscription(
         DiagnosticArray, '/diagnostics', lambda _: told.append(time.monotonic()),

@@ -10,7 +10,7 @@ from pathlib import Path
 import time
 
 from learning_base import ACTIONS, LARGER, MANY, policies, TreeRobot
-from mnm_ros.wire import (
+from mnm_ros.messages import (
     decode_known_states,
     decode_policy,
     LATCHED,

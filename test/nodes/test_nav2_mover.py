@@ -17,7 +17,7 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 from driven_robot import DrivenRobot, EAST, HOME, NORTH, RESET
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.grid_driver import GridDriver
@@ -246,7 +246,7 @@ def order(peer: Peer, nav2: Nav2) -> Iterator[tuple[GridDriver, Callable[[int, i
         context=peer.context, parameter_overrides=[Parameter('drive', value='nav2')])
     peer.spin_also(driver)
     Unicycle(peer)
-    actions = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    actions = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: driver._tracker.fresh and actions.get_subscription_count(),
                   'that the driver knows where it is')
     yield driver, lambda seq, action: actions.publish(
@@ -258,7 +258,7 @@ def test_steps_that_are_broken_off_have_no_answer(
         peer: Peer, nav2: Nav2, order: tuple[GridDriver, Callable[[int, int], None]],
         capfd: pytest.CaptureFixture[str]) -> None:
     _, send = order
-    states = peer.listen(Int64MultiArray, 'state', wire.STEP)
+    states = peer.listen(Int64MultiArray, 'state', messages.STEP)
     peer.wait_for(lambda: peer.node.count_publishers('state'), 'the driver')
     for seq in range(10):
         send(seq, EAST)
@@ -276,7 +276,7 @@ def test_steps_that_are_broken_off_have_no_answer(
 def test_a_goal_that_somebody_else_cancels_stops_the_robot(
         peer: Peer, nav2: Nav2, order: tuple[GridDriver, Callable[[int, int], None]]) -> None:
     driver, send = order
-    outcomes = peer.listen(String, 'outcome', wire.LATCHED)
+    outcomes = peer.listen(String, 'outcome', messages.LATCHED)
     send(1, EAST)
     peer.wait_for(lambda: nav2.goals, 'the goal')
     nav2.respond(True)
@@ -422,7 +422,7 @@ class Explorer:
 
     def __init__(self, peer: Peer) -> None:
         self.asked: list[bool] = []
-        self.phases = peer.node.create_publisher(String, 'phase', wire.LATCHED)
+        self.phases = peer.node.create_publisher(String, 'phase', messages.LATCHED)
         self.phases.publish(String(data='building/discovery'))
         peer.node.create_service(SetBool, 'explore', self._on_explore)
 

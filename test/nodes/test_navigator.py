@@ -9,7 +9,7 @@ import signal
 import time
 
 from faulty_robot import FaultyRobot
-from mnm_ros import wire
+from mnm_ros import messages
 from navigating import HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon
 import pytest
@@ -176,7 +176,7 @@ def test_exploration_does_not_pause(navigator: Callable, peer: Peer, operator: O
         return response
 
     peer.node.create_service(SetBool, 'explore', explore)
-    peer.node.create_publisher(String, 'phase', wire.LATCHED).publish(
+    peer.node.create_publisher(String, 'phase', messages.LATCHED).publish(
         String(data='checking/evaluation'))
     navigator(pause_timeout=1.5)
     assert operator.go(2) == 'failed 2: exploration did not pause'
@@ -188,7 +188,7 @@ def test_an_explorer_that_takes_its_time_to_go_on_is_not_taken_for_a_paused_one(
         navigator: Callable, peer: Peer, operator: Operator) -> None:
     robot = ScriptedRobot(peer)
     explorer = Node('explorer', context=peer.node.context)
-    phase = explorer.create_publisher(String, 'phase', wire.LATCHED)
+    phase = explorer.create_publisher(String, 'phase', messages.LATCHED)
 
     def explore(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         phase.publish(String(data='checking/evaluation' if request.data else 'paused'))

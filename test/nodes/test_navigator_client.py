@@ -15,7 +15,7 @@ import time
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
-from mnm_ros import NavigatorClient, wire
+from mnm_ros import messages, NavigatorClient
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from mnm_ros.navigator_client import Goal
 from navigating import HeldRobot, KNOWN, Operator, publish
@@ -35,8 +35,8 @@ class Raw:
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
-        self._requests = peer.node.create_publisher(Int64MultiArray, 'goal/request', wire.STEP)
-        self._cancels = peer.node.create_publisher(Int64, 'goal/cancel', wire.STEP)
+        self._requests = peer.node.create_publisher(Int64MultiArray, 'goal/request', messages.STEP)
+        self._cancels = peer.node.create_publisher(Int64, 'goal/cancel', messages.STEP)
         self.heard: list[DiagnosticArray] = peer.listen(DiagnosticArray, 'goal/status')
 
     def find(self) -> Raw:
@@ -53,7 +53,7 @@ class Raw:
 
     def reports(self) -> dict[int, GoalReport]:
         """Return what the last message says, by the id of the goal."""
-        return {report.id: report for report in wire.decode_goals(self.heard[-1])}
+        return {report.id: report for report in messages.decode_goals(self.heard[-1])}
 
     def wait_for(self, goal_id: int, status: GoalStatus) -> GoalReport:
         return self._peer.wait_for(
@@ -266,11 +266,11 @@ def test_there_is_no_navigator(peer: Peer) -> None:
 
 
 def test_the_navigator_vanishes(peer: Peer) -> None:
-    stand_in = peer.node.create_publisher(DiagnosticArray, 'goal/status', wire.LATCHED)
+    stand_in = peer.node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
     client = NavigatorClient(peer.node, patience=0.3)
     goal = client.go(2)
     way = GoalReport(goal.id, 2, GoalStatus.UNDER_WAY, 'on the way')
-    stand_in.publish(wire.encode_goals(Time(), [way]))
+    stand_in.publish(messages.encode_goals(Time(), [way]))
     peer.wait_for(lambda: goal.report == way, 'the report')
     peer.spin(0.6)
     assert not goal.over    # a step may take long, and the navigator is there

@@ -9,9 +9,9 @@ from pathlib import Path
 import signal
 
 from faulty_robot import as_steps, learns
+from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import PolicySet
 from navigating import Operator
 from node_processes import NodeProcess, Peer, read_counts
 import pytest

@@ -11,7 +11,8 @@ import re
 from typing import Any
 
 from faulty_robot import as_steps, learns
-from mnm_ros import wire
+from mnm_ros import messages
+from mnm_ros.messages import PolicySet
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.nodes.explorer import Explorer
@@ -21,7 +22,6 @@ from mnm_ros.nodes.gym_side import GymSide
 from mnm_ros.nodes.navigator import Navigator
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import PolicySet
 from navigating import Operator
 from node_processes import Peer, read_counts
 import pytest
@@ -138,7 +138,7 @@ def test_the_command_that_runs_several_nodes_in_one_process(
     policies = peer.listen(Int64MultiArray, '/r/policies')
     results = peer.listen(String, '/r/goal_result')
     peer.wait_for(lambda: policies and PolicySet.from_msg(policies[-1]).targets, 'a hypothesis')
-    goal = peer.node.create_publisher(Int64, '/r/goal', wire.STEP)
+    goal = peer.node.create_publisher(Int64, '/r/goal', messages.STEP)
     peer.wait_for(goal.get_subscription_count, 'the navigator')
     peer.wait_for(lambda: goal.publish(Int64(data=0)) or peer.spin(0.2) or results, 'a result')
     assert process.stop() == 0, process.output

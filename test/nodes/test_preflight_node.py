@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from mnm_ros import wire
+from mnm_ros import messages
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64, Int64MultiArray, String
 
@@ -35,7 +35,7 @@ def test_the_robot_side_names_the_actions_where_nobody_else_does(
     preflight = start('preflight', resets=2, steps=20)
     text = peer.wait_for(lambda: not preflight.running and preflight.output, 'the end')
     assert 'does not say on robot_side which actions it has' in text and preflight.wait() == 1
-    publisher = peer.node.create_publisher(String, 'robot_side', wire.LATCHED)
+    publisher = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     publisher.publish(String(data='{"actions": ["left", "right"]}'))
     preflight = start('preflight', resets=2, steps=20)
     text = peer.wait_for(lambda: not preflight.running and preflight.output, 'the end')
@@ -63,7 +63,7 @@ def test_a_robot_that_is_commanded_already(
 def test_an_explorer_that_is_about_to_command_it(
         start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     """It publishes action only later; so does one that stands by."""
-    peer.node.create_publisher(Int64, 'action/driver', wire.LATCHED)
+    peer.node.create_publisher(Int64, 'action/driver', messages.LATCHED)
     preflight = start('preflight', actions=['east', 'west'])
     peer.wait_for(lambda: not preflight.running, 'the verdict')
     assert preflight.wait() == 1 and not robot.received
@@ -79,7 +79,7 @@ def test_somebody_who_is_found_at_the_end(
     again = start('preflight', **given)
     orders = 2 * len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) == orders, 'the last order')
-    peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: not again.running, 'the verdict')
     assert again.wait() == 1
     assert 'FAILED  alone        somebody else publishes /action: ' in again.output

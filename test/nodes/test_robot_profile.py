@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
 import pytest
@@ -22,7 +22,7 @@ CORRIDOR = RobotDescription(('east', 'west'), 0, 'map', {1: 'middle'}, {
 
 def describe(peer: Peer, text: str) -> Callable[[str], None]:
     """Publish what the robot side is; return a function that publishes something else."""
-    publisher = peer.node.create_publisher(String, 'robot_side', wire.LATCHED)
+    publisher = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
 
     def say(text: str) -> None:
         publisher.publish(String(data=text))
@@ -117,13 +117,13 @@ def test_nothing_is_advised_about_another_robot(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     advice = peer.listen(Int64MultiArray, 'advice')
     status = peer.listen(String, 'status')
-    orders = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    orders = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     say = describe(peer, RobotDescription(('west', 'east')).to_text())
     explorer(advisory=True)
     until_refused(peer, status)
     before = len(advice)
     for seq in range(5, 10):
-        orders.publish(wire.encode_step(seq, 0))
+        orders.publish(messages.encode_step(seq, 0))
         peer.spin(0.2)
     assert robot.executed and len(advice) == before
     say(CORRIDOR.to_text())

@@ -7,7 +7,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.robot_side import RobotSide
 from node_processes import Peer
 import pytest
@@ -58,8 +58,8 @@ def robot(peer: Peer) -> Iterator[SlowRobot]:
 
 @pytest.fixture
 def talk(peer: Peer, robot: SlowRobot):
-    publisher = peer.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
-    heard = peer.listen(Int64MultiArray, 'state', wire.STEP)
+    publisher = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+    heard = peer.listen(Int64MultiArray, 'state', messages.STEP)
     peer.wait_for(lambda: publisher.get_subscription_count() and peer.node.count_publishers(
         'state'), 'the robot')
     return lambda *numbers: publisher.publish(Int64MultiArray(data=array('q', numbers))), heard
@@ -228,7 +228,7 @@ def test_a_person_stops_it_and_the_explorer_goes_on(
         return response
 
     peer.node.create_service(SetBool, 'explore', explore)
-    phases = peer.node.create_publisher(String, 'phase', wire.LATCHED)
+    phases = peer.node.create_publisher(String, 'phase', messages.LATCHED)
     phases.publish(String(data='building/discovery'))
     send(1, 0)
     peer.wait_for(lambda: robot.begun, 'an action')
@@ -267,7 +267,7 @@ def test_a_person_stops_it_without_an_explorer(peer: Peer, robot: SlowRobot, tal
 
 def test_stopped_by_the_service_as_well(peer: Peer, robot: SlowRobot, talk) -> None:
     """Then an explorer that goes on does not free it."""
-    phases = peer.node.create_publisher(String, 'phase', wire.LATCHED)
+    phases = peer.node.create_publisher(String, 'phase', messages.LATCHED)
     phases.publish(String(data='paused'))
     send, _ = talk
     send(1, 0)
@@ -284,7 +284,7 @@ def test_stopped_by_the_service_as_well(peer: Peer, robot: SlowRobot, talk) -> N
 
 def test_the_explorer_leaves(peer: Peer, robot: SlowRobot, talk) -> None:
     other = Peer()
-    publisher = other.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    publisher = other.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     send, _ = talk
     send(1, 0)
     peer.wait_for(lambda: robot.begun and peer.node.count_publishers('action') == 2, 'an action')
@@ -334,7 +334,7 @@ def test_the_report_comes_before_the_order_is_repeated(
 def test_the_heartbeat_stops(peer: Peer, robot: SlowRobot, talk, another: bool) -> None:
     """Also if there is another explorer, that waits for its turn and is well."""
     send, heard = talk
-    heart = peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    heart = peer.node.create_publisher(Header, 'heartbeat', messages.HEARTBEAT)
     peer.wait_for(heart.get_subscription_count, 'the subscription')
     heart.publish(Header(frame_id='/peer'))
     if another:
@@ -352,9 +352,9 @@ def test_an_explorer_that_does_not_command_it_is_gone(
         peer: Peer, robot: SlowRobot, talk, how: str) -> None:
     """One that stands by, or advises, has a heartbeat and does not publish action."""
     send, _ = talk
-    heart = peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    heart = peer.node.create_publisher(Header, 'heartbeat', messages.HEARTBEAT)
     other = Peer()
-    standby = other.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    standby = other.node.create_publisher(Header, 'heartbeat', messages.HEARTBEAT)
     for each in (heart, standby):
         peer.wait_for(each.get_subscription_count, 'the subscription')
     peer.node.create_timer(0.1, lambda: heart.publish(Header(frame_id='/peer')))
@@ -373,9 +373,9 @@ def test_the_commander_ends_while_a_navigator_is_there(
         peer: Peer, robot: SlowRobot, talk) -> None:
     """The navigator publishes action, too, but has no heartbeat."""
     send, heard = talk
-    heart = peer.node.create_publisher(Header, 'heartbeat', wire.HEARTBEAT)
+    heart = peer.node.create_publisher(Header, 'heartbeat', messages.HEARTBEAT)
     navigator = Peer(name='navigator')
-    navigator.node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+    navigator.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(heart.get_subscription_count, 'the subscription')
     peer.node.create_timer(0.1, lambda: heart.publish(Header(frame_id='/peer')))
     send(1, 0)

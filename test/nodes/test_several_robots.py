@@ -184,9 +184,9 @@ def test_robots_that_cannot_be(explorer: Callable, parameters: dict, said: str) 
 def test_descriptions_are_those_of_each_robot(
         explorer: Callable, peer: Peer, two: tuple[FaultyRobot, FaultyRobot]) -> None:
     """A robot with other actions is not driven; the others are."""
-    from mnm_ros import wire
+    from mnm_ros import messages
     good, bad = two
-    publisher = bad.peer.node.create_publisher(String, 'robot_side', wire.LATCHED)
+    publisher = bad.peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     publisher.publish(String(data=RobotDescription(('up', 'down')).to_text()))
     reports = Reports(peer)
     process = explorer(robots=['r1', 'r2'], radius=4.0)

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.messages import decode_known_states, decode_model, PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from mnm_ros.wire import decode_known_states, decode_model, PolicySet
 from node_processes import Peer
 from screen import Screen
 from std_msgs.msg import Int64, Int64MultiArray, String

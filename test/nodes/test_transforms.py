@@ -12,7 +12,7 @@ from typing import Any
 
 from driven_robot import DrivenRobot, EAST, FAST, HOME, NORTH, over_limit, RESET
 from geometry_msgs.msg import PoseStamped, TransformStamped
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.driving.frames import Transform
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import Pose
@@ -69,7 +69,7 @@ class Localised(Unicycle):
         self.lost = False
         super().__init__(peer, 'tf', kind=TFMessage)
         self._correction = Transform.planar(Pose(4.0, -2.0, 2.5))
-        self._static = peer.node.create_publisher(TFMessage, 'tf_static', wire.LATCHED)
+        self._static = peer.node.create_publisher(TFMessage, 'tf_static', messages.LATCHED)
         self._static.publish(TFMessage(transforms=[message_of(
             'footprint', 'base_link', Transform(z=0.3), 0.0)]))
 
@@ -157,7 +157,7 @@ def test_no_pose_without_the_whole_way(start: Start, peer: Peer) -> None:
 @needs_tf2
 def test_the_simulated_robot_broadcasts_where_it_is(start: Start, peer: Peer) -> None:
     sim(start, pose_noise=0.02, heading_noise=0.05, odom_noise=0.2, slip=0.1)
-    heard = peer.listen(TFMessage, '/tf', wire.TRANSFORMS)
+    heard = peer.listen(TFMessage, '/tf', messages.TRANSFORMS)
     odometry = peer.listen(Odometry, 'odom', 100)
     driver = Driver(peer)
     driver.command = (0.2, 0.3)
@@ -197,7 +197,7 @@ def test_the_simulated_robot_is_driven_by_its_transforms(start: Start, peer: Pee
 @pytest.mark.parametrize('broadcast', ['odom', 'none'])
 def test_a_localisation_of_ones_own(start: Start, peer: Peer, broadcast: str) -> None:
     sim(start, broadcast=broadcast, odom_frame='wheels', base_frame='disc')
-    heard = peer.listen(TFMessage, '/tf', wire.TRANSFORMS)
+    heard = peer.listen(TFMessage, '/tf', messages.TRANSFORMS)
     driver = Driver(peer)
     driver.wait(lambda: len(driver.poses) > 20, 'poses')
     if broadcast == 'none':

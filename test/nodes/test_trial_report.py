@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 import re
 
+from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial import report
-from mnm_ros.wire import PolicySet
 from node_processes import Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray

@@ -10,7 +10,7 @@ import signal
 
 from faulty_robot import as_steps
 from logged_robot import played, start_logged
-from mnm_ros import wire
+from mnm_ros import messages
 from node_processes import Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
@@ -71,7 +71,7 @@ def test_one_that_was_taken_for_dead_is_alive(
     first = start_logged(start, log, scenario, 1)
     peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')
     first.send(signal.SIGSTOP)
-    orders = peer.listen(Int64MultiArray, 'action', wire.STEP)
+    orders = peer.listen(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: len(orders) > 1, 'an order that is given in vain, again')
     second = start_logged(start, other_log, scenario, 2)
     peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps')
@@ -106,10 +106,10 @@ def test_who_records_or_commands_is_no_robot(
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     others = [Peer(name='recorder'), Peer(name='navigator'), Peer(name='player')]
     for topic in ('action', 'state'):
-        others[0].listen(Int64MultiArray, topic, wire.STEP)
-    others[1].node.create_publisher(Int64MultiArray, 'action', wire.STEP)
-    others[1].listen(Int64MultiArray, 'state', wire.STEP)
-    others[2].node.create_publisher(Int64MultiArray, 'state', wire.STEP)
+        others[0].listen(Int64MultiArray, topic, messages.STEP)
+    others[1].node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+    others[1].listen(Int64MultiArray, 'state', messages.STEP)
+    others[2].node.create_publisher(Int64MultiArray, 'state', messages.STEP)
     peer.wait_for(lambda: peer.node.count_publishers('state') == 2, 'all of them')
     peer.spin(1.0)
     count = len(robot.executed)

@@ -10,14 +10,14 @@ from pathlib import Path
 import re
 from typing import Any
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.interface import TOPICS
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.scenario import describe
+from mnm_ros.topics import TOPICS
 from mnm_ros.view.shapes import NAMESPACES, Picture
 import pytest
 import yaml
@@ -82,7 +82,7 @@ def test_rviz_names_no_other_topics() -> None:
 def test_rviz_gets_what_is_latched() -> None:
     for display in displays():
         topic = DECLARED[display['Topic']['Value'].strip('/')]
-        assert topic.qos == 'LATCHED' and wire.LATCHED.depth == 1
+        assert topic.qos == 'LATCHED' and messages.LATCHED.depth == 1
         assert display['Topic']['Durability Policy'] == 'Transient Local'
         assert display['Topic']['Reliability Policy'] == 'Reliable'
 

@@ -15,18 +15,18 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, PoseWithCovarianceStamped
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
-from mnm_ros.nodes.showing.hands import Hands
+from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
 from mnm_ros.view.terminal.display import Lines
-from mnm_ros.view.terminal.grid import described
 from mnm_ros.view.terminal.live_view import Frame, View
+from mnm_ros.view.terminal.state_grid import described
 from mnm_ros.view.web.controls import CONTROLS, refusal, refusal_to_go
 from mnm_ros.view.web.html import evidence_table, machine, robots_table
 from mnm_ros.view.web.layers import policy_arrows
@@ -55,7 +55,7 @@ def hypothesis() -> Hypothesis:
 
 
 def goals() -> DiagnosticArray:
-    return wire.encode_goals(Header().stamp, [
+    return messages.encode_goals(Header().stamp, [
         GoalReport(5, 1, GoalStatus.UNDER_WAY, 'going', 3, 1, 2.5, 7)])
 
 
@@ -95,10 +95,10 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     'robot_side': lambda: String(data=DESCRIPTION.to_text()),
     'activity': lambda: String(data=ACTIVITY.to_json()),
     'phase': lambda: String(data='building/discovery'), 'status': lambda: String(data='building'),
-    'known_states': lambda: wire.encode_known_states(hypothesis()),
-    'policies': lambda: wire.PolicySet.of(hypothesis()).to_msg(),
-    'policy': lambda: wire.encode_policy(hypothesis(), 1),
-    'model': lambda: wire.encode_model(40, [(0, 0, 1, 9), (1, 1, 0, 3), (0, -1, 0, 2)]),
+    'known_states': lambda: messages.encode_known_states(hypothesis()),
+    'policies': lambda: messages.PolicySet.of(hypothesis()).to_msg(),
+    'policy': lambda: messages.encode_policy(hypothesis(), 1),
+    'model': lambda: messages.encode_model(40, [(0, 0, 1, 9), (1, 1, 0, 3), (0, -1, 0, 2)]),
     'true_setting': lambda: Int64(data=0), 'exploration_steps': lambda: Int64(data=12),
     'diagnostics': diagnostics, 'heartbeat': Header, 'map': floor, 'world_markers': world,
     'amcl_pose': lambda: PoseWithCovarianceStamped(header=Header(frame_id=FRAME)),
@@ -197,9 +197,9 @@ class Page(Display):
         self.node = Node('dashboard')
         monkeypatch.setattr(self.node, 'count_publishers', lambda topic: topic in (
             'amcl_pose', 'pose'))
-        self.subscriptions, self.hands = PageSubscriptions(self.node), Hands(self.node)
-        self.hands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
-        self.shared = Shared(self.subscriptions, self.hands, 'here')
+        self.subscriptions, self.commands = PageSubscriptions(self.node), Commands(self.node)
+        self.commands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
+        self.shared = Shared(self.subscriptions, self.commands, 'here')
         self.subscriptions.look(0.0, frozenset())
         self.now = 0.0
 
@@ -221,7 +221,7 @@ class Page(Display):
         machine(heard.activity.within(heard.phase))
         for name in CONTROLS:
             refusal(name, heard, self.now)
-        assert 'nan' not in str(self.hands.outcome_of_goal)
+        assert 'nan' not in str(self.commands.outcome_of_goal)
 
     def close(self) -> None:
         self.node.destroy_node()
@@ -335,9 +335,9 @@ def test_robots_are_counted(monkeypatch: pytest.MonkeyPatch, context: None) -> N
 
 def test_a_page_stays(start: Callable[..., NodeProcess], peer: Peer) -> None:
     """What is torn comes over the network, latched, before everything else."""
-    markers = peer.node.create_publisher(MarkerArray, 'world_markers', wire.LATCHED)
+    markers = peer.node.create_publisher(MarkerArray, 'world_markers', messages.LATCHED)
     markers.publish(torn('world_markers'))
-    side = peer.node.create_publisher(String, 'robot_side', wire.LATCHED)
+    side = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     side.publish(EXAMPLES['robot_side']())
     dashboard = start('dashboard', port=0)
     peer.wait_for(lambda: 'ignored on world_markers' in dashboard.output, 'the warning')

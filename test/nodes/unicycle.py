@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.simulation.diff_drive import Lockstep
 from nav_msgs.msg import OccupancyGrid, Odometry
 from node_processes import Peer
@@ -57,8 +57,8 @@ class Unicycle:
         self._commanded = False    # since the last tick
         node = peer.node
         self._poses = node.create_publisher(self._kind, source, 10)
-        self._bumps = node.create_publisher(Bool, 'bump', wire.LATCHED)
-        self._maps = node.create_publisher(OccupancyGrid, 'map', wire.LATCHED)
+        self._bumps = node.create_publisher(Bool, 'bump', messages.LATCHED)
+        self._maps = node.create_publisher(OccupancyGrid, 'map', messages.LATCHED)
         node.create_subscription(
             TwistStamped if stamped else Twist, 'cmd_vel', self._on_command, 10)
         node.create_subscription(PoseStamped, 'goal_pose', self._on_goal, 10)

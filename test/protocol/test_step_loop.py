@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration, Input, Listener
+from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -205,7 +205,7 @@ def test_a_way_home_that_waits_in_vain_for_a_response_is_lost_once() -> None:
 def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_the_old_one(
         robot: Robot, service: bool) -> None:
     inputs = []
-    robot.exploration.listeners.append(Listener(lambda taken: inputs.append(taken.kind)))
+    robot.exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.kind)))
     if not service:
         robot.loop = StepLoop(
             robot.exploration, StepLimits(1.0, 3), 5000, lambda *order: robot.sent.append(order),

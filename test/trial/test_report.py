@@ -20,7 +20,7 @@ import sys
 
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input, Listener
+from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.robot_description import RobotDescription
@@ -61,7 +61,7 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
         settings(Problem(len(scenario.actions), 3.0, 1.0, 0.1), 'onboard'), 3)
     store = Store(folder, 'r1.explorer', identity(scenario.actions, 3.0), transition_log=True)
     store.begin_generation(0, None)
-    exploration.listeners.append(Listener(store.append))
+    exploration.listeners.append(InputListener(store.append))
     first = 0
     while not exploration.changes_relearnt:
         action = exploration.next_action()

@@ -23,8 +23,8 @@ from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.arrays import Indices
 from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.episode import Attempts, Episode
-from mnm_ros.core.model.model import Model
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows
@@ -98,14 +98,15 @@ class Certifier:
 
     def certify(self, near: Sequence[int]) -> bool:
         """Make known what can be; return whether there is something to do for another state."""
-        chosen: tuple[Model, Policy, CertificateEvidence, Certificate, float] | None = None
+        chosen: tuple[
+            EmpiricalModel, Policy, CertificateEvidence, Certificate, float] | None = None
         # What has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self.known or (
                     chosen is not None and not self._failed.due(target, len(self.known))):
                 continue
             states = tuple(self.known)
-            model = Model.of(self._rows, states)
+            model = EmpiricalModel.of(self._rows, states)
             planned = self._best_policy(model, target)
             if planned is None:
                 continue
@@ -189,7 +190,7 @@ class Certifier:
             yield Evidence('certificate', self.sampled.target, None, float(made),
                            float(sum(wanted.values())))
 
-    def _best_policy(self, model: Model, target: int) -> tuple[Policy, float] | None:
+    def _best_policy(self, model: EmpiricalModel, target: int) -> tuple[Policy, float] | None:
         """Return the best policy by the counts and its steps, if it seems within the limit."""
         if not model.hits(target).any():
             return None
@@ -203,7 +204,7 @@ class Certifier:
         return Policy(target, self._horizon, tuple(self.known),
                       (tuple(int(move) for move in moves),)), steps
 
-    def _pursue(self, model: Model, policy: Policy, evidence: CertificateEvidence,
+    def _pursue(self, model: EmpiricalModel, policy: Policy, evidence: CertificateEvidence,
                 certificate: Certificate, steps: float) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         limit = self._problem.limit

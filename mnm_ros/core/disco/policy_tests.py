@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import math
 
 from mnm_ros.core.disco.evidence import CertificateEvidence
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.statistics.evaluation import BettingEvaluation
@@ -62,7 +62,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
     def __len__(self) -> int:
         return len(self._begun)
 
-    def offer(self, policy: Policy, steps: float, model: Model,
+    def offer(self, policy: Policy, steps: float, model: EmpiricalModel,
               evidence: CertificateEvidence) -> Offer:
         """
         Return whichever takes fewer steps: to go on with a test, or to begin another one.

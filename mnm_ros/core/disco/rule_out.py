@@ -17,7 +17,7 @@ from dataclasses import replace
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.arrays import Floats, Indices
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
@@ -115,7 +115,7 @@ class RulingOut:
 
     def lacks(self, inside: Sequence[int]) -> bool:
         """Ask for the samples that ruling out all but these takes; False if they are ruled out."""
-        model, known = Model.of(self._rows, inside), set(inside)
+        model, known = EmpiricalModel.of(self._rows, inside), set(inside)
         wanted = self._plan.samples(
             model, [state for state in self._rows.places if state not in known], self.distance)
         self._close = {
@@ -163,7 +163,7 @@ class SamplingPlan:
         """How far all else is from being ruled out, as the last plans had it: 1 is enough."""
         return min((steps / self._radius for steps in self._last.values()), default=_UNPLANNED)
 
-    def samples(self, model: Model, others: Sequence[int],
+    def samples(self, model: EmpiricalModel, others: Sequence[int],
                 distances: Mapping[int, float]) -> dict[Pair, int]:
         """
         Return how often which pairs should have been executed before the next plan.
@@ -204,14 +204,14 @@ class SamplingPlan:
                 break
         return wanted
 
-    def _all_are_far(self, model: Model, met: Sequence[int]) -> bool:
+    def _all_are_far(self, model: EmpiricalModel, met: Sequence[int]) -> bool:
         """Return whether one plan rules all out; it grants no less to what was never seen."""
         steps = self._planner.plan_for_any(model, met).steps
         if steps > self._radius:
             self._last = {None: steps}
         return steps > self._radius
 
-    def _even(self, model: Model, distances: Sequence[float]) -> dict[Pair, int]:
+    def _even(self, model: EmpiricalModel, distances: Sequence[float]) -> dict[Pair, int]:
         """Return what lacks to a number of samples that no pair can do without, or nearly so."""
         if self._radius < 2:
             return {}
@@ -225,7 +225,7 @@ class SamplingPlan:
                 for row in np.flatnonzero(model.visits < executions).tolist()}
 
 
-def _worth(model: Model, moves: Indices, gains: Floats) -> Indices:
+def _worth(model: EmpiricalModel, moves: Indices, gains: Floats) -> Indices:
     """Return the rows whose next sample takes most from the optimism."""
     rows = model.rows_of(moves)
     per_sample = gains / (1 + model.visits[rows])
@@ -236,7 +236,7 @@ def _worth(model: Model, moves: Indices, gains: Floats) -> Indices:
     return found
 
 
-def _as_if(model: Model, rows: Indices, visits: Floats) -> Model:
+def _as_if(model: EmpiricalModel, rows: Indices, visits: Floats) -> EmpiricalModel:
     """Return the model with more samples in some rows that have led where they did so far."""
     tally = model.tally.copy()
     tally[rows] *= (visits / model.visits[rows])[:, None]

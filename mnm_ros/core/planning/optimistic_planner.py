@@ -41,7 +41,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnm_ros.core.model.arrays import Bools, Floats, Indices
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.planning.optimistic_sweeps import Start, Sweeps
 from mnm_ros.core.planning.plausible import budget, confidence_region, ConfidenceRegion, LEVELS
 import numpy as np
@@ -97,12 +97,12 @@ class OptimisticPlanner:
         """Return the budget for a missing state of this rank that was never seen."""
         return budget(rank, self._delta, self._radius)
 
-    def plan(self, model: Model, target: int | None) -> OptimisticPlan:
+    def plan(self, model: EmpiricalModel, target: int | None) -> OptimisticPlan:
         """Return the plan for a state met, or None for any state that was never seen."""
         hits = np.zeros(model.places.shape, dtype=bool) if target is None else model.hits(target)
         return self._plan(model, target, hits, _seers(model, hits))
 
-    def plan_for_any(self, model: Model, targets: Sequence[int]) -> OptimisticPlan:
+    def plan_for_any(self, model: EmpiricalModel, targets: Sequence[int]) -> OptimisticPlan:
         """
         Return a plan that rules each of some states met out, if it is beyond the radius.
 
@@ -116,7 +116,7 @@ class OptimisticPlanner:
             hits |= there
         return self._plan(model, _ANY, hits, seers)
 
-    def _plan(self, model: Model, target: int | str | None, hits: Bools,
+    def _plan(self, model: EmpiricalModel, target: int | str | None, hits: Bools,
               seers: int) -> OptimisticPlan:
         whole = self._region(model, hits, seers, (0.0,))
         has_shared = target in self._prices
@@ -135,7 +135,7 @@ class OptimisticPlanner:
             else multiplier / _MULTIPLIER_FACTOR)))
         return together
 
-    def _can_share(self, target: int | str | None, model: Model, hits: Bools,
+    def _can_share(self, target: int | str | None, model: EmpiricalModel, hits: Bools,
                    whole: ConfidenceRegion) -> bool:
         """
         Return whether a shared budget seems to rule the target out with enough samples.
@@ -146,11 +146,11 @@ class OptimisticPlanner:
             (target, 'in the end'), model, hits, whole.less(_ENOUGH_TIMES), 0.0)
         return in_the_end.steps > self._radius * _CLEAR_MARGIN
 
-    def _region(self, model: Model, hits: Bools, seers: int,
+    def _region(self, model: EmpiricalModel, hits: Bools, seers: int,
                 levels: Sequence[float]) -> ConfidenceRegion:
         return confidence_region(model, hits, seers, self._delta, self._radius, levels)
 
-    def _solve(self, key: tuple[int | str | None, str], model: Model, hits: Bools,
+    def _solve(self, key: tuple[int | str | None, str], model: EmpiricalModel, hits: Bools,
                allowed: ConfidenceRegion, multiplier: float | None,
                ) -> tuple[OptimisticPlan, float]:
         """Return the plan, and what its way spends in expectation."""
@@ -168,6 +168,6 @@ class OptimisticPlanner:
         return OptimisticPlan(steps, sweeps.moves, sweeps.gains), sweeps.spent
 
 
-def _seers(model: Model, hits: Bools) -> int:
+def _seers(model: EmpiricalModel, hits: Bools) -> int:
     """Return in how many known states a target followed some action."""
     return int(hits.any(axis=1).reshape(-1, model.actions).any(axis=1).sum())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from mnm_ros.core.model.arrays import Bools, Floats, Indices
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.plausible import ConfidenceRegion, most_favourable
 import numpy as np
@@ -61,7 +61,7 @@ class Sweeps:
     gains: Floats
     spent: float
 
-    def __init__(self, model: Model, hits: Bools, region: ConfidenceRegion,
+    def __init__(self, model: EmpiricalModel, hits: Bools, region: ConfidenceRegion,
                  multiplier: float | None, warm: Start | None) -> None:
         self._model, self._hits, self._region = model, hits, region
         self._together = multiplier is not None

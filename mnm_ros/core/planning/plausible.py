@@ -64,7 +64,7 @@ from dataclasses import dataclass, replace
 import math
 
 from mnm_ros.core.model.arrays import Bools, Floats, Indices
-from mnm_ros.core.model.model import Model
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
@@ -134,7 +134,7 @@ def _weight(rank: int, radius: float) -> float:
     return min(_MOST_WEIGHT, min(_MOST_BETS, _BETS_PER_STEP * radius) / (rank - 1))
 
 
-def confidence_region(model: Model, hits: Bools, seers: int, delta: float, radius: float,
+def confidence_region(model: EmpiricalModel, hits: Bools, seers: int, delta: float, radius: float,
                       levels: Sequence[float]) -> ConfidenceRegion:
     """Return the region for a target that followed in so many of the known states."""
     rank = len(model.states) + 1

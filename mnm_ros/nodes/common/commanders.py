@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.common.graph_watch import full_name
 from rclpy.node import Node
 from std_msgs.msg import Header
@@ -32,7 +32,7 @@ class CommanderWatch:
         self._beats: dict[str, float] = {}    # when each node was last heard
         self._commanders: frozenset[str] = frozenset()
         self._looked = time.monotonic()
-        node.create_subscription(Header, 'heartbeat', self._on_beat, wire.HEARTBEATS)
+        node.create_subscription(Header, 'heartbeat', self._on_beat, messages.HEARTBEATS)
 
     def look(self, now: float, began: float | None) -> str:
         """
@@ -43,7 +43,7 @@ class CommanderWatch:
         """
         held_up, self._looked = now > self._looked + _HELD_UP, now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
-                       if held_up or now < beat + wire.LEASE}
+                       if held_up or now < beat + messages.LEASE}
         publishers = frozenset(
             map(full_name, self._node.get_publishers_info_by_topic(self._topic)))
         well = publishers & self._beats.keys()

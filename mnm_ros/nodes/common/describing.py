@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import math
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
 from rclpy.node import Node
@@ -31,7 +31,7 @@ class DescriptionTopic:
     def __init__(self, node: Node, describe: Callable[[], RobotDescription]) -> None:
         self._node = node
         self._describe = describe
-        self._publisher = node.create_publisher(String, _TOPIC, wire.LATCHED)
+        self._publisher = node.create_publisher(String, _TOPIC, messages.LATCHED)
         self._actions: tuple[str, ...] = ()
         self._said = ''
 
@@ -106,7 +106,7 @@ class RobotProfile:
 
     def _subscribe(self) -> Subscription:
         return self._node.create_subscription(
-            String, _TOPIC, self._on_description, wire.LATCHED_BY_MANY)
+            String, _TOPIC, self._on_description, messages.LATCHED_BY_MANY)
 
     def _on_description(self, message: String) -> None:
         self._heard, self._wait_until = time.monotonic(), -math.inf

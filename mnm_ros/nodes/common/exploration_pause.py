@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
 from rclpy.node import Node
 from rclpy.task import Future
@@ -37,7 +37,7 @@ class ExplorationPause:
         self._going_on: Future | None = None
         self._client = node.create_client(SetBool, 'explore')
         self._phases = node.create_subscription(
-            String, 'phase', self._on_phase, wire.LATCHED)
+            String, 'phase', self._on_phase, messages.LATCHED)
 
     @property
     def over(self) -> bool:

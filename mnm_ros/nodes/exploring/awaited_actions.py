@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
@@ -41,10 +41,10 @@ class AwaitedActions:
         self._wrong = ''
         self._told = ''
         self._there_since: float | None = None
-        self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
-        self._status = node.create_publisher(String, 'status', wire.LATCHED)
+        self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
+        self._status = node.create_publisher(String, 'status', messages.LATCHED)
         self._said = [robot.create_subscription(
-            String, _TOPIC, self._on_description, wire.LATCHED_BY_MANY) for robot in robots]
+            String, _TOPIC, self._on_description, messages.LATCHED_BY_MANY) for robot in robots]
         self._topics = ', '.join(said.topic_name for said in self._said)
         self._state_topics = [robot.resolve_topic_name('state') for robot in robots]
         self._timer = node.create_timer(

@@ -9,10 +9,10 @@ import time
 from typing import NamedTuple
 
 from mnm_ros import __version__
-from mnm_ros.checkpoint.files import regular
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
+from mnm_ros.checkpoint.whole_files import regular
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.recollection import Recollection
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name

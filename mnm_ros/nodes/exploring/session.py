@@ -10,10 +10,10 @@ import time
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import Abandoned, Refused
-from mnm_ros.core.exploration import Exploration, Listener, Taken
+from mnm_ros.core.exploration import Exploration, InputListener, Taken
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.common.files import write_record
+from mnm_ros.nodes.common.json_files import write_record
 from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -218,7 +218,7 @@ class ExplorationSession:
         if exploration.steps:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(f'going on from step {exploration.steps}')
-        exploration.listeners.append(Listener(self._guard.outside(self._hear)))
+        exploration.listeners.append(InputListener(self._guard.outside(self._hear)))
         self._call(self._publish, exploration.hypothesis)
 
     def _hear(self, taken: Taken) -> None:

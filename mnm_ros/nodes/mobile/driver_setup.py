@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 
-from mnm_ros.driving.continuity import Reach
+from mnm_ros.driving.continuity import PoseReach
 from mnm_ros.driving.drive import Limits
 from mnm_ros.driving.grid import Grid, heading_of, QUARTER
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
@@ -32,15 +32,15 @@ def limits_of(given: Parameters) -> Limits:
         'heading_tolerance', 'blocked_after')))
 
 
-def reach_of(given: Parameters) -> Reach:
+def reach_of(given: Parameters) -> PoseReach:
     """
     Return how far a pose may be from the one before.
 
     A planner may have a localisation that speaks only when the robot has moved or turned.
     """
     by_velocity, limits = given['drive'] == 'cmd_vel', limits_of(given)
-    return Reach(limits.speed, limits.turn, given['cell_size'] * (0.5 if by_velocity else 1.0),
-                 QUARTER / 2 if by_velocity else math.pi, given['move_timeout'])
+    return PoseReach(limits.speed, limits.turn, given['cell_size'] * (0.5 if by_velocity else 1.0),
+                     QUARTER / 2 if by_velocity else math.pi, given['move_timeout'])
 
 
 def home_of(given: Parameters) -> Pose:

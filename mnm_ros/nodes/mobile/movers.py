@@ -9,7 +9,7 @@ import math
 import time
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.driving.drive import (
     Drive,
     Leg,
@@ -88,7 +88,7 @@ class VelocityMover(Mover):
         self._answered_ahead = False     # whether the next pose has its velocity already
         self._resting: Stopwatch | None = None
         self._publisher = node.create_publisher(
-            Twist if frame is None else TwistStamped, 'cmd_vel', wire.STEP)
+            Twist if frame is None else TwistStamped, 'cmd_vel', messages.STEP)
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         """Begin a leg, from rest."""
@@ -206,7 +206,7 @@ class GoalMover(PlannerMover):
         self._goal = Pose(0.0, 0.0, 0.0)
         self._published = Stopwatch(0.0)
         self._listeners = 0    # when it was published; one that comes later has missed the goal
-        self._publisher = node.create_publisher(PoseStamped, 'goal_pose', wire.STEP)
+        self._publisher = node.create_publisher(PoseStamped, 'goal_pose', messages.STEP)
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         """Publish the goal."""

@@ -11,7 +11,7 @@ from typing import NamedTuple, Union
 
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.pose import Pose, POSE_SOURCES
 from nav_msgs.msg import Odometry
@@ -79,7 +79,7 @@ class PoseTopic:
                 for found in self._node.get_publishers_info_by_topic(self.name)):
             self._asked = True
             self._node.create_subscription(
-                self._kind, self.name, self._on_latched, wire.LATCHED)
+                self._kind, self.name, self._on_latched, messages.LATCHED)
 
     def _on_pose(self, message: Located) -> None:
         self._received = True

@@ -10,8 +10,8 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped
-from mnm_ros import wire
-from mnm_ros.driving.frames import Frames, Link, Transform
+from mnm_ros import messages
+from mnm_ros.driving.frames import FrameLink, Frames, Transform
 from mnm_ros.driving.pose import Pose
 from mnm_ros.parameters import ParameterError, Parameters
 from rclpy.node import Node
@@ -60,7 +60,7 @@ class Broadcaster:
             node.get_logger().info(
                 'no transforms are broadcast: the package tf2_msgs is not installed')
         else:
-            self._publisher = node.create_publisher(TFMessage, _TOPIC, wire.TRANSFORMS)
+            self._publisher = node.create_publisher(TFMessage, _TOPIC, messages.TRANSFORMS)
 
     @property
     def wanted(self) -> bool:
@@ -108,10 +108,10 @@ class PoseTransforms:
         self._topics = [
             node.create_subscription(
                 TFMessage, _TOPIC, lambda message: self._hear_all(message, False),
-                wire.TRANSFORMS),
+                messages.TRANSFORMS),
             node.create_subscription(
                 TFMessage, _STATIC_TOPIC, lambda message: self._hear_all(message, True),
-                wire.STATIC_TRANSFORMS)]
+                messages.STATIC_TRANSFORMS)]
         self.name = f"{self._topics[False].topic_name} from '{map_frame}' to '{base_frame}'"
 
     def ask_for_latched(self) -> None:
@@ -125,7 +125,7 @@ class PoseTransforms:
         poses would change the velocity by what the limits allow for each of them, all at once.
         """
         self._hear(message, static)
-        for _ in range(wire.TRANSFORMS.depth):
+        for _ in range(messages.TRANSFORMS.depth):
             taken = self._topics[static].handle.take_message(TFMessage, False)
             if taken is None:
                 break
@@ -144,7 +144,7 @@ class PoseTransforms:
                     f"transform of '{each.child_frame_id}' ignored: expected finite numbers and a "
                     'quaternion that is not zero', throttle_duration_sec=5.0)
                 continue
-            self._frames.hear(each.child_frame_id.lstrip('/'), Link(
+            self._frames.hear(each.child_frame_id.lstrip('/'), FrameLink(
                 each.header.frame_id.lstrip('/'), transform,
                 None if static else stamp.sec * 10**9 + stamp.nanosec, now))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -28,8 +28,8 @@ class GoalBoard:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._results = node.create_publisher(String, 'goal_result', wire.LATCHED)
-        self._statuses = node.create_publisher(DiagnosticArray, 'goal/status', wire.LATCHED)
+        self._results = node.create_publisher(String, 'goal_result', messages.LATCHED)
+        self._statuses = node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
         self._reports: dict[int, GoalReport] = {}    # by id, that of the last change at the end
         self._progress_due = 0.0
         self._last_id = 0
@@ -85,5 +85,5 @@ class GoalBoard:
                 Duration(seconds=max(0.0, end - time.monotonic())))
 
     def _publish(self) -> None:
-        self._statuses.publish(wire.encode_goals(
+        self._statuses.publish(messages.encode_goals(
             self._node.get_clock().now().to_msg(), self._reports.values()))

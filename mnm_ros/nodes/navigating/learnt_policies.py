@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
 from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray
@@ -22,15 +22,15 @@ class LearntPolicies:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._policies: wire.PolicySet | None = None
+        self._policies: messages.PolicySet | None = None
         self._known: tuple[int, ...] | None = None
-        self._answer: wire.PolicyAnswer | None = None
+        self._answer: messages.PolicyAnswer | None = None
         self._wanted: int | None = None
         self._ask_at = self._ask_until = 0.0
-        node.create_subscription(Int64MultiArray, 'known_states', self._on_known, wire.LATCHED)
-        node.create_subscription(Int64MultiArray, 'policies', self._on_policies, wire.LATCHED)
-        node.create_subscription(Int64MultiArray, 'policy', self._on_policy, wire.STEP)
-        self._requests = node.create_publisher(Int64, 'policy/request', wire.STEP)
+        node.create_subscription(Int64MultiArray, 'known_states', self._on_known, messages.LATCHED)
+        node.create_subscription(Int64MultiArray, 'policies', self._on_policies, messages.LATCHED)
+        node.create_subscription(Int64MultiArray, 'policy', self._on_policy, messages.STEP)
+        self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -75,19 +75,19 @@ class LearntPolicies:
 
     def _on_known(self, message: Int64MultiArray) -> None:
         try:
-            _, self._known = wire.decode_known_states(message)
+            _, self._known = messages.decode_known_states(message)
         except ValueError as error:
             self._node.get_logger().warning(f'known_states ignored: {error}')
 
     def _on_policies(self, message: Int64MultiArray) -> None:
         try:
-            self._policies = wire.PolicySet.from_msg(message)
+            self._policies = messages.PolicySet.from_msg(message)
         except ValueError as error:
             self._node.get_logger().warning(f'policies ignored: {error}')
 
     def _on_policy(self, message: Int64MultiArray) -> None:
         try:
-            answer = wire.decode_policy(message)
+            answer = messages.decode_policy(message)
         except ValueError as error:
             self._node.get_logger().warning(
                 f'policy ignored: {error}', throttle_duration_sec=5.0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import time
 from typing import Any
 
-from mnm_ros.nodes.showing.hands import Outcome
+from mnm_ros.nodes.showing.commands import CommandOutcome
 from mnm_ros.nodes.showing.page_subscriptions import Shared
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
@@ -107,9 +107,9 @@ class Page:
             self._evidence = ui.html('', sanitize=False).classes('evidence')
 
     def _controls_card(self) -> None:
-        hands = self._shared.hands
+        commands = self._shared.commands
         with _card('controls-card', 'Controls'):
-            if hands is None:
+            if commands is None:
                 ui.label('This page is for looking on: it was started with read_only.').classes(
                     'result')
                 return
@@ -117,7 +117,7 @@ class Page:
                 if name == 'cancel':
                     continue
                 with _box('control'):
-                    self._button(name, control.label, partial(hands.press, name)
+                    self._button(name, control.label, partial(commands.press, name)
                                  ).tooltip(control.effect)
                     self._text(f'{name} result', 'result')
             with _box('control'):
@@ -126,7 +126,7 @@ class Page:
                     {}, label='to state', with_input=True,
                     on_change=self._on_select).props(
                         'dense options-dense outlined').classes('select')
-                self._button('cancel', 'Cancel', partial(hands.press, 'cancel'))
+                self._button('cancel', 'Cancel', partial(commands.press, 'cancel'))
             self._text('go result', 'result')
 
     def _timeline_card(self) -> None:
@@ -220,16 +220,16 @@ class Page:
         return policy_arrows(heard, policy, self._shared.places.latest) if policy else None
 
     def _show_controls(self, heard: Heard) -> None:
-        hands = self._shared.hands
-        if hands is None:
+        commands = self._shared.commands
+        if commands is None:
             return
         for name, button in self._buttons.items():
             refused = self._refusal(name)
             self._once(f'{name} enabled', not refused, button.set_enabled)
             if name not in ('go', 'cancel'):
-                self._say(f'{name} result', _told(hands.outcomes.get(name), refused))
+                self._say(f'{name} result', _told(commands.outcomes.get(name), refused))
         self._say('go result', _told(
-            hands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')))
+            commands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')))
         choices = {state: heard.description.label(state) for state in heard.known}
         self._once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self._chosen if self._chosen in choices else None))
@@ -249,22 +249,22 @@ class Page:
         if state == self._chosen:
             return
         self._chosen = state
-        if self._shared.hands is not None:
+        if self._shared.commands is not None:
             known = state in self._shared.subscriptions.heard.known
             self._select.set_value(state if known else None)
             self._chosen = state    # setting the value may have chosen another one
         self._refresh()
 
     def _go(self) -> None:
-        if self._shared.hands and self._chosen is not None:
-            self._shared.hands.go(self._chosen)
+        if self._shared.commands and self._chosen is not None:
+            self._shared.commands.go(self._chosen)
 
     def _next_theme(self) -> None:
         self._dark.value = _THEMES[self._dark.value][1]
         self._theme.props(f'icon={_THEMES[self._dark.value][0]}')
 
 
-def _told(outcome: Outcome | None, refused: str) -> str:
+def _told(outcome: CommandOutcome | None, refused: str) -> str:
     """Return what came of a control, and why it is greyed out."""
     mark = '' if outcome is None else {True: '\u2713 ', False: '\u2717 ', None: '\u2026 '}[
         outcome.good]

@@ -12,9 +12,9 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.common.graph_watch import identities
-from mnm_ros.nodes.showing.hands import Hands
+from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view.heard import Ground, Heard
@@ -51,8 +51,8 @@ class PageSubscriptions(Subscriptions):
         self._poses: dict[str, Subscription] = {}
         self._next_graph = self._next_world = -math.inf
         self._hear(OccupancyGrid, 'map', self._mapped)
-        self._often(MarkerArray, 'world_markers', self._on_markers, wire.LATCHED)
-        wire.hear(node, Header, 'heartbeat', self._on_heartbeat, wire.HEARTBEATS)
+        self._often(MarkerArray, 'world_markers', self._on_markers, messages.LATCHED)
+        messages.hear(node, Header, 'heartbeat', self._on_heartbeat, messages.HEARTBEATS)
 
     def look(self, now: float, offered: frozenset[str]) -> None:
         """
@@ -76,7 +76,8 @@ class PageSubscriptions(Subscriptions):
     def _often(self, kind: type, topic: str, take: Callable[[Any], None],
                qos: QoSProfile) -> Subscription:
         """Hear what comes too often to be unpacked each time."""
-        taken = wire.dropping(self._node, topic, lambda data: take(wire.unpack(data, kind)))
+        taken = messages.dropping(
+            self._node, topic, lambda data: take(messages.unpack(data, kind)))
 
         def keep(data: bytes) -> None:
             self._often_heard[topic] = partial(taken, data)
@@ -133,12 +134,13 @@ class Shared:
     """
     What is heard as layers and as a chart, drawn when they have changed.
 
-    :param hands: None for a page that commands nothing.
+    :param commands: None for a page that commands nothing.
     :param where: namespace and domain, for people.
     """
 
-    def __init__(self, subscriptions: PageSubscriptions, hands: Hands | None, where: str) -> None:
-        self.subscriptions, self.hands, self.where = subscriptions, hands, where
+    def __init__(self, subscriptions: PageSubscriptions, commands: Commands | None,
+                 where: str) -> None:
+        self.subscriptions, self.commands, self.where = subscriptions, commands, where
         self.places = Places()
         self.timeline = Timeline()
         self.layers: Layers = {}
@@ -183,7 +185,7 @@ def _planar(pose: Pose) -> tuple[float, float, float]:
 
 
 def _finite(number: float) -> float:
-    """Return a length or an angle; WireError if it cannot be drawn."""
+    """Return a length or an angle; MessageError if it cannot be drawn."""
     if not abs(number) < FARTHEST:
-        raise wire.WireError(f'found {number}, expected a number below {FARTHEST:g}')
+        raise messages.MessageError(f'found {number}, expected a number below {FARTHEST:g}')
     return number

@@ -12,8 +12,8 @@ from typing import Protocol, TextIO
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.terminal.grid import described, Picture
 from mnm_ros.view.terminal.live_view import Frame, View
+from mnm_ros.view.terminal.state_grid import described, Picture
 from rich.console import Console
 from rich.live import Live
 

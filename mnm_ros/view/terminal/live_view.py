@@ -11,7 +11,7 @@ import textwrap
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.terminal.grid import Picture, WorldView
+from mnm_ros.view.terminal.state_grid import Picture, WorldView
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.progress_bar import ProgressBar
 from rich.segment import Segment

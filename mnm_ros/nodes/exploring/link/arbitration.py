@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.nodes.common.graph_watch import Endpoints
 from rclpy.node import Node
 from std_msgs.msg import Int64
@@ -47,9 +47,9 @@ class Arbitration:
         self._foreign_until = now
         self._wait, self._wait_until = LISTENING, math.inf
         self._listen_until = -math.inf    # at the latest
-        self._publisher = node.create_publisher(Int64, self._topic, wire.LATCHED)
+        self._publisher = node.create_publisher(Int64, self._topic, messages.LATCHED)
         self._subscription = node.create_subscription(
-            Int64, self._topic, self._on_claim, wire.LATCHED_BY_MANY)
+            Int64, self._topic, self._on_claim, messages.LATCHED_BY_MANY)
         self.publish()
 
     @property

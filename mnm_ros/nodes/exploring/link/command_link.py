@@ -8,7 +8,7 @@ from collections.abc import Callable
 import math
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.home_service import HomeService
@@ -46,7 +46,7 @@ class Orders:
         self.topic_name: str = node.resolve_topic_name('action')
         self._node = node
         self._publisher: Publisher | None = None
-        self._order = wire.StepEncoder()
+        self._order = messages.StepEncoder()
         self._opened = -math.inf
 
     @property
@@ -59,7 +59,7 @@ class Orders:
     def open(self) -> None:    # noqa: A003
         """Publish ``action`` from now on."""
         if self._publisher is None:
-            self._publisher = self._node.create_publisher(Int64MultiArray, 'action', wire.STEP)
+            self._publisher = self._node.create_publisher(Int64MultiArray, 'action', messages.STEP)
             self._opened = time.monotonic()
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import time
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
@@ -75,15 +75,15 @@ class RobotLink(Link):
         """Hear a topic of the step protocol; what is malformed is ignored with a warning."""
         def on_message(message: Int64MultiArray) -> None:
             try:
-                seq, value = wire.decode_step(message)
-            except wire.WireError as error:
+                seq, value = messages.decode_step(message)
+            except messages.MessageError as error:
                 self._node.get_logger().warning(
                     f'{topic} ignored: {error}', throttle_duration_sec=5.0)
             else:
                 take(seq, value)
         return self._node.create_subscription(
-            Int64MultiArray, topic, self._guard.for_topic(on_message, wire.STEP.depth),
-            wire.STEP)
+            Int64MultiArray, topic, self._guard.for_topic(on_message, messages.STEP.depth),
+            messages.STEP)
 
     def _look_who_answers(self) -> None:
         """Look whether an answer may be that of another robot side, before it counts."""
@@ -132,7 +132,7 @@ class AdviceLink(RobotLink):
         # It can only go by who is there: it gives no orders.
         super().__init__(node, parameters, guard, SingleRobotGuard(possible=False))
         self._objected = False    # at the last tick
-        self._advice = node.create_publisher(Int64MultiArray, 'advice', wire.LATCHED)
+        self._advice = node.create_publisher(Int64MultiArray, 'advice', messages.LATCHED)
         self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
         self.loop.before_step = self._look_again
         self._orders = self._subscribe('action', self._on_order)
@@ -168,7 +168,7 @@ class AdviceLink(RobotLink):
 
     def _advise(self, seq: int, action: int) -> None:
         if not self._objection:
-            self._advice.publish(wire.encode_step(seq, action))
+            self._advice.publish(messages.encode_step(seq, action))
 
     def _on_order(self, seq: int, action: int) -> None:
         if not self._objection:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from rclpy.node import Node
@@ -30,11 +30,11 @@ class HypothesisTopics:
     def __init__(self, node: Node, guard: CallbackGuard, up_to: int) -> None:
         self._node = node
         self._up_to = up_to
-        self._known = node.create_publisher(Int64MultiArray, 'known_states', wire.LATCHED)
-        self._policies = node.create_publisher(Int64MultiArray, 'policies', wire.LATCHED)
-        self._policy = node.create_publisher(Int64MultiArray, 'policy', wire.STEP)
+        self._known = node.create_publisher(Int64MultiArray, 'known_states', messages.LATCHED)
+        self._policies = node.create_publisher(Int64MultiArray, 'policies', messages.LATCHED)
+        self._policy = node.create_publisher(Int64MultiArray, 'policy', messages.STEP)
         self._requests = node.create_subscription(
-            Int64, 'policy/request', guard.while_open(self._on_request), wire.STEP)
+            Int64, 'policy/request', guard.while_open(self._on_request), messages.STEP)
         self._heard: Hypothesis | None = None
         self._waiting: Hypothesis | None = None
         self._published: Hypothesis | None = None
@@ -72,21 +72,21 @@ class HypothesisTopics:
         if self._published and now >= self._next:
             self._send(self._published, now)
 
-    def _as_policies(self, hypothesis: Hypothesis) -> wire.PolicySet:
+    def _as_policies(self, hypothesis: Hypothesis) -> messages.PolicySet:
         """
         Return what ``policies`` says: nothing but the stamp if there are too many.
 
         The message latched before would otherwise be taken for the present one.
         """
         few = len(hypothesis.policies) <= self._up_to
-        return wire.PolicySet.of(hypothesis) if few else wire.PolicySet(
+        return messages.PolicySet.of(hypothesis) if few else messages.PolicySet(
             hypothesis.round, hypothesis.revision, hypothesis.horizon, ())
 
     def _send(self, hypothesis: Hypothesis, now: float) -> None:
         self._next = now + _PERIOD
-        self._known.publish(wire.encode_known_states(hypothesis))
+        self._known.publish(messages.encode_known_states(hypothesis))
         self._policies.publish(self._as_policies(hypothesis).to_msg())
 
     def _on_request(self, message: Int64) -> None:
         if self._published is not None:
-            self._policy.publish(wire.encode_policy(self._published, message.data))
+            self._policy.publish(messages.encode_policy(self._published, message.data))

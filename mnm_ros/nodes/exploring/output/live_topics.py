@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.exploring.output.pace import Pace
+from mnm_ros.nodes.exploring.output.throttle import Throttle
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray, String
@@ -28,11 +28,11 @@ class LiveTopics:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._model = node.create_publisher(Int64MultiArray, 'model', wire.LATCHED)
-        self._activity = node.create_publisher(String, 'activity', wire.LATCHED)
+        self._model = node.create_publisher(Int64MultiArray, 'model', messages.LATCHED)
+        self._activity = node.create_publisher(String, 'activity', messages.LATCHED)
         self._paces = {
-            self._model: Pace(_MODEL_PERIOD, _SHARE),
-            self._activity: Pace(_ACTIVITY_PERIOD, _SHARE)}
+            self._model: Throttle(_MODEL_PERIOD, _SHARE),
+            self._activity: Throttle(_ACTIVITY_PERIOD, _SHARE)}
         self._listeners = {self._model: 0, self._activity: 0}
         self._counted: object = None    # what the last model was of
         self._told = ''
@@ -74,7 +74,7 @@ class LiveTopics:
         return listeners > 0 and self._paces[publisher].due(now)
 
     def _publish_model(self, exploration: Exploration) -> None:
-        self._model.publish(wire.encode_model(exploration.steps, exploration.transitions()))
+        self._model.publish(messages.encode_model(exploration.steps, exploration.transitions()))
 
     def _publish_activity(self, exploration: Exploration, status: str) -> None:
         activity = exploration.activity()

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from geometry_msgs.msg import Point, Vector3
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.nodes.exploring.output.pace import Pace
+from mnm_ros.nodes.exploring.output.throttle import Throttle
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.shapes import Caption, Key, Picture, Shape
 from rclpy.node import Node
@@ -95,10 +95,10 @@ class PictureTopic:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._publisher = node.create_publisher(MarkerArray, _TOPIC, wire.LATCHED)
+        self._publisher = node.create_publisher(MarkerArray, _TOPIC, messages.LATCHED)
         self._markers = Markers()
-        self._pace = Pace(_PERIOD)
-        self._look = Pace(_PERIOD)
+        self._throttle = Throttle(_PERIOD)
+        self._look = Throttle(_PERIOD)
         self._viewers: frozenset[bytes] = frozenset()
         self._drawn: object = None    # what was drawn last
         self._whole = 0    # how many of the next pictures are whole
@@ -110,14 +110,14 @@ class PictureTopic:
     def news(self, exploration: Exploration, description: RobotDescription,
              caption: Caption, now: float) -> None:
         """Publish what has changed, if it is due and somebody looks."""
-        if not (self._pace.due(now) and self._look.due(now)):
+        if not (self._throttle.due(now) and self._look.due(now)):
             return
         if self._new_viewers(now):
             self._whole = _WHOLE
         shown = (exploration, exploration.steps, exploration.last_state, description, caption)
         if self._viewers and (self._whole or shown != self._drawn):
             self._drawn = shown
-            self._pace.do(lambda: self._publish(exploration, description, caption), now)
+            self._throttle.do(lambda: self._publish(exploration, description, caption), now)
 
     def republish(self) -> None:
         """Publish the whole picture again, for those who lost some of it."""

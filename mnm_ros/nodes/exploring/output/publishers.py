@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from mnm_ros import wire
+from mnm_ros import messages
 from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
@@ -44,8 +44,8 @@ class Publishers:
         self._node = node
         self._learnt = HypothesisTopics(node, guard, policies_up_to)
         self._live = LiveTopics(node)
-        self._phase = node.create_publisher(String, 'phase', wire.LATCHED)
-        self._status = node.create_publisher(String, 'status', wire.LATCHED)
+        self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
+        self._status = node.create_publisher(String, 'status', messages.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')

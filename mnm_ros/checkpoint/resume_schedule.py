@@ -23,7 +23,7 @@ SHARE = 20
 """Making resume points takes at most one part in so many of the computing."""
 
 
-class Pace:
+class ResumeSchedule:
     """
     Makes resume points of an exploration when they are due.
 

@@ -50,7 +50,7 @@ class Topic(NamedTuple):
     A topic.
 
     :ivar type: ``package/Message``.
-    :ivar qos: the name of a profile in ``wire.py``.
+    :ivar qos: the name of a profile in ``messages.py``.
     :ivar publishers: nodes of this package, separated by spaces; others may publish, too.
     :ivar subscribers: nodes of this package, separated by spaces.
     :ivar content: what is published, as Markdown.

@@ -11,9 +11,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from mnm_ros import interface
+from mnm_ros import topics
 from mnm_ros.console.argument_types import explained, seconds, whole
-from mnm_ros.console.options import Goal, Options
+from mnm_ros.console.run_options import Options, StopCondition
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
@@ -141,7 +141,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         '--robot', action='store_true',
         help='simulate nothing: explore with the robot whose robot side runs')
     parser.add_argument(
-        '--robots', type=partial(explained, interface.robots), metavar='N',
+        '--robots', type=partial(explained, topics.robots), metavar='N',
         help='explore with N robots together, in the namespaces r1, r2 and so on, or in those '
              "that are named: --robots 'kitchen hall'; with --robot those that are there, else "
              'simulated ones')
@@ -149,7 +149,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         '--params-file', default='', metavar='FILE',
         help='parameters of the explorer, only with --robot')
     parser.add_argument(
-        '--namespace', type=partial(explained, interface.namespace), default='/', metavar='NS',
+        '--namespace', type=partial(explained, topics.namespace), default='/', metavar='NS',
         help='of all nodes (default: %(default)s)')
     parser.add_argument(
         '--page', action='store_true',
@@ -185,9 +185,9 @@ def _parser(program: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _goal(given: argparse.Namespace, scenario: scenarios.Scenario | None) -> Goal | None:
+def _goal(given: argparse.Namespace, scenario: scenarios.Scenario | None) -> StopCondition | None:
     if given.changes is None:
-        return Goal() if given.once else None
+        return StopCondition() if given.once else None
     settings = len(scenario.settings) if scenario is not None else math.inf
     if scenario is not None and settings == 1:
         raise ValueError(f'argument --changes: {given.changes}, but {scenario.name} has only one '
@@ -196,7 +196,7 @@ def _goal(given: argparse.Namespace, scenario: scenarios.Scenario | None) -> Goa
         raise ValueError(
             f'argument --changes: {given.changes}, expected at most {settings - 1}: '
             f'{scenario.name} has {settings} settings')
-    return Goal(given.changes)
+    return StopCondition(given.changes)
 
 
 def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:

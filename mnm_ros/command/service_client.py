@@ -9,6 +9,7 @@ import os
 import time
 from typing import Any
 
+from mnm_ros.command.arguments import NoAnswer
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -21,15 +22,11 @@ _SETTLE = 0.5     # s, until a node that was found has found this one, too
 _AGAIN = 0.25     # s, after which a request that does no harm twice is sent again
 
 
-class Unheard(Exception):
-    """Nobody was there, or nobody answered; the message is a sentence for people."""
-
-
-class Talk:
+class ServiceClient:
     """
     A context manager around such a node.
 
-    :param namespace: of the nodes to talk to, with a slash before it.
+    :param namespace: of the nodes to client to, with a slash before it.
     :param ros_arguments: of the command line, ``--ros-args`` before them.
     :param timeout: s to wait for whoever should be there, and for each answer.
     """
@@ -40,13 +37,13 @@ class Talk:
         self._timeout = timeout
         self._context = Context()
 
-    def __enter__(self) -> Talk:
+    def __enter__(self) -> ServiceClient:
         try:
             # Ctrl-C is a KeyboardInterrupt here; rclpy's own handler would end the context.
             rclpy.init(args=self._ros_arguments, context=self._context,
                        signal_handler_options=SignalHandlerOptions.NO)
         except rclpy_implementation.RCLError as error:
-            raise Unheard(str(error)) from None
+            raise NoAnswer(str(error)) from None
         self.node = Node('command', namespace=self._namespace, context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
@@ -67,10 +64,10 @@ class Talk:
         return True
 
     def find(self, condition: Callable[[], object], missing: str) -> None:
-        """Wait for somebody; Unheard says who is missing if that is in vain."""
+        """Wait for somebody; NoAnswer says who is missing if that is in vain."""
         if not self.wait(condition):
             domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-            raise Unheard(f'{missing} after {self._timeout:g} s, in ROS domain {domain}')
+            raise NoAnswer(f'{missing} after {self._timeout:g} s, in ROS domain {domain}')
 
     def settle(self) -> None:
         """Spin until whoever was found has surely found this node, too."""
@@ -84,7 +81,7 @@ class Talk:
         :param repeat: whether the request does no harm twice. It is sent at once then, and again
             until there is a response: one is lost as long as the service has not found the
             client.
-        :raises Unheard: if nobody offers it or there is no response.
+        :raises NoAnswer: if nobody offers it or there is no response.
         """
         client = self.node.create_client(kind, service)
         name = self.node.resolve_service_name(service)
@@ -97,4 +94,4 @@ class Talk:
             if self.wait(lambda: any(future.done() for future in futures),
                          _AGAIN if repeat else self._timeout):
                 return next(future for future in futures if future.done()).result()
-        raise Unheard(f'{name} has not answered after {self._timeout:g} s')
+        raise NoAnswer(f'{name} has not answered after {self._timeout:g} s')

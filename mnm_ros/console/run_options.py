@@ -16,7 +16,7 @@ from mnm_ros.view.heard import Heard
 
 
 @dataclass(frozen=True)
-class Goal:
+class StopCondition:
     """When to stop: after the first hypothesis, and once so many changes are relearnt."""
 
     changes: int = 0
@@ -60,7 +60,7 @@ class Options:
     problem: Problem
     preset: str
     seed: int
-    goal: Goal | None
+    goal: StopCondition | None
     timeout: float | None
     parameters: tuple[tuple[str, str], ...]
     namespace: str = '/'

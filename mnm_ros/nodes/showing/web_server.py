@@ -8,7 +8,7 @@ import socket
 from threading import Thread
 
 from fastapi import FastAPI
-from mnm_ros.nodes.showing.hands import Hands
+from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page import ICON, Page
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
 from mnm_ros.parameters import ParameterError
@@ -20,22 +20,22 @@ _GRACE = 1       # s, for requests under way when the node ends
 _JOIN = 3.0      # s, after which the thread is left alone
 
 
-class Server:
+class WebServer:
     """
     Serves the page until ``stop``.
 
-    :param hands: None for a page that commands nothing.
+    :param commands: None for a page that commands nothing.
     :param where: namespace and domain, for people.
     :raises ParameterError: if the address cannot be bound.
     :ivar address: of the page.
     """
 
-    def __init__(self, subscriptions: PageSubscriptions, hands: Hands | None, host: str, port: int,
-                 where: str) -> None:
+    def __init__(self, subscriptions: PageSubscriptions, commands: Commands | None, host: str,
+                 port: int, where: str) -> None:
         self._socket = _bound(host, port)
         shown = f'[{host}]' if ':' in host else host
         self.address = f'http://{shown}:{self._socket.getsockname()[1]}/'
-        shared = self._shared = Shared(subscriptions, hands, where)
+        shared = self._shared = Shared(subscriptions, commands, where)
 
         ui.page('/', title='mnm_ros')(lambda: Page(shared))
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)

@@ -15,7 +15,7 @@ from std_srvs.srv import SetBool, Trigger
 _PATIENCE = 5.0    # s, for an answer
 
 
-class Outcome(NamedTuple):
+class CommandOutcome(NamedTuple):
     """
     What came of a control.
 
@@ -26,11 +26,11 @@ class Outcome(NamedTuple):
     good: bool | None
 
 
-class Hands:
+class Commands:
     """Calls what the controls stand for; any thread may do so."""
 
     def __init__(self, node: Node) -> None:
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, CommandOutcome] = {}
         self._waiting: dict[str, float] = {}    # until when, by control
         self._clients: dict[str, Any] = {
             control.service: node.create_client(
@@ -45,7 +45,7 @@ class Hands:
             name for name, client in self._clients.items() if client.service_is_ready())
 
     @property
-    def outcome_of_goal(self) -> Outcome | None:
+    def outcome_of_goal(self) -> CommandOutcome | None:
         """Return what has become of the goal sent last."""
         goal = self._navigator.goal
         if goal is None:
@@ -53,13 +53,13 @@ class Hands:
         report = goal.report
         left = report.expected_steps_left
         more = '' if left is None else f', about {left:.1f} steps to go'
-        return Outcome(f'{report.text}{more}', goal.reached if goal.over else None)
+        return CommandOutcome(f'{report.text}{more}', goal.reached if goal.over else None)
 
     def press(self, name: str) -> None:
         """Call the service of a control."""
         control = CONTROLS[name]
         request = Trigger.Request() if control.data is None else SetBool.Request(data=control.data)
-        self.outcomes[name] = Outcome('asked for', None)
+        self.outcomes[name] = CommandOutcome('asked for', None)
         self._waiting[name] = time.monotonic() + _PATIENCE
         future = self._clients[control.service].call_async(request)
         future.add_done_callback(lambda done: self._on_answer(name, done))
@@ -72,11 +72,11 @@ class Hands:
         """Give up waiting for answers that never come."""
         for name, end in list(self._waiting.items()):
             if now > end and self._waiting.pop(name, 0.0):
-                self.outcomes[name] = Outcome(f'no answer after {_PATIENCE:g} s', False)
+                self.outcomes[name] = CommandOutcome(f'no answer after {_PATIENCE:g} s', False)
 
     def _on_answer(self, name: str, done: Any) -> None:
         if self._waiting.pop(name, 0.0) and not done.cancelled():
             response = done.result()
-            self.outcomes[name] = Outcome(
+            self.outcomes[name] = CommandOutcome(
                 response.message or ('done' if response.success else 'refused'),
                 response.success)

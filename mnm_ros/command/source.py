@@ -11,9 +11,10 @@ import time
 from typing import TYPE_CHECKING
 
 from mnm_ros.checkpoint.input_log import Refused
+from mnm_ros.command.arguments import NoAnswer
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
-from mnm_ros.export import files
+from mnm_ros.export import from_file
 from mnm_ros.export.learnt import Learnt
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Heard
@@ -25,20 +26,16 @@ _LOOK = 0.1     # s, between two looks
 _REST = 2.0     # s, in which the latched topics of an explorer that was found arrive
 
 
-class Unheard(Exception):
-    """Nobody was there; the message is a sentence for people."""
-
-
 def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = False,
          target: str | None = None) -> Learnt:
     """
     Return what was learnt.
 
-    :param given: of ``arguments.add_source``.
+    :param given: of ``command.arguments.add_source``.
     :param log: whether all transitions are wanted, which only a transition log has.
     :param target: whose policy is wanted.
     :raises Refused: if the file cannot be used.
-    :raises Unheard: if nobody is there.
+    :raises NoAnswer: if nobody is there.
     """
     if given.source is not None:
         try:
@@ -46,18 +43,18 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
                 base_factory(given.base)
         except ValueError as error:
             raise Refused(f'--base: {error}') from None
-        return files.read(given.source, log)
+        return from_file.read(given.source, log)
     if log:
-        raise Unheard('a running explorer does not tell every step, expected --from with a '
-                      '*.log.sqlite of an explorer with transition_log: true')
+        raise NoAnswer('a running explorer does not tell every step, expected --from with a '
+                       '*.log.sqlite of an explorer with transition_log: true')
     # Only here, so that a file can be read without ROS.
     from mnm_ros.subscriptions import Listener
     with Listener(given.namespace, ros_arguments) as listener:
         heard = _listen(listener, given.timeout)
         if heard is None:
-            raise Unheard(f'nobody publishes {listener.topic} (what does: explorer) after '
-                          f'{given.timeout:g} s, in ROS domain '
-                          f'{os.environ.get("ROS_DOMAIN_ID") or "0"}')
+            raise NoAnswer(f'nobody publishes {listener.topic} (what does: explorer) after '
+                           f'{given.timeout:g} s, in ROS domain '
+                           f'{os.environ.get("ROS_DOMAIN_ID") or "0"}')
         learnt = _learnt(heard, listener)
         if target is None or learnt.policies or not learnt.known:
             return learnt

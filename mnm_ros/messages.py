@@ -18,7 +18,7 @@ Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a h
   end. ``name`` is the id of the goal, ``message`` a sentence about it, and ``values`` are the
   other fields of a ``GoalReport``, without those that are None.
 
-Decoding is strict: a message with any other layout raises WireError, which says what was found
+Decoding is strict: a message with any other layout raises MessageError, which says what was found
 and what was expected. Whoever subscribes by ``hear`` drops it with a warning.
 """
 
@@ -83,8 +83,11 @@ _QUIET = 10.0       # s, between two warnings about a topic
 _MOST_SAID = 300    # characters of one
 
 
-class WireError(ValueError):
+class MessageError(ValueError):
     """A message does not have the layout it should have."""
+
+
+WireError = MessageError    # its name until 0.2
 
 
 def hear(node: Node, kind: type, topic: str, take: Callable[[Any], object],
@@ -105,7 +108,7 @@ def dropping(node: Node, topic: str, take: Callable[[Any], object]) -> Callable[
         nonlocal warned
         try:
             take(message)
-        except ValueError as error:    # WireError among them
+        except ValueError as error:    # MessageError among them
             if (now := time.monotonic()) > warned + _QUIET:
                 warned = now
                 text = str(error)
@@ -115,17 +118,17 @@ def dropping(node: Node, topic: str, take: Callable[[Any], object]) -> Callable[
 
 
 def unpack(data: bytes, kind: type) -> Any:
-    """Return a message as it was sent; WireError if it is torn."""
+    """Return a message as it was sent; MessageError if it is torn."""
     try:
         return deserialize_message(data, kind)
     except RuntimeError as error:    # of rclpy
-        raise WireError(f'{len(data)} bytes, expected a {kind.__name__}: {error}') from None
+        raise MessageError(f'{len(data)} bytes, expected a {kind.__name__}: {error}') from None
 
 
 def decode_count(message: Int64) -> int:
     """Return a number of steps, or of a setting."""
     if message.data < 0:
-        raise WireError(f'found {message.data}, expected at least 0')
+        raise MessageError(f'found {message.data}, expected at least 0')
     return int(message.data)
 
 
@@ -192,10 +195,10 @@ def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard,
         node, said, name = status.name.partition(': robot ')
         if said and (node.rpartition('/')[0] or '/') == namespace:
             if not NAMESPACE.fullmatch(name):
-                raise WireError(f'diagnostics: robot {name!r}, expected a namespace, such as r1 '
-                                'or deck/r2')
+                raise MessageError(f'diagnostics: robot {name!r}, expected a namespace, such as '
+                                   'r1 or deck/r2')
             if len(found) == MOST_ROBOTS:
-                raise WireError(f'diagnostics: more than {MOST_ROBOTS} robots, expected fewer')
+                raise MessageError(f'diagnostics: more than {MOST_ROBOTS} robots, expected fewer')
             values = {entry.key: entry.value for entry in status.values}
             found.append(RobotHeard(
                 name, _LEVEL_NAMES.get(status.level, 'error'), status.message,
@@ -233,7 +236,7 @@ def _decode_goal(status: DiagnosticStatus) -> GoalReport:
         return GoalReport(int(status.name), fields.pop('target', None),
                           GoalStatus(values['status']), status.message, **fields)
     except (KeyError, ValueError) as error:
-        raise WireError(
+        raise MessageError(
             f'goal/status: goal {status.name!r} has the values {values}, expected an integer, '
             f'a status and numbers: {error}') from None
 
@@ -272,11 +275,11 @@ class PolicySet(Hypothesis):
 
     @classmethod
     def from_msg(cls, message: Int64MultiArray) -> PolicySet:
-        """Decode a ``policies`` message; WireError if it is malformed."""
+        """Decode a ``policies`` message; MessageError if it is malformed."""
         name = 'policies'
         targets, steps, states = _sizes(name, message, ('target', 'step', 'state'))
         if targets != states:
-            raise WireError(
+            raise MessageError(
                 f'{name}: dimension target is {targets} and state is {states}, expected equal')
         head = 3 + states
         _check_length(name, message, head, targets * steps * states)
@@ -348,7 +351,7 @@ def encode_policy(hypothesis: Hypothesis, target: int) -> Int64MultiArray:
 
 
 def decode_policy(message: Int64MultiArray) -> PolicyAnswer:
-    """Decode an answer on ``policy``; WireError if it is malformed."""
+    """Decode an answer on ``policy``; MessageError if it is malformed."""
     name = 'policy'
     steps, states = _sizes(name, message, ('step', 'state'))
     head = 4 + states
@@ -388,42 +391,42 @@ def encode_model(steps: int, rows: Iterable[Sequence[int]]) -> Int64MultiArray:
 
 
 def decode_model(message: Int64MultiArray) -> Model:
-    """Decode a ``model`` message; WireError if it is malformed."""
+    """Decode a ``model`` message; MessageError if it is malformed."""
     size, entries = _sizes('model', message, ('transition', 'entry'))
     if entries != 4:
-        raise WireError(f'model: dimension entry is {entries}, expected 4')
+        raise MessageError(f'model: dimension entry is {entries}, expected 4')
     _check_length('model', message, 1, 4 * size)
     counts: dict[int, dict[int, dict[int, int]]] = {}
     data = message.data
     for start in range(1, len(data), 4):
         state, action, following, count = data[start:start + 4]
         if action < RESET or count < 1:
-            raise WireError(
+            raise MessageError(
                 f'model: action {action} in state {state} led {count} times to {following}, '
                 f'expected an action of at least {RESET} and a count of at least 1')
         nexts = counts.setdefault(state, {}).setdefault(action, {})
         if following in nexts:
-            raise WireError(f'model: action {action} in state {state} leads twice to '
-                            f'{following}, expected each transition once')
+            raise MessageError(f'model: action {action} in state {state} leads twice to '
+                               f'{following}, expected each transition once')
         nexts[following] = count
     return Model(data[0], counts)
 
 
 def _check_policies(name: str, horizon: int, steps: int, actions: Sequence[int]) -> None:
     if horizon < 1:
-        raise WireError(f'{name}: horizon is {horizon}, expected at least 1')
+        raise MessageError(f'{name}: horizon is {horizon}, expected at least 1')
     if steps not in (1, horizon):
-        raise WireError(
+        raise MessageError(
             f'{name}: dimension step is {steps}, expected 1 or the horizon {horizon}')
     if actions and min(actions) < RESET:
-        raise WireError(
+        raise MessageError(
             f'{name}: action {min(actions)}, expected {RESET} for RESET or at least 0')
 
 
 def _pair(name: str, layout: str, message: Int64MultiArray) -> tuple[int, int]:
     data, offset = message.data, message.layout.data_offset
     if len(data) != offset + 2:
-        raise WireError(
+        raise MessageError(
             f'{name} has {len(data)} numbers, expected {offset + 2}: '
             f'data_offset {offset} and {layout}')
     return data[offset], data[offset + 1]
@@ -448,15 +451,15 @@ def _encode(
 
 
 def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[int, ...]:
-    """Return the sizes of the dimensions; WireError if labels or strides are wrong."""
+    """Return the sizes of the dimensions; MessageError if labels or strides are wrong."""
     dimensions = message.layout.dim
     found = [dimension.label for dimension in dimensions]
     if found != list(labels):
-        raise WireError(f'{name}: dimensions {found}, expected {list(labels)}')
+        raise MessageError(f'{name}: dimensions {found}, expected {list(labels)}')
     sizes = tuple(dimension.size for dimension in dimensions)
     for i, dimension in enumerate(dimensions):
         if dimension.stride != prod(sizes[i:]):
-            raise WireError(
+            raise MessageError(
                 f'{name}: stride of dimension {dimension.label} is {dimension.stride}, '
                 f'expected {prod(sizes[i:])}')
     return sizes
@@ -464,14 +467,14 @@ def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[
 
 def _check_length(name: str, message: Int64MultiArray, head: int, entries: int) -> None:
     if message.layout.data_offset != head:
-        raise WireError(
+        raise MessageError(
             f'{name}: data_offset is {message.layout.data_offset}, expected {head}')
     if len(message.data) != head + entries:
-        raise WireError(
+        raise MessageError(
             f'{name}: {len(message.data)} numbers, expected {head + entries}: '
             f'a head of {head} and {entries} entries')
 
 
 def _check_distinct(name: str, known: Sequence[int]) -> None:
     if len(set(known)) != len(known):
-        raise WireError(f'{name}: a state is listed twice, expected distinct ids')
+        raise MessageError(f'{name}: a state is listed twice, expected distinct ids')

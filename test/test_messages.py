@@ -6,11 +6,10 @@ from array import array
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from mnm_ros import PolicySet, wire
+from mnm_ros import messages, PolicySet
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
-from mnm_ros.view.heard import RobotHeard
-from mnm_ros.wire import (
+from mnm_ros.messages import (
     decode_goals,
     decode_known_states,
     decode_model,
@@ -26,10 +25,11 @@ from mnm_ros.wire import (
     encode_policy,
     encode_request,
     encode_step,
+    MessageError,
     PolicyAnswer,
     StepEncoder,
-    WireError,
 )
+from mnm_ros.view.heard import RobotHeard
 import pytest
 from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
@@ -58,7 +58,7 @@ def test_one_policy_is_read_as_all_of_them_are(steps: int) -> None:
         assert decode_policy_to(encoded, target) == hypothesis(steps).policy_for(target)
     assert decode_policy_to(encoded, 8) is None
     encoded.layout.data_offset += 1
-    with pytest.raises(WireError, match='data_offset'):
+    with pytest.raises(MessageError, match='data_offset'):
         decode_policy_to(encoded, 7)
 
 
@@ -79,7 +79,7 @@ def test_step_honours_data_offset() -> None:
 @pytest.mark.parametrize('data, offset', [
     ([], 0), ([1], 0), ([1, 2, 3], 0), ([1, 2], 1), ([1, 2], 2**32 - 1)])
 def test_malformed_step(data: list[int], offset: int) -> None:
-    with pytest.raises(WireError, match=f'has {len(data)} numbers, expected {offset + 2}'):
+    with pytest.raises(MessageError, match=f'has {len(data)} numbers, expected {offset + 2}'):
         decode_step(message(data, offset))
 
 
@@ -137,8 +137,8 @@ def test_more_numbers_than_the_interpreter_keeps_ready() -> None:
 
 def test_a_heartbeat_is_missed_after_two_seconds() -> None:
     """As the contract promises to whoever subscribes with the same profile."""
-    assert wire.HEARTBEAT.deadline.nanoseconds == 2 * 10**9
-    assert wire.HEARTBEAT.liveliness_lease_duration.nanoseconds == 2 * 10**9
+    assert messages.HEARTBEAT.deadline.nanoseconds == 2 * 10**9
+    assert messages.HEARTBEAT.liveliness_lease_duration.nanoseconds == 2 * 10**9
 
 
 def test_nothing_known() -> None:
@@ -157,7 +157,7 @@ def test_nothing_known() -> None:
     (message([4, 9, 1, 1], 2, state=(2, 2)), 'a state is listed twice'),
 ])
 def test_malformed_known_states(malformed: Int64MultiArray, complaint: str) -> None:
-    with pytest.raises(WireError, match=complaint):
+    with pytest.raises(MessageError, match=complaint):
         decode_known_states(malformed)
 
 
@@ -190,13 +190,13 @@ def test_good_policies() -> None:
      'dimension step is 2, expected 1 or the horizon 3'),
 ])
 def test_malformed_policies(malformed: Int64MultiArray, complaint: str) -> None:
-    with pytest.raises(WireError, match=complaint):
+    with pytest.raises(MessageError, match=complaint):
         PolicySet.from_msg(malformed)
 
 
 def test_request_there_and_back() -> None:
     assert decode_request(encode_request(2**62, -3)) == (2**62, -3)
-    with pytest.raises(WireError, match=r'goal/request has 1 numbers, expected 2: .*goal id, st'):
+    with pytest.raises(MessageError, match=r'goal/request has 1 numbers, expected 2: .*goal id'):
         decode_request(message([1]))
 
 
@@ -230,7 +230,7 @@ def test_goals_for_a_plain_reader() -> None:
 def test_malformed_goals(name: str, values: dict[str, str]) -> None:
     malformed = DiagnosticArray(status=[DiagnosticStatus(
         name=name, values=[KeyValue(key=key, value=text) for key, text in values.items()])])
-    with pytest.raises(WireError, match=f'goal/status: goal {name!r} has the values '):
+    with pytest.raises(MessageError, match=f'goal/status: goal {name!r} has the values '):
         decode_goals(malformed)
 
 
@@ -252,9 +252,9 @@ def test_one_policy_there_and_back(steps: int) -> None:
 
 
 def test_a_malformed_policy_is_refused() -> None:
-    with pytest.raises(WireError, match='expected 1 or the horizon 4'):
+    with pytest.raises(MessageError, match='expected 1 or the horizon 4'):
         decode_policy(message([1, 0, 4, 7, 7, 0, 0], 5, step=(2, 2), state=(1, 1)))
-    with pytest.raises(WireError, match='expected -1 for RESET'):
+    with pytest.raises(MessageError, match='expected -1 for RESET'):
         decode_policy(message([1, 0, 4, 7, 7, -2], 5, step=(1, 1), state=(1, 1)))
 
 
@@ -267,7 +267,7 @@ def test_model_layout() -> None:
     model = decode_model(encoded)
     assert model.steps == 812
     assert model.counts == {-2: {-1: {0: 2**40}}, 7: {0: {2**62: 1}, 1: {-5: 4, 0: 3}}}
-    assert decode_model(encode_model(0, [])) == wire.Model(0, {})
+    assert decode_model(encode_model(0, [])) == messages.Model(0, {})
 
 
 @pytest.mark.parametrize('data, offset, sizes, reason', [
@@ -279,7 +279,7 @@ def test_model_layout() -> None:
     ([5, 1, 0, 2, 0], 1, ((1, 4), (4, 4)), 'led 0 times to 2'),
     ([5, *(1, 0, 2, 3) * 2], 1, ((2, 8), (4, 4)), 'leads twice to 2')])
 def test_malformed_model(data: list[int], offset: int, sizes: tuple, reason: str) -> None:
-    with pytest.raises(WireError) as error:
+    with pytest.raises(MessageError) as error:
         decode_model(message(data, offset, **dict(zip(('transition', 'entry'), sizes))))
     assert reason in str(error.value)
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 _T = TypeVar('_T')
 
 
-class Pace:
+class Throttle:
     """
     Keeps what it is asked about to a period and to a small share of the time.
 

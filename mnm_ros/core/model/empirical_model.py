@@ -23,7 +23,7 @@ _SWEEPS = 60
 
 
 @dataclass(frozen=True)
-class Model:
+class EmpiricalModel:
     """
     The transitions observed in ``n`` known states.
 
@@ -48,7 +48,7 @@ class Model:
     place_of: dict[int, int]
 
     @classmethod
-    def of(cls, rows: TransitionRows, known: Sequence[int]) -> Model:
+    def of(cls, rows: TransitionRows, known: Sequence[int]) -> EmpiricalModel:
         """Return the model of ``known``, home first, all of which were entered."""
         numbers = np.array([rows.number(state) for state in known], dtype=np.intp)
         all_rows = (numbers[:, None] * rows.actions + np.arange(rows.actions)).ravel()

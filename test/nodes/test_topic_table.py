@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from mnm_ros import wire
-from mnm_ros.interface import SERVICES, TOPICS
+from mnm_ros import messages
+from mnm_ros.topics import SERVICES, TOPICS
 from node_processes import Peer
 from rclpy.qos import QoSProfile
 from test_viewers import SHOWN, viewed
@@ -48,7 +48,7 @@ def test_types_and_qualities_of_service(start: Callable, peer: Peer) -> None:
         for endpoint in found:
             assert endpoint.topic_type == topic.type.replace('/', '/msg/'), topic.name
             assert promised(endpoint.qos_profile) == promised(
-                getattr(wire, topic.qos)), topic.name
+                getattr(messages, topic.qos)), topic.name
     there = dict(peer.node.get_topic_names_and_types())
     for name, kind in viewed():    # in the files for RViz and Foxglove
         shown = {each.replace('/', '/msg/') for each in SHOWN[kind]}

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.checkpoint.files import write_whole
+from mnm_ros.checkpoint.whole_files import write_whole
 from rclpy.node import Node
 
 
