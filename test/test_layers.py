@@ -235,6 +235,11 @@ def test_a_room_says_what_to_read_in_which_order(room: str) -> None:
     named = re.findall(r'``(\w+)``', said.partition('\n\n')[2])
     modules = [name for name in named if (folder / f'{name}.py').exists()]
     assert re.search(r'\b[Rr]ead ``', said) and modules, said
+    read = re.search(r'\b[Rr]ead (``.*?\.(?=\s|$))', said, re.DOTALL)
+    assert read is not None
+    missing = [name for name in re.findall(r'``([a-z_]+)``', read[1])
+               if not any((ROOT / 'mnm_ros').rglob(f'{name}.py')) and not (folder / name).is_dir()]
+    assert not missing, f'{room} has no module {missing[0]}'
 
 
 def test_all_but_one_of_the_modules_beside_the_executables_are_executables() -> None:

@@ -3,6 +3,6 @@
 """
 Watch the exploration of a simulated CMP or robot live in a terminal: ``scripts/explore``.
 
-Read ``live_run`` (start the nodes, watch them, stop them) with ``processes``, and ``arguments``,
-which become ``options``. What is shown is in the room ``view``.
+Read ``live_run`` (start the nodes, watch them, stop them) with ``processes``, and
+``command_line``, which becomes ``run_options``. What is shown is in the room ``view``.
 """

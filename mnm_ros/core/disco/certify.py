@@ -3,7 +3,7 @@
 """
 How a state becomes known: step 3, *Certify*, of ``docs/disco.md``.
 
-The nearest states come first. For each, the best policy by the counts gets a certificate of the
+States under test come first, then the nearest. For each, the best policy by the counts gets a certificate of the
 model: the worst plausible CMP (*No certificate is wrong*; the argument is in
 ``statistics/certificate.py``). Where that does not suffice, either the pairs on which it depends
 are sampled, or the policy makes attempts under a test of their lengths, whichever seems to take

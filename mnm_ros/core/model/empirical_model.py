@@ -25,9 +25,9 @@ _SWEEPS = 60
 @dataclass(frozen=True)
 class EmpiricalModel:
     """
-    The transitions observed in ``n`` known states.
+    The transitions observed in ``n`` sampled states.
 
-    :ivar states: the known states, home first.
+    :ivar states: these, home first.
     :ivar numbers: theirs in ``TransitionRows``.
     :ivar all_rows: the number of each row in ``TransitionRows``.
     :ivar actions: number of actions without RESET; state ``i`` has the rows from ``i * actions``
