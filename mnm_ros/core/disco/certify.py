@@ -3,8 +3,8 @@
 """
 How a state becomes known: step 3, *Certify*, of ``docs/disco.md``.
 
-States under test come first, then the nearest. For each, the best policy by the counts gets a certificate of the
-model: the worst plausible CMP (*No certificate is wrong*; the argument is in
+States under test come first, then the nearest. For each, the best policy by the counts gets a
+certificate of the model: the worst plausible CMP (*No certificate is wrong*; the argument is in
 ``statistics/certificate.py``). Where that does not suffice, either the pairs on which it depends
 are sampled, or the policy makes attempts under a test of their lengths, whichever seems to take
 fewer steps. ``evidence`` is what both rest on, and ``policy_tests`` the tests under way. What has

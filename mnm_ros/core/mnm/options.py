@@ -24,7 +24,7 @@ def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 
     Declare a field of ``Settings`` as an option that can be overridden by its name.
 
     :param description: one line for people.
-    :param choices: allowed strings; those of an option that names a part are in ``components.PARTS``.
+    :param choices: allowed strings; a part is named as in ``components.PARTS``.
     :param minimum, maximum: allowed for a number; 0 always is, for the value of the preset.
     :param importable: whether ``module:name`` is allowed beside the choices.
     :param parameter: whether it is a parameter of the explorer by its own name.
