@@ -160,14 +160,17 @@ class PreflightNode(Node):
         return '' if self._probe_run is not None else self._nameless
 
     def _on_state(self, message: Int64MultiArray) -> None:
-        if not self._started:
+        now = time.monotonic()
+        if not self._started or self._over_at is not None:
+            # It answers an order of another node, which on a busy machine is found seconds later.
+            self._changed_at = now
             return
         try:
             seq, state = messages.decode_step(message)
         except messages.MessageError:
             self._malformed += 1
         else:
-            self._run.on_state(seq, state, time.monotonic())
+            self._run.on_state(seq, state, now)
 
     def _report_progress(self, now: float) -> None:
         if now > self._reported + _PROGRESS:
@@ -177,7 +180,10 @@ class PreflightNode(Node):
     def _findings(self) -> Iterator[Finding]:
         """Yield what has been found once the probe is over."""
         yield from self._run.findings()
-        yield Finding('alone', True, 'nobody else commands it')
+        alone = not self._run.foreign
+        yield Finding('alone', alone, 'nobody else commands it' if alone else
+                      f'somebody else publishes {self._publisher.topic_name}: a node that was not '
+                      'found; expected nobody else to')
         if self._malformed:
             yield Finding('messages', False, f'{self._malformed} on {self._states.topic_name} '
                           'are not [seq, state]')

@@ -42,6 +42,7 @@ class ProbeRun:
     :param first_seq: of the first action; the time in nanoseconds.
     :param send: publishes ``[seq, action]``.
     :ivar given_up: why the probe was given up, or ''.
+    :ivar foreign: how many answers to orders of other nodes came.
     """
 
     def __init__(self, names: Sequence[str], probe: Probe, timer: RetryTimer, first_seq: int,
@@ -57,7 +58,8 @@ class ProbeRun:
         self._times: dict[int, list[float]] = {}    # until an answer, per action
         self._late: list[str] = []
         self._answered: tuple[int, bool] | None = None    # the last seq, and if sent again
-        self._twice = self._foreign = self._reports = 0
+        self.foreign = 0
+        self._twice = self._reports = 0
 
     @property
     def over(self) -> bool:
@@ -95,7 +97,7 @@ class ProbeRun:
         elif self._answered == (seq, False):
             self._twice += 1
         elif not self._client.sent(seq):
-            self._foreign += 1
+            self.foreign += 1
 
     def tick(self, now: float) -> None:
         """Send again an action that is overdue; to be called now and then."""
@@ -125,7 +127,7 @@ class ProbeRun:
             '' if len(homes) == 1 else ', expected one and the same state'))
         yield Finding('actions', not (self.given_up or self._late), self._answers())
         others = ' and '.join(f'{count} {what}' for count, what in (
-            (self._twice, 'second answers'), (self._foreign, 'answers to somebody else'),
+            (self._twice, 'second answers'), (self.foreign, 'answers to somebody else'),
             (self._reports, 'reports of having been moved')) if count)
         yield Finding('nothing else', not others, f'{others}, expected none' if others else
                       'no second answers, no reports of having been moved')

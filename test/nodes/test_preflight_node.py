@@ -60,6 +60,16 @@ def test_a_robot_that_is_commanded_already(
     assert 'FAILED  alone        somebody else publishes /action' in preflight.output
 
 
+def test_a_robot_that_answers_a_node_that_is_not_found(
+        start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    """Issue: on a busy machine, it was said that nobody else commands it."""
+    robot.around = lambda seq, state: robot.send(77, state)
+    preflight = start('preflight', actions=['east', 'west'], resets=2, steps=2)
+    peer.wait_for(lambda: not preflight.running, 'the verdict')
+    assert preflight.wait() == 1
+    assert 'FAILED  alone        somebody else publishes /action: a node that' in preflight.output
+
+
 def test_an_explorer_that_is_about_to_command_it(
         start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     """It publishes action only later; so does one that stands by."""
