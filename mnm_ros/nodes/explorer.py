@@ -14,22 +14,31 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
-from mnm_ros.nodes.common.in_namespace import in_namespace
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.awaited_actions import AwaitedActions
-from mnm_ros.nodes.exploring.manager_bond import ManagerBond
+from mnm_ros.nodes.exploring.link.fleet_link import in_namespace
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import NODES, ParameterError, Parameters
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.timer import Timer
 from std_msgs.msg import Header
+
+try:
+    from bondpy import bondpy
+except ImportError:    # it is no part of ROS 2 itself, and nothing but the bond needs it
+    bondpy = None
 
 _SUCCESS = TransitionCallbackReturn.SUCCESS
 _HEARTBEAT = 0.5    # s
 _LEAVE = 2.0        # s, that the node may take to leave the robot where it is
 _LEAVING = 0.02     # s, between two looks whether it has been left
+_BOND_PERIOD = 0.1     # s, as the nodes of nav2 have it
+_BOND_TIMEOUT = 4.0    # s, of silence of the manager; it has its own, bond_timeout
+_BOND_GOODBYE = 0.2    # s, for the manager to hear that the bond ends
 
 Callback = Callable[['Explorer', LifecycleState], TransitionCallbackReturn]
 
@@ -44,6 +53,45 @@ def _logged(callback: Callback) -> Callback:
             node.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.ERROR
     return guarded
+
+
+class ManagerBond:
+    """
+    Lets the lifecycle manager of nav2 notice that the explorer has died, if there is ``bondpy``.
+
+    It is made while the node is active, as the nodes of nav2 do.
+
+    The manager makes its end of the bond once it has activated the node, and knows it by the
+    node's name. The bond speaks from a thread of its own: it tells that the process is gone, not
+    that its callbacks hang.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._bond: Any = None
+
+    def make(self) -> None:
+        """Begin to tell that the node is there."""
+        self.end()
+        if bondpy is None:
+            return
+        bond = bondpy.Bond(self._node, 'bond', self._node.get_name())
+        bond.heartbeat_period = _BOND_PERIOD
+        bond.heartbeat_timeout = _BOND_TIMEOUT
+        bond.start()
+        self._bond = bond
+
+    def end(self) -> None:
+        """Tell the manager that this is the end of the bond, if there is one."""
+        bond, self._bond = self._bond, None
+        if bond is not None:
+            bond.break_bond()
+            # What is destroyed before it is heard is lost, and the manager would wait in vain.
+            bond.pub.wait_for_all_acked(Duration(seconds=_BOND_GOODBYE))
+            bond.shutdown()
+            # The bond destroys both, but the node would keep and serve them.
+            self._node.destroy_subscription(bond.sub)
+            self._node.destroy_publisher(bond.pub)
 
 
 class Explorer(LifecycleNode):

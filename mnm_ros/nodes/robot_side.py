@@ -11,9 +11,9 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.nodes.common.commanders import CommanderWatch
 from mnm_ros.nodes.common.describing import DescriptionTopic
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
+from mnm_ros.nodes.common.graph_watch import CommanderWatch
 from mnm_ros.nodes.common.home_service import STOPPED
 from mnm_ros.protocol.clients import REPORT
 from mnm_ros.protocol.step_server import Order, StepServer

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from mnm_ros.core.exploration import Phase
-from mnm_ros.nodes.exploring.output.diagnosis import diagnosis
+from mnm_ros.nodes.exploring.output.publishers import diagnosis
 import pytest
 
 OK, WARN = DiagnosticStatus.OK, DiagnosticStatus.WARN

@@ -10,9 +10,8 @@ from types import SimpleNamespace
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.messages import decode_model, Model
-from mnm_ros.nodes.exploring.output import throttle
-from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
-from mnm_ros.nodes.exploring.output.throttle import Throttle
+from mnm_ros.nodes.exploring.output import live_topics
+from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, Throttle
 import pytest
 
 
@@ -32,7 +31,7 @@ class Topic:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the time on the clock by which it is measured how long something takes."""
     now = [0.0]
-    monkeypatch.setattr(throttle.time, 'monotonic', lambda: now[0])
+    monkeypatch.setattr(live_topics.time, 'monotonic', lambda: now[0])
     return now
 
 

@@ -9,15 +9,19 @@ import math
 import time
 from typing import Protocol
 
+from mnm_ros import messages
 from mnm_ros.nodes.common.home_service import HomeService
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
+from std_msgs.msg import Header
 
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _UNKNOWN = '_NODE_NAME_UNKNOWN_'
 _REPLACED = 0.1      # s, at most, until who takes the place of another is noticed
+_KNOWN = 1.0         # s, from an order until its sender is surely known
+_HELD_UP = 1.0       # s without a look, after which heartbeats may be waiting to be heard
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
 
 
@@ -229,3 +233,48 @@ class GraphWatch:
             # An endpoint is seen before it can be reached: when it can, it counts as new again.
             seen.update(range(self._actions.get_subscription_count()))
         return frozenset(seen | {'home'} if self.has_home_service else seen)
+
+
+class CommanderWatch:
+    """
+    Watches the nodes that publish ``action`` and are heard on ``heartbeat`` by their names.
+
+    Only these are explorers that may have ordered what is under way. One that stands by, or
+    advises, publishes no ``action``; a navigator does, but has no heartbeat.
+
+    :param node: the robot side.
+    :param topic: fully qualified name of its topic ``action``.
+    """
+
+    def __init__(self, node: Node, topic: str) -> None:
+        self._node = node
+        self._topic = topic
+        self._beats: dict[str, float] = {}    # when each node was last heard
+        self._commanders: frozenset[str] = frozenset()
+        self._looked = time.monotonic()
+        node.create_subscription(Header, 'heartbeat', self._on_beat, messages.HEARTBEATS)
+
+    def look(self, now: float, began: float | None) -> str:
+        """
+        Return why what is under way has lost its commander, or nothing.
+
+        :param now: steady time in seconds.
+        :param began: when what is under way was ordered; None if nothing is.
+        """
+        held_up, self._looked = now > self._looked + _HELD_UP, now
+        self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
+                       if held_up or now < beat + messages.LEASE}
+        publishers = frozenset(
+            map(full_name, self._node.get_publishers_info_by_topic(self._topic)))
+        well = publishers & self._beats.keys()
+        lost = frozenset() if began is None else self._commanders - well
+        # Whoever is found long after the order has not given it.
+        late = began is not None and now > began + _KNOWN
+        self._commanders = self._commanders & well if late else well
+        if not lost:
+            return ''
+        return ('whoever commanded it is gone' if lost - publishers
+                else 'the heartbeat of the explorer has stopped')
+
+    def _on_beat(self, message: Header) -> None:
+        self._beats[message.frame_id] = time.monotonic()

@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How every node of the package starts, spins and ends."""
+"""How every node of the package starts, or prints its help, and how it spins and ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from shlex import quote
 import signal
 import sys
+from textwrap import fill
 import time
 import traceback
 from types import FrameType
 
-from mnm_ros.nodes.common.usage import help_wanted, usage
-from mnm_ros.parameters import check_files, ParameterError
+from mnm_ros.parameters import (
+    check_files,
+    is_required,
+    NODES,
+    ParameterError,
+    ParameterSpec,
+    REQUIRED,
+)
 import rclpy
 from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -28,6 +36,8 @@ except ImportError:    # Humble
 _LIBRARIES = {'rclpy', *sys.stdlib_module_names} - {'__main__'}
 _SPIN = 0.1     # s, after which a signal is noticed at the latest
 _LEAVE = 2.0    # s, that a node may take to leave its robot, unless it says otherwise
+_WIDTH = 90     # characters of a line of the help
+_HELP = ('-h', '--help')
 
 
 def run(
@@ -167,3 +177,55 @@ def _count_signals() -> Iterator[Callable[[], int]]:
             # A second Ctrl-C would interrupt the end of the process.
             ending = handler in (signal.default_int_handler, signal.SIG_DFL)
             signal.signal(number, signal.SIG_IGN if ending else handler)
+
+
+def help_wanted(arguments: Sequence[str]) -> bool:
+    """Return whether help is asked for, before the arguments that are for ROS."""
+    words = list(arguments)
+    own = words[:words.index('--ros-args')] if '--ros-args' in words else words
+    return any(word in _HELP for word in own)
+
+
+def usage(name: str, description: str) -> str:
+    """
+    Return what an executable is, its parameters, and how to give them.
+
+    :param name: of the executable; one that is not of this package has no list of parameters.
+    :param description: paragraphs, as in a docstring.
+    """
+    return '\n'.join(_lines(name, description))
+
+
+def _lines(name: str, description: str) -> Iterator[str]:
+    given = '--ros-args [-p NAME:=VALUE ...] [--params-file FILE] [-r __ns:=/NAMESPACE]'
+    yield f'usage: {name} [--help] [{given}]'
+    for paragraph in description.replace('``', '').strip().split('\n\n'):
+        yield from ('', fill(paragraph, _WIDTH))
+    specs = NODES.get(name, ())
+    if not specs:
+        return
+    example = f'{name} --ros-args -p {_example(specs[0])}'
+    yield from ('', 'give parameters after --ros-args, in either way:',
+                f'  ros2 run mnm_ros {example}', f'  mnm_ros run {example}',
+                '', 'parameters, with their defaults:')
+    for spec in specs:
+        default = 'not set' if spec.optional else _shown(spec)
+        yield f'  {spec.name}: {"required" if is_required(spec) else default}'
+        change = '; may change at any time' if spec.runtime else ''
+        yield fill(f'{spec.description}; {spec.allowed}{change}', _WIDTH,
+                   initial_indent=' ' * 6, subsequent_indent=' ' * 6)
+
+
+def _example(spec: ParameterSpec) -> str:
+    """Return ``NAME:=VALUE`` as a shell understands it."""
+    value = REQUIRED.get(spec.name)
+    if isinstance(value, list):
+        return quote(f'{spec.name}:=[{", ".join(value)}]')
+    return f'{spec.name}:={_shown(spec) if value is None else value}'
+
+
+def _shown(spec: ParameterSpec) -> str:
+    """Return the default as it is written on the command line."""
+    if isinstance(spec.default, bool):
+        return str(spec.default).lower()
+    return "''" if spec.default == '' else str(spec.default)

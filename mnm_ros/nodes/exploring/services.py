@@ -13,7 +13,7 @@ from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing
-from mnm_ros.nodes.exploring.output.diagnosis import way_back
+from mnm_ros.nodes.exploring.output.publishers import way_back
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 

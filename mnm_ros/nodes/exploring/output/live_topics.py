@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+import math
+import time
+from typing import TypeVar
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.exploring.output.throttle import Throttle
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray, String
@@ -17,6 +20,38 @@ from std_msgs.msg import Int64MultiArray, String
 _MODEL_PERIOD = 1.0       # s, at least between two messages
 _ACTIVITY_PERIOD = 0.2    # s
 _SHARE = 0.01             # of the time that each of the two may take
+
+_T = TypeVar('_T')
+
+
+class Throttle:
+    """
+    Keeps what it is asked about to a period and to a small share of the time.
+
+    :param period: in seconds, at least between two times.
+    :param share: of the time, at most.
+    """
+
+    def __init__(self, period: float, share: float = 0.02) -> None:
+        self._period = period
+        self._share = share
+        self._next = -math.inf
+
+    def due(self, now: float) -> bool:
+        """Return whether it may be done."""
+        return now >= self._next
+
+    def hurry(self) -> None:
+        """Let it be due at once."""
+        self._next = -math.inf
+
+    def do(self, work: Callable[[], _T], now: float) -> _T:
+        """Do it, and return what it returns; what has taken long is not due again soon."""
+        begun = time.monotonic()
+        result = work()
+        taken = time.monotonic() - begun
+        self._next = now + max(self._period, taken / self._share)
+        return result
 
 
 class LiveTopics:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from geometry_msgs.msg import Point, Vector3
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.nodes.exploring.output.throttle import Throttle
+from mnm_ros.nodes.exploring.output.live_topics import Throttle
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.shapes import Caption, Key, Picture, Shape
 from rclpy.node import Node
