@@ -71,7 +71,7 @@ ROOMS = {
     'nodes/navigating': 'core messages',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
-    'nodes/mobile': 'driving simulation robot_description messages parameters nodes/common',
+    'nodes/mobile': 'driving robot_description messages parameters nodes/common',
     'nodes': 'core protocol driving simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
 }
@@ -256,7 +256,7 @@ def test_all_but_one_of_the_modules_beside_the_executables_are_executables() -> 
     ('core/model/counts', 'from mnm_ros import __version__',
      'mnm_ros (core/model may not import __init__)'),
     ('core/paper/window', 'from mnm_ros.protocol import clients', '(core/paper may not'),
-    ('protocol/clients', 'if TYPE_CHECKING:\n    from mnm_ros.parameters import Parameters',
+    ('protocol/exchange', 'if TYPE_CHECKING:\n    from mnm_ros.parameters import Parameters',
      'line 2: imports mnm_ros.parameters (protocol may not import parameters)'),
     ('driving/drive', 'def drive():\n    import geometry_msgs.msg as messages',
      'line 2: imports geometry_msgs.msg (no ROS in driving)'),
@@ -295,7 +295,7 @@ def build(root: Path, code: dict[str, str]) -> None:
     """Write a package of a few modules, and of those that they import."""
     for module in ('__init__', 'messages', 'core/__init__', 'parameters/__init__',
                    'nodes/robot_side', 'nodes/explorer', 'nodes/mobile/poses',
-                   'protocol/clients', *code):
+                   'protocol/exchange', *code):
         path = root / 'mnm_ros' / f'{module}.py'
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code.get(module, ''))

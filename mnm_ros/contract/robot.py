@@ -12,7 +12,7 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.exchange import REPORT
 import pytest
 import rclpy
 from rclpy.context import Context

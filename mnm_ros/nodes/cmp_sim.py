@@ -17,7 +17,7 @@ from mnm_ros.nodes.common.json_files import write_record
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, ParameterError, Parameters
-from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import describe, FileError, load

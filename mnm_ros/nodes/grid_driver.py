@@ -17,8 +17,14 @@ from mnm_ros.driving.grid import free_cells, Map
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
 from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.mobile.described import describe
-from mnm_ros.nodes.mobile.driver_setup import check, grid_of, home_of, movers_of, poses_of
+from mnm_ros.nodes.mobile.driver_setup import (
+    check,
+    describe,
+    grid_of,
+    home_of,
+    movers_of,
+    poses_of,
+)
 from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
 from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose

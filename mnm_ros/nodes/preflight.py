@@ -19,7 +19,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters
-from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.probe import Probe
 from mnm_ros.trial.probe_run import Finding, ProbeRun

@@ -15,8 +15,7 @@ from mnm_ros.nodes.common.describing import DescriptionTopic
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
 from mnm_ros.nodes.common.home_service import STOPPED
-from mnm_ros.protocol.clients import REPORT
-from mnm_ros.protocol.step_server import Order, StepServer
+from mnm_ros.protocol.exchange import Order, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node

@@ -3,6 +3,6 @@
 """
 The discrete step protocol, both sides, without ROS: time is passed in, in seconds.
 
-Read ``clients`` and ``step_server``, its two sides, then ``step_loop``, which plays an exploration
-by it and hands out the class, over ``loop``; ``single_robot_guard`` says whom it may command.
+Read ``exchange``, its two sides, then ``step_loop``, which plays an exploration by it, over
+``loop``; ``single_robot_guard`` says which robot side it may command.
 """

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import StepTask
-from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import Loop, StepLimits
 
 _REMEMBERED = 10    # orders and answers: as many as the topics keep

@@ -12,7 +12,7 @@ import math
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
-from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.exchange import RetryTimer
 
 
 @dataclass(frozen=True)

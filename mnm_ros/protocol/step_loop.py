@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import RunState, StepTask
-from mnm_ros.protocol.clients import AnswerTimes, Incoming, REPORT, StepClient
+from mnm_ros.protocol.exchange import AnswerTimes, Incoming, REPORT, StepClient
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 

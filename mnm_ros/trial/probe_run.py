@@ -15,7 +15,7 @@ from statistics import mean, median
 
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.prediction import factors, LEARNT, MEASURED_STATES, predict, PROBED
-from mnm_ros.protocol.clients import Incoming, REPORT, RetryTimer, StepClient
+from mnm_ros.protocol.exchange import Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.trial.probe import Probe
 
 _REPORTS = 20    # reports of having been moved, after which the probe is given up

@@ -19,9 +19,9 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from mnm_ros.contract import clauses  # noqa: E402, I100
 from mnm_ros.contract import robot as robots  # noqa: E402
-from mnm_ros.contract.tosses import Tosses  # noqa: E402
+from mnm_ros.contract.clauses import Tosses  # noqa: E402
 from mnm_ros.core.model.problem import RESET  # noqa: E402
-from mnm_ros.protocol.clients import REPORT  # noqa: E402
+from mnm_ros.protocol.exchange import REPORT  # noqa: E402
 
 Step = Callable[[int, int], int]
 Judge = Callable[[Callable[[robots.Robot], None], 'Simulated', int], str]

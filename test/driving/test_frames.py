@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.driving.frames import FrameLink, Frames, Transform
-from mnm_ros.driving.pose import Pose
+from mnm_ros.driving.pose import FrameLink, Frames, Pose, Transform
 import pytest
 
 TILTED = Transform.of(0.3, -0.2, 1.5, 0.4, -0.1, 0.2, 0.9)

@@ -18,7 +18,7 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.task.step_task import play
-from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.exchange import REPORT
 from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot, soon
 import pytest
 from rclpy.qos import qos_profile_system_default

@@ -13,10 +13,9 @@ from typing import Any
 from driven_robot import DrivenRobot, EAST, FAST, HOME, NORTH, over_limit, RESET
 from geometry_msgs.msg import PoseStamped, TransformStamped
 from mnm_ros import messages
-from mnm_ros.driving.frames import Transform
 from mnm_ros.driving.maneuvers import MOVES
-from mnm_ros.driving.pose import Pose
-from mnm_ros.nodes.mobile import transforms
+from mnm_ros.driving.pose import Pose, Transform
+from mnm_ros.nodes.mobile import poses
 from mnm_ros.nodes.mobile.poses import planar
 from mnm_ros.simulation.diff_drive import driver_parameters
 from mnm_ros.simulation.world import load
@@ -111,9 +110,9 @@ def test_transforms_that_have_waited_are_one_pose(monkeypatch: pytest.MonkeyPatc
         return SimpleNamespace(topic_name=f'/{name}', handle=SimpleNamespace(
             take_message=lambda *_: (waiting.popleft(), None) if waiting else None))
 
-    monkeypatch.setattr(transforms, 'TFMessage', SimpleNamespace)
+    monkeypatch.setattr(poses, 'TFMessage', SimpleNamespace)
     taken: list[Any] = []
-    transforms.PoseTransforms(
+    poses.PoseTransforms(
         SimpleNamespace(create_subscription=subscribe), 'map', 'base_link', 1.0,
         lambda message, _: taken.append(message))
     heard['tf'](waiting.popleft())

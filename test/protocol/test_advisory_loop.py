@@ -10,7 +10,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
-from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

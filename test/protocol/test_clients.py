@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.protocol.clients import AnswerTimes, Incoming, REPORT, RetryTimer, StepClient
+from mnm_ros.protocol.exchange import (
+    AnswerTimes,
+    Incoming,
+    Order,
+    REPORT,
+    RetryTimer,
+    StepClient,
+    StepServer,
+)
 from mnm_ros.protocol.return_home import HomeClient
-from mnm_ros.protocol.step_server import Order, StepServer
 import pytest
 
 FIRST = 1000

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.protocol.clients import REPORT
+from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.return_home import LastReset
 
 HOME = 3

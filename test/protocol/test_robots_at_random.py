@@ -10,10 +10,10 @@ from random import Random
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
+from mnm_ros.protocol.exchange import Order, StepServer
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
-from mnm_ros.protocol.step_server import Order, StepServer
 import pytest
 
 TICK = 0.02

@@ -10,7 +10,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.navigation import Navigation
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 from mnm_ros.protocol.step_loop import StepLoop

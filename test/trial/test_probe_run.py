@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.protocol.clients import RetryTimer
+from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.trial.probe import Probe
 from mnm_ros.trial.probe_run import duration, ProbeRun
 

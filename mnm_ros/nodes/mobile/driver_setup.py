@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the parameters of ``grid_driver`` mean together."""
+"""What the parameters of ``grid_driver`` mean together, and what it says about its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import math
 
 from mnm_ros.driving.continuity import PoseReach
 from mnm_ros.driving.drive import Limits
-from mnm_ros.driving.grid import Grid, heading_of, QUARTER
+from mnm_ros.driving.grid import Grid, heading_of, OUTSIDE, QUARTER
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
-from mnm_ros.nodes.mobile.poses import PoseTopic
-from mnm_ros.nodes.mobile.transforms import check_frames, PoseTransforms
+from mnm_ros.nodes.mobile.poses import check_frames, PoseTopic, PoseTransforms
 from mnm_ros.parameters import ParameterError, Parameters
+from mnm_ros.robot_description import MAX_STATES, RobotDescription
 from rclpy.node import Node
+
+_HEADINGS = ('east', 'north', 'west', 'south')
 
 
 def grid_of(given: Parameters) -> Grid:
@@ -105,3 +107,26 @@ def _check_tolerance(
         raise ParameterError(
             f"parameter '{name}' is {given[name]:g}, expected <= {most:g}: {reason}, and "
             'hysteresis so small, that the robot cannot end in another state')
+
+
+def describe(grid: Grid, actions: Sequence[str], home: int, frame: str) -> RobotDescription:
+    """
+    Return names and centres of cells, unless these are too many.
+
+    :param grid: of cells, with or without a heading.
+    :param actions: names of the moves.
+    :param home: the state of the home pose.
+    :param frame: of the poses.
+    """
+    headings = _HEADINGS if grid.with_heading else ('',)
+    cells = grid.columns * grid.rows
+    if cells * len(headings) >= MAX_STATES:
+        return RobotDescription(tuple(actions), home, frame)
+    names, positions = {OUTSIDE: 'outside'}, {}
+    for cell in range(cells):
+        row, column = divmod(cell, grid.columns)
+        for heading, name in enumerate(headings):
+            state = grid.state(cell, heading)
+            names[state] = f'r{row}c{column} {name}'.rstrip()
+            positions[state] = grid.centre(cell)
+    return RobotDescription(tuple(actions), home, frame, names, positions)

@@ -1,26 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Poses in the plane, from messages and into them."""
+"""Poses in the plane, from messages and into them, and as transforms on ``tf``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
 import math
-from typing import NamedTuple, Union
+import time
+from typing import Any, NamedTuple, Union
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMessage
-from geometry_msgs.msg import PoseWithCovarianceStamped
+from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped
 from mnm_ros import messages
 from mnm_ros.driving.grid import FARTHEST
-from mnm_ros.driving.pose import Pose, POSE_SOURCES
+from mnm_ros.driving.pose import FrameLink, Frames, Pose, POSE_SOURCES, Transform
+from mnm_ros.parameters import ParameterError, Parameters
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+try:
+    from tf2_msgs.msg import TFMessage
+except ImportError:    # the wheels of ROS have no such package
+    TFMessage = None
+
 # Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
 _POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _SHORTEST = 1e-3    # length of a quaternion; what is shorter, or longer than 1000, is no rotation
+_TOPIC, _STATIC_TOPIC = 'tf', 'tf_static'
 
 Located = Union[Odometry, PoseWithCovarianceStamped]
 
@@ -88,3 +97,155 @@ class PoseTopic:
     def _on_latched(self, message: Located) -> None:
         if not self._received:
             self._on_pose(message)
+
+
+def check_frames(given: Parameters, *names: str) -> None:
+    """Raise ParameterError unless the frames that parameters name are distinct."""
+    seen: dict[str, str] = {}
+    for name in names:
+        frame: str = given[name]
+        if not frame or frame.startswith('/'):
+            raise ParameterError(f"parameter '{name}' is {frame!r}, expected the name of a frame, "
+                                 'without a slash before it')
+        if frame in seen:
+            raise ParameterError(f"parameter '{name}' is {frame!r}, expected another frame than "
+                                 f"that of '{seen[frame]}'")
+        seen[frame] = name
+
+
+class Broadcaster:
+    """
+    Broadcasts where a robot is: by its wheels, and as a localisation corrects that.
+
+    Without the package tf2_msgs it says so, and broadcasts nothing.
+
+    :param node: that broadcasts.
+    :param map_frame: '' if the correction is left to others.
+    :param odom_frame: in which the wheels count.
+    :param base_frame: of the robot.
+    """
+
+    def __init__(self, node: Node, map_frame: str, odom_frame: str, base_frame: str) -> None:
+        self.corrects = bool(map_frame)
+        self._by_wheels, self._correction = TransformStamped(), TransformStamped()
+        self._by_wheels.header.frame_id, self._by_wheels.child_frame_id = odom_frame, base_frame
+        self._correction.header.frame_id, self._correction.child_frame_id = map_frame, odom_frame
+        self._publisher = None
+        if TFMessage is None:
+            node.get_logger().info(
+                'no transforms are broadcast: the package tf2_msgs is not installed')
+        else:
+            self._publisher = node.create_publisher(TFMessage, _TOPIC, messages.TRANSFORMS)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any node listens."""
+        return self._publisher is not None and self._publisher.get_subscription_count() > 0
+
+    def publish(self, stamp: Time, odometry: Pose, located: Pose) -> None:
+        """Broadcast the pose by the wheels, and the correction that leads to ``located``."""
+        if self._publisher is None:
+            return
+        by_wheels = Transform.planar(odometry)
+        _set(self._by_wheels, stamp, by_wheels)
+        transforms = [self._by_wheels]
+        if self.corrects:
+            _set(self._correction, stamp, Transform.planar(located).then(by_wheels.inverse))
+            transforms.append(self._correction)
+        self._publisher.publish(TFMessage(transforms=transforms))
+
+
+class PoseTransforms:
+    """
+    The pose of a robot by the transforms from one frame to another.
+
+    :param node: subscribes to them.
+    :param map_frame: in which the pose is.
+    :param base_frame: of the robot.
+    :param timeout: s, after which a link that may change has to be heard again.
+    :param take: called with each pose, and the time by ``time.monotonic`` when the link was heard
+        that has been silent for longest.
+    :raises ParameterError: if the package tf2_msgs is not installed.
+    """
+
+    def __init__(self, node: Node, map_frame: str, base_frame: str, timeout: float,
+                 take: Callable[[PoseWithCovarianceStamped, float], None]) -> None:
+        if TFMessage is None:
+            raise ParameterError(
+                "parameter 'pose_source' is 'tf2', which needs the package tf2_msgs; expected "
+                'that it is installed, or the topic of a pose')
+        self._node = node
+        self._map_frame, self._base_frame = map_frame, base_frame
+        self._timeout = timeout
+        self._take = take
+        self._frames = Frames()
+        self._last: int | None = None    # the stamp of the last pose
+        self._topics = [
+            node.create_subscription(
+                TFMessage, _TOPIC, lambda message: self._hear_all(message, False),
+                messages.TRANSFORMS),
+            node.create_subscription(
+                TFMessage, _STATIC_TOPIC, lambda message: self._hear_all(message, True),
+                messages.STATIC_TRANSFORMS)]
+        self.name = f"{self._topics[False].topic_name} from '{map_frame}' to '{base_frame}'"
+
+    def ask_for_latched(self) -> None:
+        """Do nothing: what never changes is latched anyway."""
+
+    def _hear_all(self, message: Any, static: bool) -> None:
+        """
+        Take a message and all that wait behind it.
+
+        A pose that has waited behind a newer one is worthless. Answered one after the other, such
+        poses would change the velocity by what the limits allow for each of them, all at once.
+        """
+        self._hear(message, static)
+        for _ in range(messages.TRANSFORMS.depth):
+            taken = self._topics[static].handle.take_message(TFMessage, False)
+            if taken is None:
+                break
+            self._hear(taken[0], static)
+        self._look(time.monotonic())
+
+    def _hear(self, message: Any, static: bool) -> None:
+        now = time.monotonic()
+        for each in message.transforms:
+            place, turn, stamp = (
+                each.transform.translation, each.transform.rotation, each.header.stamp)
+            transform = Transform.of(
+                place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w)
+            if transform is None:
+                self._node.get_logger().warning(
+                    f"transform of '{each.child_frame_id}' ignored: expected finite numbers and a "
+                    'quaternion that is not zero', throttle_duration_sec=5.0)
+                continue
+            self._frames.hear(each.child_frame_id.lstrip('/'), FrameLink(
+                each.header.frame_id.lstrip('/'), transform,
+                None if static else stamp.sec * 10**9 + stamp.nanosec, now))
+
+    def _look(self, now: float) -> None:
+        """Pass a pose on if there is a new one, and no link has been silent for too long."""
+        found = self._frames.find(self._base_frame, self._map_frame)
+        if found is None or found.stamp is not None and found.stamp == self._last:
+            return
+        if now > found.heard + self._timeout:
+            self._node.get_logger().warning(
+                f'no pose on {self.name}: one of the transforms on the way has not been '
+                f'broadcast for {self._timeout:g} s', throttle_duration_sec=5.0)
+            return
+        self._last = found.stamp
+        message = PoseWithCovarianceStamped()
+        message.header.frame_id = self._map_frame
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(found.stamp or 0, 10**9)
+        pose, transform = message.pose.pose, found.transform
+        pose.position.x, pose.position.y, pose.position.z = transform[:3]
+        turn = pose.orientation
+        turn.x, turn.y, turn.z, turn.w = transform[3:]
+        self._take(message, min(found.heard, now))
+
+
+def _set(message: TransformStamped, stamp: Time, transform: Transform) -> None:
+    message.header.stamp = stamp
+    place, turn = message.transform.translation, message.transform.rotation
+    place.x, place.y, place.z = transform[:3]
+    turn.x, turn.y, turn.z, turn.w = transform[3:]
