@@ -11,14 +11,12 @@ middle, however hard, goes on where it was.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 import multiprocessing
 import os
 from pathlib import Path
@@ -28,7 +26,7 @@ from threading import Thread
 from typing import Any
 
 from batch_table import BatchError, Row, Table
-from code_version import package_version, ROOT
+from code_version import package_version
 import numpy as np
 
 Task = tuple[Any, ...]
@@ -52,32 +50,6 @@ class Engine:
         if self.cluster and self.cluster != 'local':
             return f'on the cluster {self.cluster}'
         return f'with {self.jobs} processes'
-
-
-def add_arguments(parser: argparse.ArgumentParser, output: str = 'trial') -> None:
-    """Add ``--jobs``, ``--cluster`` and ``--output`` to a command."""
-    add = parser.add_argument
-    add('--jobs', type=int, default=len(os.sched_getaffinity(0)),
-        help='parallel processes (default: the cores there are)')
-    add('--cluster', default='', metavar='ADDRESS',
-        help='of a Dask scheduler whose workers run the trials, for instance tcp://head:8786; '
-             'local: one of its own, with as many workers as --jobs')
-    add('--output', type=Path, metavar='CSV',
-        help=f'write a line for each {output}; what is in it already is not done again')
-
-
-def engine_of(parser: argparse.ArgumentParser, parsed: argparse.Namespace) -> Engine:
-    """Return where the trials are to run; bad arguments end the program with exit status 2."""
-    if parsed.jobs < 1:
-        parser.error(f'--jobs is {parsed.jobs}, expected at least 1')
-    if parsed.cluster and not _installed('distributed'):
-        parser.exit(2, f'{parser.prog}: --cluster needs Dask, the extra "cluster": '
-                       f'{sys.executable} -m pip install "{ROOT}[cluster]"\n')
-    return Engine(parsed.jobs, parsed.cluster)
-
-
-def _installed(module: str) -> bool:
-    return find_spec(module) is not None
 
 
 def run_batch(

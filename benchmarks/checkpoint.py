@@ -15,13 +15,13 @@ what a resume point takes of a million different transitions.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 import tempfile
 import time
 from typing import Any
 
+from arguments import Arguments
 from grids import grid, SIZES
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
@@ -34,10 +34,11 @@ from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 
 
-def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> tuple[
-        np.ndarray, np.ndarray]:
+def durations(scenario: scenarios.Scenario, steps: int, base: str,
+              folder: Path | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the seconds of every step, and those of every call of the store."""
-    exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)))
+    exploration = Exploration(settings(
+        Problem(len(scenario.actions), 4.0, 1.0, 0.1), overrides={'base': base}))
     simulator = Simulator(scenario, 0)
     store = Store(folder, 'explorer', {}, transition_log=True) if folder else None
     whole, kept = np.empty(steps), np.zeros(steps)
@@ -62,10 +63,11 @@ def durations(scenario: scenarios.Scenario, steps: int, folder: Path | None) -> 
     return whole, kept
 
 
-def restarts(side: int, steps: int, times: int) -> None:
+def restarts(side: int, steps: int, times: int, base: str) -> None:
     """Print what a restart takes after so many steps, and after each further as many."""
-    scenario, problem = grid(side), Problem(4, SIZES[side], 1.0, 0.1)
-    exploration, simulator = Exploration(settings(problem)), Simulator(scenario, 0)
+    scenario = grid(side)
+    resolved = settings(Problem(4, SIZES[side], 1.0, 0.1), overrides={'base': base})
+    exploration, simulator = Exploration(resolved), Simulator(scenario, 0)
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder), 'explorer', {})
         store.begin_generation(0, None)
@@ -88,7 +90,7 @@ def restarts(side: int, steps: int, times: int) -> None:
                 raise RuntimeError(f'not written: {store.problem}')
             begun, computing = time.perf_counter(), time.process_time()
             saved = Saved(sorted(Path(folder).glob('*.sqlite'))[-1])
-            restored = Exploration(settings(problem), resume=saved.point)
+            restored = Exploration(resolved, resume=saved.point)
             saved.replay(restored)
             seconds = time.perf_counter() - begun
             computing = time.process_time() - computing
@@ -121,18 +123,19 @@ def many_transitions(number: int) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog='benchmarks/checkpoint', description=__doc__)
-    parser.add_argument('--steps', type=int, default=60_000)
+    parser = Arguments(__doc__)
+    parser.number('steps', 60_000)
+    parser.base()
     parser.add_argument('scenarios', nargs='*', default=['two_rooms', 'moving_wall'])
     parser.add_argument('--restart', action='store_true')
     parser.add_argument('--sides', type=int, nargs='*', default=[15, 21], choices=tuple(SIZES))
-    parser.add_argument('--restarts', type=int, default=6, help='of each grid, after --steps each')
-    given = parser.parse_args()
+    parser.number('restarts', 6, 'of each grid, after --steps each')
+    given = parser.read()
     if given.restart:
         print(f'{"side":>6} {"steps":>9} {"phase":24} {"replayed":>9} {"s":>8} {"CPU s":>8} '
               f'{"points":>7} {"ms":>7} {"most":>7}')
         for side in given.sides:
-            restarts(side, given.steps, given.restarts)
+            restarts(side, given.steps, given.restarts, given.base)
         many_transitions(1_000_000)
         return
     print('ms                        median   99.9%     most   of the callback: 99.9%     most')
@@ -142,7 +145,7 @@ def main() -> None:
         for kept in (False, True):
             with tempfile.TemporaryDirectory() as folder:
                 whole, callback = durations(
-                    scenario, given.steps, Path(folder) if kept else None)
+                    scenario, given.steps, given.base, Path(folder) if kept else None)
             means.append(whole.mean())
             row = [np.median(whole), np.quantile(whole, 0.999), whole.max()]
             tail = [np.quantile(callback, 0.999), callback.max()] if kept else []

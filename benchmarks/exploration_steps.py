@@ -24,14 +24,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-import csv
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from statistics import mean
 
-from batch import add_arguments, engine_of, exit_with, run_batch
-from mnm_ros.core.components import BASES
+from arguments import Arguments
+from batch import exit_with, run_batch
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.simulation.scenario import load, shipped
 from references import (
@@ -85,17 +83,15 @@ def run(configuration: Configuration, task: Task) -> dict[str, object]:
             'total': trial.total, 'steps': trial.steps, 'known': trial.known,
             'finished': int(trial.finished), 'wrong': trial.wrong,
             'floor': f'{floor(name, configuration):.6g}',
-            **{_column(reason): trial.lost[reason] for reason in REASONS},
-            'breaks': ' '.join(f'{step}:{steps}' for step, steps in trial.breaks)}
+            **{_column(reason): trial.lost[reason] for reason in REASONS}}
 
 
 def trial_of(row: Mapping[str, str]) -> Trial:
     """Return the trial that a row tells of."""
-    breaks = [tuple(map(int, pair.split(':'))) for pair in row['breaks'].split()]
     return Trial(
         first=int(row['first']), exploration=[int(word) for word in row['exploration'].split()],
         wrong=int(row['wrong']), finished=row['finished'] == '1', steps=int(row['steps']),
-        known=int(row['known']), breaks=[(step, steps) for step, steps in breaks],
+        known=int(row['known']),
         lost=Counter({reason: int(row[_column(reason)]) for reason in REASONS}))
 
 
@@ -188,51 +184,28 @@ def floor(name: str, configuration: Configuration, strict: bool = False) -> floa
         load(name).settings[0].cmp, configuration.radius, configuration.delta_1, strict)
 
 
-def write_series(path: Path, results: Results) -> None:
-    """Write exploration steps over time, wherever the slope changes, for seed 0."""
-    with path.open('w', newline='', encoding='utf-8') as file:
-        writer = csv.writer(file, lineterminator='\n')
-        writer.writerow(('scenario', 'method', 'seed', 'step', 'exploration', 'changes'))
-        for (method, name, seed), trial in results.items():
-            if seed or method not in METHODS or method == 'scaled':
-                continue
-            changes = ' '.join(str(setting.until) for setting in load(name).settings[:-1])
-            for step, exploration in trial.breaks:
-                writer.writerow((name, method, seed, step, exploration, changes))
-
-
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or '').strip().format(scaled=OVERRIDES),
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments((__doc__ or '').format(scaled=OVERRIDES))
     add, default = parser.add_argument, Configuration()
     add('--scenarios', nargs='+', default=list(shipped()), metavar='NAME',
         help=f'of {", ".join(shipped())} (default all)')
-    add('--seeds', type=int, default=10, help='of each scenario (default 10)')
-    add('--scaled-seeds', type=int, default=1,
-        help='of each scenario for the scaled constants (default 1; 0 leaves them out)')
+    parser.number('seeds', 10, 'of each scenario', least=1)
+    parser.number('scaled-seeds', 1, 'of each scenario for the scaled constants; 0 leaves them '
+                  'out', least=0)
     add('--preset', default=default.preset, choices=tuple(PRESETS))
-    add('--base', default='', metavar='NAME',
-        help=f'one of {", ".join(BASES)}, or module:factory (default the one of the preset)')
-    add('--radius', type=float, default=default.radius, help='L (default %(default)g)')
-    add('--epsilon', type=float, default=default.epsilon, help='default %(default)g')
-    add('--delta', type=float, default=default.delta, help='default %(default)g')
-    add('--tail', type=int, default=default.tail, metavar='STEPS',
-        help='after the last change (default %(default)s)')
-    add('--limit', type=int, default=default.limit, metavar='STEPS',
-        help='for the scaled constants and for runs in one setting (default %(default)s)')
-    add_arguments(parser)
-    add('--series', type=Path, metavar='CSV',
-        help='write exploration steps over time, for seed 0 of each changing scenario')
+    parser.base()
+    parser.number('radius', default.radius, 'L')
+    parser.number('epsilon', default.epsilon)
+    parser.number('delta', default.delta)
+    parser.number('tail', default.tail, 'after the last change', least=1, metavar='STEPS')
+    parser.number('limit', default.limit, 'for the scaled constants and for runs in one setting',
+                  least=1, metavar='STEPS')
+    parser.trials()
     add('--quick', action='store_true', help='two seeds, no scaled constants')
-    parsed = parser.parse_args(arguments)
+    parsed = parser.read(arguments)
     if parsed.quick:
         parsed.seeds, parsed.scaled_seeds = min(parsed.seeds, 2), 0
-    for name, least in (('seeds', 1), ('scaled_seeds', 0), ('tail', 1), ('limit', 1)):
-        if getattr(parsed, name) < least:
-            parser.error(f'--{name.replace("_", "-")} is {getattr(parsed, name)}, '
-                         f'expected at least {least}')
     unknown = [name for name in parsed.scenarios if name not in shipped()]
     if unknown:
         parser.error(f'no scenario is called {unknown[0]}, expected some of '
@@ -240,17 +213,13 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parsed.scaled_seeds = min(parsed.scaled_seeds, parsed.seeds)
     parsed.configuration = Configuration(**{
         name: getattr(parsed, name) for name in asdict(default)})
-    try:
-        parsed.configuration = replace(
-            parsed.configuration, base=parsed.configuration.settings(1).base)
-    except ValueError as error:
-        parser.error(str(error))
-    parsed.engine = engine_of(parser, parsed)
+    parsed.configuration = parser.checked(lambda: replace(
+        parsed.configuration, base=parsed.configuration.settings(1).base))
     return parsed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run everything, print the tables, write the files."""
+    """Run everything and print the tables."""
     parsed = parse(arguments)
     configuration: Configuration = parsed.configuration
     todo = list(tasks(parsed.scenarios, parsed.seeds, parsed.scaled_seeds))
@@ -270,8 +239,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if changing:
         print_lost(results, changing)
     met &= print_stationary(results, parsed.scenarios, configuration)
-    if parsed.series:
-        write_series(parsed.series, results)
     return 0 if met else 1
 
 

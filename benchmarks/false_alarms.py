@@ -31,8 +31,8 @@ from functools import partial
 import math
 import time
 
-from batch import add_arguments, engine_of, exit_with, Row, run_batch
-from mnm_ros.core.components import BASES
+from arguments import Arguments
+from batch import exit_with, Row, run_batch
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model.policy import Hypothesis
@@ -211,34 +211,24 @@ def print_delays(trials: int, delta: float) -> None:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     add, default = parser.add_argument, Configuration()
-    add('--runs', type=int, default=200, help='in all, in turn over the scenarios (default 200)')
-    add('--steps', type=int, default=1_000_000, help='of each run (default 1000000)')
+    parser.number('runs', 200, 'in all, in turn over the scenarios', least=1)
+    parser.number('steps', 1_000_000, 'of each run', least=1)
     add('--scenarios', nargs='+', default=list(WORLDS), choices=WORLDS, metavar='NAME',
         help=f'of {", ".join(WORLDS)} (default all)')
     add('--preset', default=default.preset, choices=tuple(PRESETS))
-    add('--base', default='', metavar='NAME',
-        help=f'one of {", ".join(BASES)}, or module:factory (default the one of the preset)')
-    add('--radius', type=float, default=default.radius, help='L (default %(default)g)')
-    add('--epsilon', type=float, default=default.epsilon, help='default %(default)g')
-    add('--delta', type=float, default=default.delta,
-        help='default %(default)g; a large one puts the bound to a harder test')
-    add('--delays', type=int, default=0, metavar='TRIALS',
-        help='measure in so many trials of each change how soon it is noticed, nothing else')
-    add_arguments(parser, 'run')
-    parsed = parser.parse_args(arguments)
-    for name in ('runs', 'steps'):
-        if getattr(parsed, name) < 1:
-            parser.error(f'--{name} is {getattr(parsed, name)}, expected at least 1')
+    parser.base()
+    parser.number('radius', default.radius, 'L')
+    parser.number('epsilon', default.epsilon)
+    parser.number('delta', default.delta, 'a large one puts the bound to a harder test')
+    parser.number('delays', 0, 'measure in so many trials of each change how soon it is noticed, '
+                  'nothing else', metavar='TRIALS')
+    parser.trials('run')
+    parsed = parser.read(arguments)
     parsed.configuration = Configuration(**{
         name: getattr(parsed, name) for name in ('preset', 'base', 'radius', 'epsilon', 'delta')})
-    try:
-        parsed.configuration.settings(1)
-    except ValueError as error:
-        parser.error(str(error))
-    parsed.engine = engine_of(parser, parsed)
+    parser.checked(lambda: parsed.configuration.settings(1))
     return parsed
 
 

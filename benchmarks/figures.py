@@ -3,9 +3,9 @@
 """
 Turn the CSV files of the other benchmarks into figures.
 
-    benchmarks/exploration_steps --output exploration.csv --series series.csv
+    benchmarks/exploration_steps --output exploration.csv
     benchmarks/promise --output promise.csv
-    benchmarks/figures --exploration exploration.csv --series series.csv --promise promise.csv
+    benchmarks/figures --exploration exploration.csv --promise promise.csv
 
 Several files of one kind are shown side by side, for instance of two presets or bases. What no
 file is given for is left as it is.
@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import mean
 import sys
 
+from arguments import Arguments
 import matplotlib
 
 matplotlib.use('Agg')
@@ -28,12 +29,10 @@ from promise import interval  # noqa: E402
 
 Row = dict[str, str]
 NAMES = {'mnm': 'MNM', 'oracle': 'restart oracle', 'scaled': 'MNM as printed, scaled constants',
-         'once': 'no change detection', 'floor': 'information floor', 'base': 'base alone',
-         'building': 'MNM, first hypothesis'}
-COLORS = {'mnm': '#0b5fa5', 'oracle': '#3a3a3a', 'scaled': '#b0771e', 'once': '#b3383c',
-          'floor': '#b9b9b9', 'base': '#3a3a3a', 'building': '#0b5fa5'}
-LIGHTER = {'mnm': '#6da9d8', 'oracle': '#8d8d8d', 'scaled': '#e0b878', 'once': '#e29a9c',
-           'floor': '#dedede', 'base': '#8d8d8d', 'building': '#6da9d8'}
+         'once': 'no change detection'}
+COLORS = {'mnm': '#0b5fa5', 'oracle': '#3a3a3a', 'scaled': '#b0771e', 'once': '#b3383c'}
+LIGHTER = {'mnm': '#6da9d8', 'oracle': '#8d8d8d', 'scaled': '#e0b878', 'once': '#e29a9c'}
+METHODS = ('oracle', 'mnm', 'scaled', 'once')
 STYLE = {
     'font.size': 9, 'axes.spines.top': False, 'axes.spines.right': False, 'axes.titlesize': 10,
     'axes.titleweight': 'bold', 'axes.titlelocation': 'left', 'legend.frameon': False,
@@ -53,39 +52,6 @@ def read(paths: Iterable[Path]) -> list[Row]:
 def distinct(values: Iterable[str]) -> list[str]:
     """Return the values in the order in which they come, each once."""
     return list(dict.fromkeys(values))
-
-
-def over_time(rows: Sequence[Row]) -> pyplot.Figure:
-    """Exploration steps over time of one run in each changing scenario."""
-    scenarios = distinct(row['scenario'] for row in rows)
-    lines = -(-len(scenarios) // 2)
-    figure, axes = pyplot.subplots(
-        lines, min(2, len(scenarios)), figsize=(8.6, 2.9 * lines), squeeze=False)
-    for unused in axes.flat[len(scenarios):]:
-        unused.set_visible(False)
-    for axis, scenario in zip(axes.flat, scenarios):
-        own = [row for row in rows if row['scenario'] == scenario]
-        most = 0.0
-        for method in distinct(row['method'] for row in own):
-            points = [(int(row['step']) / 1000, int(row['exploration']) / 1000)
-                      for row in own if row['method'] == method]
-            if method != 'once':
-                most = max(most, points[-1][1])
-            axis.plot(*zip(*points), color=COLORS[method], label=NAMES[method],
-                      linewidth=1.8 if method == 'mnm' else 1.3,
-                      linestyle='--' if method == 'once' else '-')
-        axis.set_ylim(0, 1.45 * most)
-        for number, change in enumerate(own[0]['changes'].split(), 1):
-            at = int(change) / 1000
-            axis.axvline(at, color='#999999', linestyle=':', linewidth=1)
-            axis.annotate(f'change {number} ', (at, 1.42 * most), color='#666666', va='top',
-                          ha='right')
-        axis.set_xlim(left=0)
-        axis.set_title(scenario)
-        axis.set_xlabel('steps (thousands)')
-        axis.set_ylabel('exploration steps (thousands)')
-    _legend(figure, axes[0][0], 3)
-    return figure
 
 
 def _legend(figure: pyplot.Figure, axis: pyplot.Axes, columns: int) -> None:
@@ -130,20 +96,15 @@ def _label(bar: Bar, bars: Sequence[Bar]) -> str:
     return f'{NAMES[method]}, {preset}, {base}' if several else NAMES[method]
 
 
-def _grouped(rows: Sequence[Row], methods: Sequence[str]) -> tuple[list[str], list[Bar], dict]:
-    """Return scenarios, bars and the rows of each, of the methods in their order."""
-    rows = [row for row in rows if row['method'] in methods]
-    groups: dict[tuple[str, Bar], list[Row]] = {}
-    for row in rows:
-        bar = (row['method'], row['preset'], row['base'])
-        groups.setdefault((row['scenario'], bar), []).append(row)
-    bars = sorted({bar for _, bar in groups}, key=lambda bar: (methods.index(bar[0]), bar))
-    return sorted({scenario for scenario, _ in groups}), bars, groups
-
-
 def by_method(rows: Sequence[Row]) -> pyplot.Figure:
     """Total exploration steps in the changing scenarios: MNM and the references."""
-    scenarios, bars, groups = _grouped(rows, ('oracle', 'mnm', 'scaled', 'once'))
+    groups: dict[tuple[str, Bar], list[Row]] = {}
+    for row in rows:
+        if row['method'] in METHODS:
+            bar = (row['method'], row['preset'], row['base'])
+            groups.setdefault((row['scenario'], bar), []).append(row)
+    bars = sorted({bar for _, bar in groups}, key=lambda bar: (METHODS.index(bar[0]), bar))
+    scenarios = sorted({scenario for scenario, _ in groups})
     heights = {key: mean(int(row['total']) for row in found) for key, found in groups.items()}
     open_ended = {key for key, found in groups.items()
                   if any(row['finished'] == '0' for row in found)}
@@ -152,25 +113,6 @@ def by_method(rows: Sequence[Row]) -> pyplot.Figure:
     _bars(axis, scenarios, bars, heights, open_ended)
     axis.set_xlabel('exploration steps in all, mean over the seeds')
     _legend(figure, axis, 2)
-    return figure
-
-
-def one_setting(rows: Sequence[Row]) -> pyplot.Figure:
-    """Draw the steps without a change: information floor, base, building phase of MNM."""
-    scenarios, bars, groups = _grouped(rows, ('base', 'building'))
-    heights = {key: mean(int(row['total']) for row in found) for key, found in groups.items()}
-    open_ended = {key for key, found in groups.items()
-                  if any(row['finished'] == '0' for row in found)}
-    floor: Bar = ('floor', '', '')
-    for (scenario, bar), found in groups.items():
-        if bar[0] == 'base':
-            heights.setdefault((scenario, floor), mean(float(row['floor']) for row in found))
-    bars = [floor, *bars]
-    figure, axis = pyplot.subplots(
-        figsize=(8.6, 0.8 + 0.19 * len(bars) * len(scenarios) + 0.12 * len(scenarios)))
-    _bars(axis, scenarios, bars, heights, open_ended)
-    axis.set_xlabel('steps in the first setting, mean over the seeds')
-    _legend(figure, axis, 3)
     return figure
 
 
@@ -213,18 +155,16 @@ def _kind(row: Row) -> str:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     add = parser.add_argument
     add('--exploration', nargs='+', type=Path, default=[], metavar='CSV',
         help='of exploration_steps --output')
-    add('--series', type=Path, metavar='CSV', help='of exploration_steps --series')
     add('--promise', nargs='+', type=Path, default=[], metavar='CSV',
         help='of promise --output')
     add('--folder', type=Path, default=Path(__file__).resolve().parents[1] / 'docs' / 'figures',
         help='where to write the figures (default docs/figures)')
     parsed = parser.parse_args(arguments)
-    for path in (*parsed.exploration, *filter(None, (parsed.series,)), *parsed.promise):
+    for path in (*parsed.exploration, *parsed.promise):
         if not path.is_file():
             parser.error(f'{path} is not there, expected a CSV file')
     return parsed
@@ -236,11 +176,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pyplot.rcParams.update(STYLE)
     parsed.folder.mkdir(parents=True, exist_ok=True)
     exploration, promise = read(parsed.exploration), read(parsed.promise)
-    series = read([parsed.series] if parsed.series else [])
     for name, draw, rows in (
-            ('exploration_over_time', over_time, series),
             ('exploration_steps', by_method, exploration),
-            ('steps_without_change', one_setting, exploration),
             ('violations', violations, promise)):
         if rows:
             path = parsed.folder / f'{name}.png'

@@ -19,10 +19,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import mean
 import time
 
-from batch import add_arguments, engine_of, exit_with, Row, run_batch
+from arguments import Arguments
+from batch import exit_with, Row, run_batch
 from grids import grid, SIZES
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
@@ -54,12 +56,13 @@ def world(name: str) -> tuple[Scenario, float]:
         replace(setting, until=None) for setting in scenario.settings)), RADIUS
 
 
-def trial(task: Task) -> dict[str, object]:
+def trial(base: str, task: Task) -> dict[str, object]:
     """Return what came of a trial, as columns of its row."""
     name, robots, seed = task
     scenario, radius = world(name)
     problem = Problem(len(scenario.actions), radius, EPSILON, DELTA)
-    exploration, began = Exploration(settings(problem), seed), time.process_time()
+    resolved = settings(problem, overrides={'base': base})
+    exploration, began = Exploration(resolved, seed), time.process_time()
     simulators = [Simulator(scenario, 1000 * seed + i) for i in range(max(1, robots))]
     if robots:
         fleet = Robots(Fleet(exploration, problem.actions, problem.limit, seed), simulators)
@@ -76,10 +79,10 @@ def trial(task: Task) -> dict[str, object]:
             'ok': int(right), 'seconds': f'{time.process_time() - began:.1f}'}
 
 
-def names_of(task: Task) -> dict[str, object]:
+def names_of(base: str, task: Task) -> dict[str, object]:
     """Return the columns of a row that name its trial."""
     name, robots, seed = task
-    return {'world': name, 'robots': robots, 'seed': seed}
+    return {'world': name, 'robots': robots, 'seed': seed, 'base': base}
 
 
 HEAD = (f'{"world":<12} {"robots":>6} {"seeds":>5} {"rounds":>8} {"speed-up":>8} '
@@ -117,34 +120,28 @@ def print_table(rows: Sequence[Row]) -> bool:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     add, worlds = parser.add_argument, (*shipped(), *GRIDS)
     add('--worlds', nargs='+', default=list(WORLDS), choices=worlds, metavar='NAME',
         help=f'of {", ".join(worlds)} (default {", ".join(WORLDS)})')
     add('--robots', nargs='+', type=int, default=[1, 2, 4, 8, 16], metavar='N',
         help='in a fleet; one without a fleet is added (default 1 2 4 8 16)')
-    add('--seeds', type=int, default=5, help='of each (default 5)')
-    add('--first-seed', type=int, default=0, help='seeds count up from it (default 0)')
-    add_arguments(parser)
-    parsed = parser.parse_args(arguments)
+    parser.base()
+    parser.seeds(5, 'of each')
+    parser.trials()
+    parsed = parser.read(arguments)
     if min(parsed.robots) < 1:
         parser.error(f'--robots has {min(parsed.robots)}, expected at least 1')
-    for name, least in (('seeds', 1), ('first_seed', 0)):
-        if getattr(parsed, name) < least:
-            parser.error(f'--{name.replace("_", "-")} is {getattr(parsed, name)}, '
-                         f'expected at least {least}')
-    parsed.engine = engine_of(parser, parsed)
     return parsed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything and print the table."""
     parsed, began = parse(arguments), time.monotonic()
-    seeds = range(parsed.first_seed, parsed.first_seed + parsed.seeds)
     tasks = [(name, robots, seed) for name in dict.fromkeys(parsed.worlds)
-             for robots in dict.fromkeys((0, *parsed.robots)) for seed in seeds]
-    rows = run_batch(trial, tasks, names_of, parsed.engine, parsed.output)
+             for robots in dict.fromkeys((0, *parsed.robots)) for seed in parsed.seeds]
+    rows = run_batch(partial(trial, parsed.base), tasks, partial(names_of, parsed.base),
+                     parsed.engine, parsed.output)
     well = print_table(rows)
     print(f'{time.monotonic() - began:.0f} s {parsed.engine}')
     return 0 if well else 1

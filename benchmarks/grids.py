@@ -12,7 +12,6 @@ optimism, by this package and by the policy iteration of pymdptoolbox, where tha
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +19,7 @@ from statistics import mean
 import sys
 import time
 
-from mnm_ros.core.components import BASES
+from arguments import Arguments
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
@@ -177,15 +176,14 @@ def dense_problem(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print both tables; the exit status is 1 if a run broke the promise or did not end."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add = parser.add_argument
-    add('--sides', type=int, nargs='*', default=list(SIZES), choices=tuple(SIZES))
-    add('--seeds', type=int, default=3)
-    add('--base', default='', help=f'one of {", ".join(BASES)}, or module:factory')
-    add('--limit', type=int, default=3_000_000, help='steps after which a run is given up')
-    add('--old-up-to', type=int, default=350, help='known states up to which kl is tried, too')
-    parsed = parser.parse_args(arguments)
+    parser = Arguments(__doc__)
+    parser.add_argument(
+        '--sides', type=int, nargs='*', default=list(SIZES), choices=tuple(SIZES))
+    parser.number('seeds', 3)
+    parser.base()
+    parser.number('limit', 3_000_000, 'steps after which a run is given up')
+    parser.number('old-up-to', 350, 'known states up to which kl is tried, too')
+    parsed = parser.read(arguments)
     well = True
     print(f'{"side":>6} {"L":>5} {"steps":>10} {"known":>6} {"wrong":>6} {"CPU s":>8}')
     for side in parsed.sides:

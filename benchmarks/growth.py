@@ -3,7 +3,7 @@
 """
 What grows with known states, actions, L and robots, each beside the least that anyone needs.
 
-    benchmarks/growth states | actions | radius | robots [--figure]
+    benchmarks/growth states | actions | radius | robots
 
 Explorations of open worlds with slip, until the first hypothesis. The least, in brackets:
 
@@ -30,7 +30,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from batch import add_arguments, engine_of, exit_with, Row, run_batch
+from arguments import Arguments
+from batch import exit_with, Row, run_batch
 from growth_trial import names, Point, Task, trial
 from growth_worlds import TOPICS
 import numpy as np
@@ -73,15 +74,15 @@ QUANTITIES = ('steps', 'rounds', 'seconds', 'grown', *TOPICS, 'checkpoint', 'log
 COMPRESSED = ('activity', 'markers')    # the least for these depends on the places and the texts
 
 
-def tasks(study: Study, seeds: int, most: float, limit: int) -> Iterator[Task]:
-    """Yield what is to be measured, up to the number ``most``."""
+def tasks(study: Study, seeds: int, most: float, limit: int, base: str = '') -> Iterator[Task]:
+    """Yield what is to be measured, up to the number ``most``; no base has built anything."""
     for (how, world), numbers in study.numbers.items():
         for place, number in enumerate(numbers):
-            if number > most:
+            if number > most or (base and how == 'built'):
                 continue
             once = how == 'built' or world == 'random_graph' or place >= study.cheap
             for seed in range(1 if once else seeds):
-                yield Task(how, world, float(number), seed, limit)
+                yield Task(how, world, float(number), seed, limit, base)
 
 
 def points(todo: Sequence[Task], rows: Sequence[Row]) -> list[Point]:
@@ -168,27 +169,24 @@ def slopes(found: Sequence[Point], against: str) -> list[str]:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
-    parser = argparse.ArgumentParser(
-        prog='benchmarks/growth', description=(__doc__ or '').strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     add = parser.add_argument
     add('study', choices=tuple(STUDIES), help='what grows')
-    add('--seeds', type=int, default=2, help='of what does not take long (default 2)')
+    parser.number('seeds', 2, 'of what does not take long', least=1)
     add('--most', type=float, default=float('inf'), metavar='NUMBER',
         help='leave out what is greater in the column "number"')
-    add('--limit', type=int, default=5_000_000, metavar='STEPS',
-        help='after which a trial is given up (default %(default)s)')
+    parser.number('limit', 5_000_000, 'after which a trial is given up', least=1, metavar='STEPS')
+    parser.base()
     add('--figure', type=Path, nargs='?', const=FIGURES, metavar='FOLDER',
-        help='draw growth_STUDY.png there (default docs/figures)')
-    add_arguments(parser)
-    parsed = parser.parse_args(arguments)
-    for name in ('seeds', 'limit'):
-        if getattr(parsed, name) < 1:
-            parser.error(f'--{name} is {getattr(parsed, name)}, expected at least 1')
-    parsed.tasks = list(tasks(STUDIES[parsed.study], parsed.seeds, parsed.most, parsed.limit))
+        help='draw growth_states.png there (default docs/figures); of states only')
+    parser.trials()
+    parsed = parser.read(arguments)
+    parsed.tasks = list(tasks(
+        STUDIES[parsed.study], parsed.seeds, parsed.most, parsed.limit, parsed.base))
     if not parsed.tasks:
         parser.error(f'--most is {parsed.most:g}, which leaves nothing')
-    parsed.engine = engine_of(parser, parsed)
+    if parsed.figure and parsed.study != 'states':
+        parser.error(f'--figure is of states, not of {parsed.study}')
     return parsed
 
 
@@ -202,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(*lines, '', sep='\n')
     if parsed.figure:
         from growth_figures import write  # which needs matplotlib
-        print(write(parsed.figure, parsed.study, against, found))
+        print(write(parsed.figure, found))
     # What was given up knows nothing.
     return int(any(point['known'] == 0 or point.get('missing') for point in found))
 

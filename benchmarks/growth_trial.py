@@ -54,6 +54,7 @@ class Task(NamedTuple):
     :ivar how: ``explored`` by one robot, ``fleet``, or ``built``: with the policies of somebody
         who knows the CMP and counts that are drawn, of the size of an exploration.
     :ivar number: that grows, see ``WORLDS``; robots in a fleet.
+    :ivar base: of the explorer; '' is that of the preset.
     """
 
     how: str
@@ -61,6 +62,7 @@ class Task(NamedTuple):
     number: float
     seed: int
     limit: int
+    base: str = ''
 
 
 class Point(dict[str, float]):
@@ -68,7 +70,7 @@ class Point(dict[str, float]):
 
     def __init__(self, task: Task, rows: Sequence[Mapping[str, str]]) -> None:
         columns = {name: [float(row[name]) for row in rows if row.get(name)]
-                   for name in rows[0] if name not in ('version', 'numpy', 'how', 'world')}
+                   for name in rows[0] if name not in ('version', 'numpy', 'how', 'world', 'base')}
         super().__init__({name: mean(found) for name, found in columns.items() if found})
         self.kind = task.how, task.world
         self.trials = len(rows)
@@ -108,7 +110,7 @@ def explored(task: Task) -> dict[str, object]:
     world = WORLDS[task.world](task.number)
     simulator = Simulator(world.scenario, task.seed)
     before = memory('VmRSS')
-    exploration = _exploration(world, task.seed)
+    exploration = _exploration(world, task)
     states, actions = array('q'), array('b')
 
     began = time.process_time()
@@ -154,7 +156,7 @@ def _bytes(world: World, exploration: Exploration, inputs: list[Any]) -> dict[st
 def fleet(task: Task) -> dict[str, object]:
     """Return the figures of several robots until the first hypothesis, as columns."""
     world = WORLDS[task.world](task.number)
-    exploration = _exploration(world, task.seed)
+    exploration = _exploration(world, task)
     actions = len(world.scenario.actions)
     together = Fleet(exploration, actions, (1 + EPSILON) * world.radius, task.seed)
     robots = Robots(together, [Simulator(world.scenario, 1000 * task.seed + i)
@@ -207,9 +209,9 @@ def built(task: Task) -> dict[str, object]:
             **sizes(view, hypothesis, told, steps, actions)}
 
 
-def _exploration(world: World, seed: int) -> Exploration:
+def _exploration(world: World, task: Task) -> Exploration:
     problem = Problem(len(world.scenario.actions), world.radius, EPSILON, DELTA)
-    exploration = Exploration(settings(problem), seed)
+    exploration = Exploration(settings(problem, overrides={'base': task.base}), task.seed)
     exploration.robot_answers()
     return exploration
 

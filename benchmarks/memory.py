@@ -10,11 +10,11 @@ unless the last tenfold of the steps took more than the given megabytes.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 import sys
 import time
 
+from arguments import Arguments
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS, settings
@@ -33,12 +33,12 @@ def resident() -> float:
     raise RuntimeError('/proc/self/status has no VmRSS, expected that of Linux')
 
 
-def explore(scenario_name: str, preset: str, seed: int, steps: int) -> list[float]:
+def explore(scenario_name: str, preset: str, base: str, seed: int, steps: int) -> list[float]:
     """Explore for ``steps`` steps and print as it goes; return the MB of each line."""
     scenario = load(scenario_name)
     simulator = Simulator(scenario, seed)
     exploration = Exploration(settings(
-        Problem(len(scenario.actions), RADIUS, EPSILON, DELTA), preset), seed)
+        Problem(len(scenario.actions), RADIUS, EPSILON, DELTA), preset, {'base': base}), seed)
     exploration.robot_answers()
     began, figures, mark = time.perf_counter(), [], min(FIRST, steps)
     print(f'{"steps":>12} {"MB":>8} {"round":>6} {"known":>6} {"us/step":>8}')
@@ -57,18 +57,18 @@ def explore(scenario_name: str, preset: str, seed: int, steps: int) -> list[floa
 
 def main() -> int:
     """Explore and compare the last two figures."""
-    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser = Arguments(__doc__)
     parser.add_argument('--scenario', default='two_rooms', help='default two_rooms')
     parser.add_argument('--preset', default='onboard', choices=tuple(PRESETS))
-    parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--steps', type=int, default=10**7, help='default 10,000,000')
-    parser.add_argument('--allowed', type=float, default=2.0,
-                        help='MB that the last tenfold may take (default 2)')
-    arguments = parser.parse_args()
-    figures = explore(arguments.scenario, arguments.preset, arguments.seed, arguments.steps)
+    parser.base()
+    parser.number('seed', 0)
+    parser.number('steps', 10**7)
+    parser.number('allowed', 2.0, 'MB that the last tenfold may take')
+    given = parser.read()
+    figures = explore(given.scenario, given.preset, given.base, given.seed, given.steps)
     growth = figures[-1] - figures[-2] if len(figures) > 1 else 0.0
     print(f'the last tenfold of the steps took {growth:.1f} MB')
-    return int(growth > arguments.allowed)
+    return int(growth > given.allowed)
 
 
 if __name__ == '__main__':

@@ -17,13 +17,13 @@ The exit status is 0 if no state is over the limit and every goal was reached.
 
 from __future__ import annotations
 
-import argparse
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, NormalDist, stdev
 import sys
 
+from arguments import Arguments
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
@@ -63,12 +63,14 @@ class Goal:
         return quantile * stdev(self.steps) / len(self.steps) ** 0.5
 
 
-def explore(name: str, seed: int, radius: float, epsilon: float) -> tuple[Simulator, Hypothesis]:
+def explore(name: str, seed: int, radius: float, epsilon: float,
+            base: str = '') -> tuple[Simulator, Hypothesis]:
     """Return the simulator of the first setting and the first hypothesis."""
     scenario = load(name)
     simulator = Simulator(
         replace(scenario, settings=(replace(scenario.settings[0], until=None),)), seed)
-    machine = new_mnm(settings(Problem(len(scenario.actions), radius, epsilon, DELTA)), seed)
+    problem = Problem(len(scenario.actions), radius, epsilon, DELTA)
+    machine = new_mnm(settings(problem, overrides={'base': base}), seed)
     while machine.hypothesis is None:
         action = machine.next_action()
         machine.observe(action, simulator.step(action))
@@ -89,9 +91,10 @@ def navigate(simulator: Simulator, hypothesis: Hypothesis, target: int) -> Navig
     return navigation
 
 
-def goals(name: str, seed: int, attempts: int, radius: float, epsilon: float) -> Iterator[Goal]:
+def goals(name: str, seed: int, attempts: int, radius: float, epsilon: float,
+          base: str = '') -> Iterator[Goal]:
     """Explore with a seed and go to every known state but home ``attempts`` times."""
-    simulator, hypothesis = explore(name, seed, radius, epsilon)
+    simulator, hypothesis = explore(name, seed, radius, epsilon, base)
     for policy in hypothesis.policies[1:]:
         ways = [navigate(simulator, hypothesis, policy.target) for _ in range(attempts)]
         yield Goal(seed, policy.target, attempts, tuple(
@@ -123,24 +126,21 @@ def line(name: str, measured: Sequence[Goal], seeds: int, limit: float) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each scenario."""
-    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser = Arguments(__doc__)
     parser.add_argument('--scenarios', nargs='+', default=list(shipped()), choices=shipped(),
                         metavar='NAME', help=f'of {", ".join(shipped())} (default all)')
-    parser.add_argument('--seeds', type=int, default=5, help='explorations (default 5)')
-    parser.add_argument('--attempts', type=int, default=500,
-                        help='at each known state (default 500)')
-    parser.add_argument('--radius', type=float, default=4.0, help='L (default 4)')
-    parser.add_argument('--epsilon', type=float, default=1.0, help='default 1')
-    given = parser.parse_args(arguments)
-    for name, least in (('seeds', 1), ('attempts', 2)):
-        if getattr(given, name) < least:
-            parser.error(f'--{name} is {getattr(given, name)}, expected at least {least}')
+    parser.number('seeds', 5, 'explorations', least=1)
+    parser.number('attempts', 500, 'at each known state', least=2)
+    parser.number('radius', 4.0, 'L')
+    parser.number('epsilon', 1.0)
+    parser.base()
+    given = parser.read(arguments)
     limit = (1 + given.epsilon) * given.radius
     print(HEAD, flush=True)
     well = True
     for name in given.scenarios:
         measured = [goal for seed in range(given.seeds) for goal in goals(
-            name, seed, given.attempts, given.radius, given.epsilon)]
+            name, seed, given.attempts, given.radius, given.epsilon, given.base)]
         if not all(len(goal.steps) > 1 for goal in measured) or not measured:
             print(f'{name:<16} {"states not reached" if measured else "nothing but home known"}')
             well &= not measured

@@ -15,13 +15,13 @@ if at least 80% of the steps taken are in the range told for 90%.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from dataclasses import astuple
 from functools import partial
 import json
 
-from batch import add_arguments, engine_of, exit_with, run_batch
+from arguments import Arguments
+from batch import exit_with, run_batch
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.progress.activity import Progress
 from mnm_ros.simulation.simulator import Simulator
@@ -71,9 +71,9 @@ class Watcher:
                     (self._looks[0][1].aim, tuple(each[-1] for each in told), taken))
 
 
-def run(budget: int, task: tuple[str, int]) -> list[Told]:
+def run(budget: int, base: str, task: tuple[str, int]) -> list[Told]:
     """Return what was told in one exploration."""
-    configuration = Configuration()
+    configuration = Configuration(base=base)
     scenario, radius, (simulator_seed, explorer_seed) = prepare(*task, configuration)
     if len(scenario.settings) < 2:
         return []
@@ -102,15 +102,15 @@ def run(budget: int, task: tuple[str, int]) -> list[Told]:
     return watcher.finished
 
 
-def names(budget: int, task: tuple[str, int]) -> dict[str, object]:
+def names(budget: int, base: str, task: tuple[str, int]) -> dict[str, object]:
     """Return the columns of a row that tell its exploration from all others."""
-    return {'family': task[0], 'seed': task[1], 'budget': budget}
+    return {'family': task[0], 'seed': task[1], 'budget': budget, 'base': base}
 
 
-def trial(budget: int, task: tuple[str, int]) -> dict[str, object]:
+def trial(budget: int, base: str, task: tuple[str, int]) -> dict[str, object]:
     """Return what was told in one exploration, as a column of its row."""
     return {'told': json.dumps([(aim, [astuple(progress) for progress in told], taken)
-                                for aim, told, taken in run(budget, task)])}
+                                for aim, told, taken in run(budget, base, task)])}
 
 
 def told_in(row: Mapping[str, str]) -> list[Told]:
@@ -134,19 +134,16 @@ def judge(aim: str, found: list[Told]) -> float:
 
 def main() -> int:
     """Run everything and print a line for each aim and share of the way."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
-    add = parser.add_argument
-    add('--seeds', type=int, default=4, help='explorations of each family (default %(default)s)')
-    add('--first-seed', type=int, default=100, help='default %(default)s')
-    add('--budget', type=int, default=100_000, metavar='STEPS', help='default %(default)s')
-    add_arguments(parser, 'exploration')
-    arguments = parser.parse_args()
-    engine = engine_of(parser, arguments)
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    tasks = [(family, seed) for family in families() for seed in seeds]
-    rows = run_batch(partial(trial, arguments.budget), tasks, partial(names, arguments.budget),
-                     engine, arguments.output)
+    parser = Arguments(__doc__)
+    parser.seeds(4, 'explorations of each family', first=100)
+    parser.number('budget', 100_000, metavar='STEPS')
+    parser.base()
+    parser.trials('exploration')
+    arguments = parser.read()
+    tasks = [(family, seed) for family in families() for seed in arguments.seeds]
+    given = arguments.budget, arguments.base
+    rows = run_batch(partial(trial, *given), tasks, partial(names, *given), arguments.engine,
+                     arguments.output)
     found = [told for row in rows for told in told_in(row)]
     print(f'{"predicted over taken":<20} {"times":>5} {"5%":>6} {"median":>7} {"95%":>6} '
           f'{"in range":>9}')

@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 import shlex
 import time
 
-from batch import add_arguments, engine_of, exit_with, Row, run_batch
-from mnm_ros.core.components import BASES
+from arguments import Arguments
+from batch import exit_with, Row, run_batch
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.ground_truth import best_time, expected_steps, reachable_states, Verdict
@@ -175,52 +175,50 @@ def _explain(name: str, verdict: Verdict, cmp: Cmp, radius: float, limit: float)
               f'{best_time(cmp, (*dict.fromkeys((*members, state)),), state):.6g})')
 
 
+def add_course(parser: Arguments) -> None:
+    """Add how long a trial goes on."""
+    parser.number('change-after', DEFAULTS.change_after, 'from the first hypothesis to the change',
+                  least=0, metavar='STEPS')
+    parser.number('budget', DEFAULTS.budget, 'to the first hypothesis, and after each change',
+                  least=1, metavar='STEPS')
+
+
+def check(parser: Arguments, configurations: Sequence[Configuration]) -> None:
+    """Refuse what cannot be explored with."""
+    for each in configurations:
+        parser.checked(lambda: each.settings(1, each.radius or 4.0))    # noqa: B023
+
+
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     add = parser.add_argument
     add('--preset', nargs='+', default=['onboard'], choices=tuple(PRESETS), metavar='NAME',
         help=f'of {", ".join(PRESETS)} (default onboard, the one whose MNM can finish)')
-    add('--base', nargs='+', default=[], metavar='NAME',
-        help=f'of {", ".join(BASES)}, or module:factory (default the one of the preset)')
+    parser.base(nargs='+', default=[''])
     add('--families', nargs='+', default=list(families()), choices=families(), metavar='NAME',
         help=f'of {", ".join(families())} (default all)')
-    add('--trials', type=int, default=120, help='of each family (default 120)')
-    add('--first-seed', type=int, default=0, help='seeds count up from it (default 0)')
-    add_arguments(parser)
+    parser.seeds(120, 'of each family', name='trials')
+    parser.trials()
     add('--replay', nargs=2, metavar=('FAMILY', 'SEED'),
         help='run one trial and tell all about it')
     add('--alone', action='store_true',
         help='the base algorithm alone with the whole delta, in the first setting')
-    add('--radius', type=float, default=DEFAULTS.radius,
-        help='L (default: 4 in shipped scenarios, 2 to 5, drawn from the seed, in random ones)')
-    add('--epsilon', type=float, default=DEFAULTS.epsilon, help='default %(default)g')
-    add('--delta', type=float, default=DEFAULTS.delta, help='default %(default)g')
-    add('--change-after', type=int, default=DEFAULTS.change_after, metavar='STEPS',
-        help='from the first hypothesis to the change (default %(default)s)')
-    add('--budget', type=int, default=DEFAULTS.budget, metavar='STEPS',
-        help='to the first hypothesis, and after each change (default %(default)s)')
+    parser.number('radius', DEFAULTS.radius, 'L; 0: 4 in shipped scenarios, 2 to 5, drawn from '
+                  'the seed, in random ones')
+    parser.number('epsilon', DEFAULTS.epsilon)
+    parser.number('delta', DEFAULTS.delta)
+    add_course(parser)
     add('--set', nargs='+', default=[], metavar='OPTION=VALUE',
         help='override parts or constants of the preset')
-    parsed = parser.parse_args(arguments)
-    for name in ('trials', 'budget'):
-        if getattr(parsed, name) < 1:
-            parser.error(f'--{name} is {getattr(parsed, name)}, expected at least 1')
-    if parsed.first_seed < 0:
-        parser.error(f'--first-seed is {parsed.first_seed}, expected at least 0')
+    parsed = parser.read(arguments)
     if parsed.replay and not parsed.replay[1].isdecimal():
         parser.error(f'the seed is {parsed.replay[1]!r}, expected a number >= 0')
     parsed.configurations = [
         Configuration(preset, base, tuple(sorted(parsed.set)), parsed.alone, parsed.radius,
                       parsed.epsilon, parsed.delta, parsed.change_after, parsed.budget)
-        for preset in parsed.preset for base in parsed.base or ['']]
-    try:
-        for configuration in parsed.configurations:
-            configuration.settings(1, configuration.radius or 4.0)
-    except ValueError as error:
-        parser.error(str(error))
-    parsed.engine = engine_of(parser, parsed)
+        for preset in parsed.preset for base in parsed.base]
+    check(parser, parsed.configurations)
     return parsed
 
 
@@ -232,9 +230,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kept = [replay(family, int(seed), configuration)
                 for configuration in parsed.configurations]
         return 0 if all(kept) else 1
-    seeds, began = range(parsed.first_seed, parsed.first_seed + parsed.trials), time.monotonic()
+    began = time.monotonic()
     tasks = [(family, seed, configuration) for configuration in parsed.configurations
-             for family in parsed.families for seed in seeds]
+             for family in parsed.families for seed in parsed.trials]
     rows = run_batch(trial, tasks, names_of, parsed.engine, parsed.output, _tell)
     well, share = True, len(rows) // len(parsed.configurations)
     for number, configuration in enumerate(parsed.configurations):

@@ -94,8 +94,6 @@ class Trial:
     finished: whether a good one was held at the end; a trial without it was given up.
     steps: in all.
     known: states of the hypothesis at the end.
-    breaks: (step, exploration steps so far) wherever the hypothesis became good enough or ceased
-        to be, and at both ends.
     lost: exploration steps after the first change by what they were waiting for.
     """
 
@@ -105,7 +103,6 @@ class Trial:
     finished: bool = True
     steps: int = 0
     known: int = 0
-    breaks: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     lost: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -115,13 +112,10 @@ class Trial:
 
     def spend(self, steps: int, lost: int) -> None:
         """Let a setting pass of whose steps the first ``lost`` are exploration steps."""
-        if lost:
-            self.breaks.append((self.steps + lost, self.total + lost))
         self.exploration.append(lost)
         self.steps += steps
         self.finished = lost < steps
         self.wrong += not self.finished
-        self.breaks.append((self.steps, self.total))
 
 
 def lengths(scenario: Scenario, tail: int) -> list[int]:
@@ -215,9 +209,7 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
         if machine.active is not run:
             run, begun = machine.active, trial.steps
         verdict = counter.verdict(simulator.setting, machine.hypothesis)
-        if verdict.ok != trial.finished:
-            trial.breaks.append((trial.steps - 1, trial.total))
-            trial.finished = verdict.ok
+        trial.finished = verdict.ok
         if machine.hypothesis and not trial.first:
             trial.first = trial.steps
         if not verdict.ok:
@@ -225,7 +217,6 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
             if simulator.changes:
                 trial.lost[_reason(verdict, machine, begun < simulator.changes[-1][0])] += 1
     trial.wrong += not trial.finished
-    trial.breaks.append((trial.steps, trial.total))
     trial.known = len(machine.hypothesis.targets) if machine.hypothesis else 0
     return trial
 

@@ -21,10 +21,10 @@ from itertools import product
 from statistics import mean
 import time
 
-from batch import add_arguments, engine_of, exit_with, Row, run_batch
-from mnm_ros.core.components import BASES
+from arguments import Arguments
+from batch import exit_with, Row, run_batch
 from mnm_ros.core.presets import PRESETS
-from promise import names_of, Task, trial
+from promise import add_course, check, names_of, Task, trial
 from trials import Configuration, families, is_broken, is_finished
 
 GRID = ('preset', 'base', 'radius', 'epsilon', 'delta')
@@ -33,41 +33,26 @@ GRID = ('preset', 'base', 'radius', 'epsilon', 'delta')
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     add, default = parser.add_argument, Configuration()
     add('--families', nargs='+', default=['two_rooms'], choices=families(), metavar='NAME',
         help=f'of {", ".join(families())} (default two_rooms)')
     add('--preset', nargs='+', default=[default.preset], choices=tuple(PRESETS), metavar='NAME',
         help=f'of {", ".join(PRESETS)} (default {default.preset})')
-    add('--base', nargs='+', default=[default.base], metavar='NAME',
-        help=f'of {", ".join(BASES)}, or module:factory (default the one of the preset)')
+    parser.base(nargs='+', default=[''])
     for name, default_value in (('radius', 4.0), ('epsilon', default.epsilon),
                                 ('delta', default.delta)):
         add(f'--{name}', nargs='+', type=float, default=[default_value], metavar='NUMBER',
             help=f'default {default_value:g}')
-    add('--seeds', type=int, default=10, help='of each combination (default 10)')
-    add('--first-seed', type=int, default=0, help='seeds count up from it (default 0)')
-    add('--change-after', type=int, default=default.change_after, metavar='STEPS',
-        help='from the first hypothesis to the change (default %(default)s)')
-    add('--budget', type=int, default=default.budget, metavar='STEPS',
-        help='to the first hypothesis, and after each change (default %(default)s)')
-    add_arguments(parser)
-    parsed = parser.parse_args(arguments)
-    for name, least in (('seeds', 1), ('first_seed', 0), ('change_after', 0), ('budget', 1)):
-        if getattr(parsed, name) < least:
-            parser.error(f'--{name.replace("_", "-")} is {getattr(parsed, name)}, '
-                         f'expected at least {least}')
+    parser.seeds(10, 'of each combination')
+    add_course(parser)
+    parser.trials()
+    parsed = parser.read(arguments)
     parsed.configurations = [
         Configuration(change_after=parsed.change_after, budget=parsed.budget,
                       **dict(zip(GRID, values)))
         for values in product(*(dict.fromkeys(getattr(parsed, name)) for name in GRID))]
-    try:
-        for configuration in parsed.configurations:
-            configuration.settings(1, configuration.radius)
-    except ValueError as error:
-        parser.error(str(error))
-    parsed.engine = engine_of(parser, parsed)
+    check(parser, parsed.configurations)
     return parsed
 
 
@@ -100,9 +85,8 @@ def table(rows: Sequence[Row]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything and print the table."""
     parsed, began = parse(arguments), time.monotonic()
-    seeds = range(parsed.first_seed, parsed.first_seed + parsed.seeds)
     tasks: list[Task] = [(family, seed, configuration) for family in parsed.families
-                         for configuration in parsed.configurations for seed in seeds]
+                         for configuration in parsed.configurations for seed in parsed.seeds]
     rows = run_batch(trial, tasks, names_of, parsed.engine, parsed.output)
     print(*table(rows), f'{time.monotonic() - began:.0f} s {parsed.engine}', sep='\n')
     return 0

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import arguments
 import batch
 from batch import BatchError, Engine, run_batch
 import code_version
@@ -179,12 +180,15 @@ def test_a_row_is_as_good_as_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     def texts(columns: dict[str, object]) -> dict[str, str]:
         return {name: str(value) for name, value in columns.items()}
     task = ('random_tree', 3, 0.5, 0.1)
-    made = prediction.run(20_000, task)
-    row = texts({**prediction.names(20_000, task), **made.columns()})
-    assert prediction.Run.of(row) == made and made.steps > 0
-    told = progress.run(2000, ('broken_wheel', 1))
-    assert told and progress.told_in(texts(progress.trial(2000, ('broken_wheel', 1)))) == told
-    trial = references.Trial(3, [5, 2], 1, False, 90, 4, [(0, 0), (5, 5), (90, 7)],
+    for base in ('', 'ucb_explore'):
+        made = prediction.run(20_000, base, task)
+        row = texts({**prediction.names(20_000, base, task), **made.columns()})
+        assert prediction.Run.of(row) == made and made.steps > 0
+        assert len(made.told) == (0 if base else len(prediction.WAY))
+    given = 2000, '', ('broken_wheel', 1)
+    told = progress.run(*given)
+    assert told and progress.told_in(texts(progress.trial(*given))) == told
+    trial = references.Trial(3, [5, 2], 1, False, 90, 4,
                              Counter(dict.fromkeys(references.REASONS, 2)))
     monkeypatch.setitem(exploration_steps.ALL_METHODS, 'mnm', lambda *_: trial)
     assert exploration_steps.trial_of(texts(exploration_steps.run(
@@ -192,7 +196,7 @@ def test_a_row_is_as_good_as_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(batch, 'find_spec', lambda name: None)
+    monkeypatch.setattr(arguments, 'find_spec', lambda name: None)
     with pytest.raises(SystemExit) as ended:
         promise.main(['--cluster', 'local'])
     assert ended.value.code == 2

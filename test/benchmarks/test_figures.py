@@ -20,10 +20,10 @@ PROMISE = ({'family': 'corridor', 'preset': 'onboard', 'base': 'ucb_explore', 'o
 
 
 def test_figures(early: None, tmp_path: Path) -> None:
-    paths = {name: tmp_path / f'{name}.csv' for name in ('exploration', 'series', 'promise')}
+    paths = {name: tmp_path / f'{name}.csv' for name in ('exploration', 'promise')}
     exploration_steps.main([
         '--seeds', '1', '--scaled-seeds', '0', '--scenarios', 'broken_wheel', '--tail', '3000',
-        '--jobs', '1', '--output', str(paths['exploration']), '--series', str(paths['series'])])
+        '--jobs', '1', '--output', str(paths['exploration'])])
     rows = list(PROMISE)
     with paths['promise'].open('w', newline='') as file:
         writer = csv.DictWriter(file, list(rows[0]))
@@ -33,13 +33,12 @@ def test_figures(early: None, tmp_path: Path) -> None:
     for folder in ('one', 'other'):
         assert figures.main([*arguments, '--folder', str(tmp_path / folder)]) == 0
     made = sorted(path.name for path in (tmp_path / 'one').iterdir())
-    assert made == ['exploration_over_time.png', 'exploration_steps.png',
-                    'steps_without_change.png', 'violations.png']
+    assert made == ['exploration_steps.png', 'violations.png']
     for name in made:
         assert (tmp_path / 'one' / name).read_bytes() == (tmp_path / 'other' / name).read_bytes()
 
 
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit):
-        figures.parse(['--series', 'nowhere.csv'])
+        figures.parse(['--promise', 'nowhere.csv'])
     assert 'nowhere.csv is not there' in capsys.readouterr().err
