@@ -9,7 +9,6 @@ the moments of the changes, which wait until what there was before has been lear
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +16,7 @@ from pathlib import Path
 import sys
 import textwrap
 
+from arguments import Arguments
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -176,16 +176,14 @@ def _curve(axes: Axes, frames: Sequence[Frame], steps: int) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Explore, draw and save."""
-    parser = argparse.ArgumentParser(
-        prog='benchmarks/animation', description=(__doc__ or '').strip().split('\n')[0])
-    add = parser.add_argument
-    add('--output', type=Path, default=ROOT / 'docs' / 'figures' / 'exploration.gif',
+    parser = Arguments(__doc__)
+    parser.add_argument(
+        '--output', type=Path, default=ROOT / 'docs' / 'figures' / 'exploration.gif',
         metavar='FILE', help='where to write the picture (default docs/figures/exploration.gif)')
-    add('--stride', type=int, default=100, metavar='N',
-        help='steps between two pictures, at the beginning a tenth of it (default 100)')
-    add('--seed', type=int, default=1, metavar='N', help='of the robot and the explorer')
-    add('--steps', type=int, default=20_000, metavar='N', help='stop after so many at the latest')
-    given = parser.parse_args(arguments)
+    parser.number('stride', 100, 'steps between two pictures, at the beginning a tenth of it')
+    parser.number('seed', 1, 'of the robot and the explorer')
+    parser.number('steps', 20_000, 'stop after so many at the latest')
+    given = parser.read(arguments)
     if given.stride < 10 or given.steps < given.stride or given.seed < 0:
         parser.error('expected 10 <= --stride <= --steps and 0 <= --seed')
     first, *others = draw(list(record(given.stride, given.seed, given.steps)))

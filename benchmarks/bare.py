@@ -4,7 +4,7 @@
 The least that nodes can be: they exchange the messages of the step protocol, and do nothing else.
 
 ``bare.py order`` gives orders, ``bare.py answer`` answers them, ``bare.py order answer`` does both
-in one process, and ``bare.py first`` gives an order as soon as somebody is there. ``order`` prints
+in one process, and ``bare.py first`` gives an order as soon as a node subscribes. ``order`` prints
 its steps per second once a second.
 """
 
@@ -69,7 +69,7 @@ class Answer(Node):
 
 
 class First(Node):
-    """Gives one order again and again, as soon as there is somebody whom it reaches."""
+    """Gives one order again and again, as soon as there is a node that it reaches."""
 
     def __init__(self) -> None:
         super().__init__('first')

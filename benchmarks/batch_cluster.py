@@ -41,7 +41,8 @@ def on_cluster(trial: Callable[[Any], Mapping[str, object]], tasks: Sequence[tup
     """
     Yield the number of each task and what came of it, as they are completed.
 
-    :raises BatchError: if nobody answers, a worker has other code, or a task ends its workers.
+    :raises BatchError: if no scheduler or worker answers, a worker has other code, or a task ends
+        its workers.
     """
     module, function, arguments = _by_name(trial)
     work = worker_function(environment(), package_version())

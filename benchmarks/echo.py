@@ -32,6 +32,7 @@ import subprocess
 import sys
 import time
 
+from arguments import Arguments
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
@@ -269,27 +270,18 @@ def print_bounds(found: dict[str, list[Pair]]) -> None:
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or '').strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Arguments(__doc__)
     add = parser.add_argument
     add('--only', nargs='+', choices=tuple(TARGETS), default=list(TARGETS), metavar='NAME',
         help=f'of {", ".join(TARGETS)} (default all)')
-    add('--rounds', type=int, default=5, help='default %(default)s')
-    add('--seconds', type=float, default=4.0,
-        help='of each measurement of steps per second (default %(default)g)')
-    add('--slow-seconds', type=float, default=15.0, help='of slow (default %(default)g)')
     add('--scenario', default='two_rooms', help='default %(default)s')
-    add('--radius', type=float, default=4.0, help='L (default %(default)g)')
-    add('--after', type=int, default=8000, metavar='STEPS',
-        help='before the first measurement (default %(default)s)')
-    add('--plain-steps', type=int, default=20_000, metavar='STEPS',
-        help='of plain (default %(default)s)')
-    parsed = parser.parse_args(arguments)
-    for name in ('rounds', 'seconds', 'slow_seconds', 'plain_steps'):
-        if getattr(parsed, name) < 1:
-            parser.error(f'--{name.replace("_", "-")} is {getattr(parsed, name):g}, '
-                         'expected at least 1')
-    return parsed
+    parser.number('rounds', 5, least=1)
+    parser.number('seconds', 4.0, 'of each measurement of steps per second', least=1)
+    parser.number('slow-seconds', 15.0, 'of slow', least=1)
+    parser.number('radius', 4.0, 'L')
+    parser.number('after', 8000, 'before the first measurement', metavar='STEPS')
+    parser.number('plain-steps', 20_000, 'of plain', least=1, metavar='STEPS')
+    return parser.read(arguments)
 
 
 def main(arguments: list[str] | None = None) -> int:

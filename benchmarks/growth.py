@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What grows with known states, actions, L and robots, each beside the least that anyone needs.
+What grows with known states, actions, L and robots, each beside the least that any method needs.
 
     benchmarks/growth states | actions | radius | robots
 
 Explorations of open worlds with slip, until the first hypothesis. The least, in brackets:
 
-steps   of somebody who knows the CMP and has to confirm it: the executions of the information
+steps   of a method that knows the CMP and has to confirm it: the executions of the information
         floor (benchmarks/exploration_steps), and the shortest ways to make them in
 CPU s   simulating and counting the same steps, without a thought
 MB      grown during the exploration; the numbers of model and policies without redundancy
@@ -17,7 +17,7 @@ disk    of a resume point: that of model and policies; of a step in the log: the
         it led
 rounds  of several robots: those of one robot without a fleet, divided by the robots
 
-"built" is what nobody has explored: the policies of somebody who knows the CMP, and drawn counts.
+"built" is what was not explored: the shortest ways in the CMP, and drawn counts.
 The exponents are the slopes of straight lines on two logarithmic axes, through what has at least
 10 known states, and then through the last two of these points. Each trial has a process of its
 own. Steps and bytes are the same each time, seconds and memory are not.

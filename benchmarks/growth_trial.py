@@ -37,7 +37,7 @@ from references import Configuration
 EPSILON, DELTA = 1.0, 0.1
 LOGGED = 50_000    # of the first inputs, from which the bytes of each in the log are taken
 BARE = 20_000      # steps by which a step without an explorer is measured
-BUILT = 150        # executions of each pair in counts that nobody has explored
+BUILT = 150        # executions of each pair in counts that no robot has made
 
 COLUMNS = (
     'steps', 'least_steps', 'floor', 'rounds', 'seconds', 'least_seconds', 'peak', 'grown',
@@ -51,8 +51,8 @@ class Task(NamedTuple):
     """
     What is measured.
 
-    :ivar how: ``explored`` by one robot, ``fleet``, or ``built``: with the policies of somebody
-        who knows the CMP and counts that are drawn, of the size of an exploration.
+    :ivar how: ``explored`` by one robot, ``fleet``, or ``built``: with the best
+        policies of the CMP and counts that are drawn, of the size of an exploration.
     :ivar number: that grows, see ``WORLDS``; robots in a fleet.
     :ivar base: of the explorer; '' is that of the preset.
     """
@@ -173,7 +173,7 @@ def fleet(task: Task) -> dict[str, object]:
 
 
 def built(task: Task) -> dict[str, object]:
-    """Return sizes and planning for a hypothesis that nobody has explored, as columns."""
+    """Return sizes and planning for a hypothesis that was not explored, as columns."""
     from grids import plan_seconds
     from growth_sizes import sizes
     from mnm_ros.core.progress.activity import Activity
@@ -217,7 +217,7 @@ def _exploration(world: World, task: Task) -> Exploration:
 
 
 def bare(world: World, seed: int) -> float:
-    """Return the seconds of a step that is simulated and counted, and of which nobody thinks."""
+    """Return the seconds of a step that is simulated and counted, without any algorithm."""
     simulator, counts = Simulator(world.scenario, seed), Counts()
     actions = np.random.default_rng(seed).integers(RESET, world.cmp.actions, BARE).tolist()
     here = simulator.state

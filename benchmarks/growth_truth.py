@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What somebody who knows the CMP would do: shortest paths, and the least steps that confirm it.
+What a robot that knows the CMP would do: shortest paths, and the least steps that confirm it.
 
 All targets are computed at once, in arrays, so that a thousand states take seconds.
 """
@@ -124,7 +124,7 @@ class Truth:
         return float(found.fun)
 
     def hypothesis(self) -> Hypothesis:
-        """Return the hypothesis of somebody who knows: the shortest way to each member."""
+        """Return the hypothesis of one that knows the CMP: the shortest way to each member."""
         known = tuple(self.members)
         return Hypothesis(1, 0, int(4 * self.radius), tuple(
             Policy(target, int(4 * self.radius), known,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What it costs the explorer that somebody looks on.
+What it costs the explorer that others look on.
 
-An explorer and a cmp_sim run at full speed in processes of their own. By turns, nobody listens,
-somebody listens to ``model`` and ``activity``, and somebody listens to ``exploration_markers``.
+An explorer and a cmp_sim run at full speed in processes of their own. By turns, no node
+subscribes, one subscribes ``model`` and ``activity``, and one ``exploration_markers``.
 Printed are the steps per second and the time of the processor that the explorer takes for a step:
 the latter tells small costs apart on a machine that is busy with other things, too. The exit
 status is 0 if looking on takes at most ``--most`` of that, in the median over all rounds.
@@ -14,7 +14,6 @@ It chooses no ROS domain: nothing else may run in the one that is set.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from pathlib import Path
@@ -23,6 +22,7 @@ import subprocess
 import sys
 import time
 
+from arguments import Arguments
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.simulation.scenario import load
@@ -31,7 +31,7 @@ from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
 TOPICS = {
-    'nobody': (), 'model, activity': ((Int64MultiArray, 'model'), (String, 'activity')),
+    'alone': (), 'model, activity': ((Int64MultiArray, 'model'), (String, 'activity')),
     'markers': ((MarkerArray, 'exploration_markers'),)}
 SETTLE = 0.5    # s, before each measurement
 
@@ -96,15 +96,13 @@ class Listener:
 
 def main() -> int:
     """Measure by turns and print the medians."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
-    add = parser.add_argument
-    add('--scenario', default='two_rooms', help='default %(default)s')
-    add('--radius', type=float, default=4.0, help='default %(default)s')
-    add('--rounds', type=int, default=10, help='default %(default)s')
-    add('--seconds', type=float, default=4.0, help='of each measurement (default %(default)s)')
-    add('--most', type=float, default=0.02, help='share that it may take (default %(default)s)')
-    arguments = parser.parse_args()
+    parser = Arguments(__doc__)
+    parser.add_argument('--scenario', default='two_rooms', help='default %(default)s')
+    parser.number('radius', 4.0, 'L')
+    parser.number('rounds', 10)
+    parser.number('seconds', 4.0, 'of each measurement')
+    parser.number('most', 0.02, 'share that it may take')
+    arguments = parser.read()
     rclpy.init()
     nodes = [start('cmp_sim', scenario=arguments.scenario), start(
         'explorer', actions=list(load(arguments.scenario).actions), radius=arguments.radius)]
@@ -126,7 +124,7 @@ def main() -> int:
           f'{"messages/s":>11}')
     most = 0.0
     for name, found in figures.items():
-        more = median(each[1] / nobody[1] for each, nobody in zip(found, figures['nobody'])) - 1
+        more = median(each[1] / alone[1] for each, alone in zip(found, figures['alone'])) - 1
         most = max(most, more)
         print(f'{name:<16} {median(each[0] for each in found):>8.0f} '
               f'{1e6 * median(each[1] for each in found):>12.1f} {more:>7.1%} '

@@ -4,14 +4,13 @@
 What the markers of many states cost: milliseconds of the processor per picture, and their share.
 
 The states are a grid that slips, all of them known, once with places given by the robot side and
-once laid out. Each picture is drawn and written as it goes over the wire. ``whole`` is what
-somebody new gets, ``change`` what follows when the robot has made some hundred steps. The share is
-that of the pictures made in a second: at most two, and no more than fit into 2% of the time.
+once laid out. Each picture is drawn and written as it goes over the wire. ``whole`` is what a
+new subscriber gets, ``change`` what follows when the robot has made some hundred steps. The share
+is that of the pictures made in a second: at most two, and no more than fit into 2% of the time.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from functools import partial
 import random
@@ -20,6 +19,7 @@ import sys
 import time
 from types import SimpleNamespace
 
+from arguments import Arguments
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.nodes.exploring.output.markers import Markers
 from mnm_ros.robot_description import RobotDescription
@@ -81,11 +81,10 @@ def measure(make: Callable[[], MarkerArray | None]) -> tuple[float, int, int]:
 
 def main() -> int:
     """Print a line for each kind of picture."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.strip(), formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--states', type=int, default=300, help='default %(default)s')
-    parser.add_argument('--pictures', type=int, default=30, help='default %(default)s')
-    arguments = parser.parse_args()
+    parser = Arguments(__doc__)
+    parser.number('states', 300)
+    parser.number('pictures', 30)
+    arguments = parser.read()
     positions = {state: (float(state % WIDTH), float(state // WIDTH))
                  for state in range(arguments.states)}
     print(f'{arguments.states} states\n{"places":<10} {"picture":<8} {"markers":>8} {"kB":>6} '

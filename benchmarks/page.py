@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How much slower an explorer is while somebody looks at its page.
+How much slower an explorer is while its page is looked at.
 
-An explorer and cmp_sim make steps as fast as they can. In turns, nobody looks, the node dashboard
-runs without a browser, and the page is open in a browser without a screen, all on this machine.
-Each turn is compared with the mean of those before and after it in which nobody looks, so that
-what else the machine does at the time counts as little as can be.
+An explorer and cmp_sim make steps as fast as they can. In turns, nothing looks on, the node
+dashboard runs without a browser, and the page is open in a browser without a screen, all on this
+machine. Each turn is compared with the mean of those before and after it in which nothing looks
+on, so that what else the machine does at the time counts as little as can be.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, ExitStack
 import json
@@ -26,10 +25,11 @@ import tempfile
 import time
 from typing import NamedTuple
 
+from arguments import Arguments
 from browsing import browser, missing
 from mnm_ros.console import environment
 
-WAYS = ('nobody', 'dashboard', 'nobody', 'page')    # in turns
+WAYS = ('alone', 'dashboard', 'alone', 'page')    # in turns
 SETTLE = 3.0    # s, after a way has begun
 
 
@@ -109,7 +109,7 @@ def browsing(profile: Path) -> list[int]:
 
 class Turn(NamedTuple):
     """
-    What was measured while somebody looked in a way.
+    What was measured while the explorer was looked at in a way.
 
     :ivar rate: steps per second.
     :ivar cost: processor time of the explorer for a step, in s.
@@ -127,7 +127,7 @@ def measure(way: str, steps: Steps, explorer: int, seconds: float, folder: Path)
     """Look in a way for so many seconds."""
     with ExitStack() as stack:
         shown: dict[str, list[int]] = {'dashboard': [], 'browser': []}
-        if way != 'nobody':
+        if way != 'alone':
             log = folder / 'dashboard.txt'
             dashboard = stack.enter_context(node('dashboard', log, '-p', 'port:=0'))
             there = address(log)
@@ -153,20 +153,18 @@ def compared(turns: Sequence[Turn], figure: str) -> dict[str, list[float]]:
     """Return, by way, each turn's figure over the mean of those before and after it."""
     ratios: dict[str, list[float]] = {}
     for before, turn, after in zip(turns, turns[1:], turns[2:]):
-        if turn.way != 'nobody':
+        if turn.way != 'alone':
             alone = mean((getattr(before, figure), getattr(after, figure)))
             ratios.setdefault(turn.way, []).append(getattr(turn, figure) / alone)
     return ratios
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog='benchmarks/page', description=(__doc__ or '').strip().split('\n')[0])
+    parser = Arguments(__doc__)
     parser.add_argument('--scenario', default='two_rooms', help='default two_rooms')
-    parser.add_argument('--rounds', type=int, default=4, help='of all ways (default 4)')
-    parser.add_argument('--seconds', type=float, default=10.0,
-                        help='that each turn is measured for (default 10)')
-    given = parser.parse_args()
+    parser.number('rounds', 4, 'of all ways')
+    parser.number('seconds', 10.0, 'that each turn is measured for')
+    given = parser.read()
     if missing():
         print(f'benchmarks/page: {missing()}', file=sys.stderr)
         return 1
@@ -183,7 +181,7 @@ def main() -> int:
         steps = Steps()
         stack.callback(steps.close)
         steps.rate(SETTLE)
-        for way in (*WAYS * given.rounds, 'nobody'):
+        for way in (*WAYS * given.rounds, 'alone'):
             turn = measure(way, steps, explorer.pid, given.seconds, folder)
             turns.append(turn)
             print(f'{way:<10}{turn.rate:8,.0f} steps/s, {turn.cost * 1e6:6.1f} us of the explorer '

@@ -7,13 +7,12 @@ Take pictures of the page while scenarios are explored: light and dark, on a scr
     benchmarks/screenshots --output /tmp/pages two_rooms two_room_flat
 
 Two pictures are taken of each: while the first hypothesis is built, and once it is there and
-somebody has clicked on the state learnt last. It also says if something on the page reaches over
+the state learnt last has been clicked on. It also says if something on the page reaches over
 its edge.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 import os
 from pathlib import Path
@@ -25,6 +24,7 @@ import tempfile
 import time
 from typing import Any
 
+from arguments import Arguments
 from browsing import browser, missing
 from mnm_ros.console import environment
 from mnm_ros.simulation import scenario, world
@@ -142,13 +142,12 @@ def take(driver: Any, output: Path, name: str) -> None:
 
 def main() -> int:
     everything = (*scenario.shipped(), *world.shipped())
-    parser = argparse.ArgumentParser(
-        prog='benchmarks/screenshots', description=(__doc__ or '').strip().split('\n')[0])
+    parser = Arguments(__doc__)
     parser.add_argument('--output', type=Path, metavar='FOLDER',
                         default=Path(tempfile.gettempdir(), 'mnm_ros_pages'),
                         help='where to write them (default %(default)s)')
     parser.add_argument('names', nargs='*', metavar='NAME', help=', '.join(everything))
-    given = parser.parse_args()
+    given = parser.read()
     if missing():
         print(f'benchmarks/screenshots: {missing()}', file=sys.stderr)
         return 1

@@ -12,7 +12,6 @@ Needs rich 12.3 or newer, which draws it.
 
 from __future__ import annotations
 
-import argparse
 import fcntl
 import io
 import os
@@ -24,6 +23,7 @@ import subprocess
 import sys
 import termios
 
+from arguments import Arguments
 from rich.console import Console
 from rich.text import Text
 
@@ -75,9 +75,8 @@ def draw(lines: list[str], title: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog='benchmarks/terminal', description=(__doc__ or '').strip().split('\n')[0],
-        epilog='All other arguments go to scripts/explore (default: --changes 1).')
+    parser = Arguments(
+        __doc__, epilog='All other arguments go to scripts/explore (default: --changes 1).')
     parser.add_argument('--output', type=Path, metavar='FILE',
                         default=ROOT / 'docs' / 'figures' / 'terminal.svg',
                         help='where to write the picture (default docs/figures/terminal.svg)')
