@@ -68,12 +68,11 @@ ROOMS = {
     'nodes/exploring/output': 'core robot_description view messages nodes/exploring/link',
     'nodes/exploring': '__init__ core protocol checkpoint robot_description view messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
-    'nodes/navigating': 'core messages',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
     'nodes/mobile': 'driving robot_description messages parameters nodes/common',
     'nodes': 'core protocol driving simulation trial robot_description messages parameters'
-             ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
+             ' nodes/common nodes/exploring nodes/mobile nodes/showing',
 }
 """What the modules of a room may import of the package, beside modules of the same room.
 

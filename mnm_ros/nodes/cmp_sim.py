@@ -13,6 +13,7 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.nodes.common.callbacks import answering, hear
 from mnm_ros.nodes.common.json_files import write_record
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
@@ -55,8 +56,7 @@ class CmpSim(RobotSide):
         self._published = (-1, -1)    # setting, exploration steps
         self._setting_publisher = self.create_publisher(Int64, 'true_setting', messages.LATCHED)
         self._steps_publisher = self.create_publisher(Int64, 'exploration_steps', messages.LATCHED)
-        self.create_subscription(
-            Int64MultiArray, 'policies', self._on_policies, messages.LATCHED)
+        hear(self, 'policies', self._checked, self._on_policies, messages.LATCHED)
         self.create_service(Trigger, 'change', self._on_change)
         self.create_timer(_TRUTH_PERIOD, self._publish_truth, clock=self.steady_clock)
         self._publish_truth()
@@ -101,9 +101,9 @@ class CmpSim(RobotSide):
         self.get_logger().info(f'{steps} steps, {self._truth.total} exploration steps')
         write_record(self, self._given['record'], self._simulator.counts)
 
-    def _on_action(self, message: Int64MultiArray) -> None:
+    def _on_order(self, order: tuple[int, int]) -> None:
         if not self._happens('drop_action'):
-            super()._on_action(message)
+            super()._on_order(order)
 
     def _happens(self, fault: str) -> bool:
         probability = self._given[fault]
@@ -130,22 +130,21 @@ class CmpSim(RobotSide):
             super().send_state(seq, state)
         self._schedule()
 
-    def _on_policies(self, message: Int64MultiArray) -> None:
-        try:
-            hypothesis = messages.PolicySet.from_msg(message)
-            self._truth.verdict(self._simulator.setting, hypothesis)
-        except ValueError as error:
-            self.get_logger().warning(f'policies ignored: {error}', throttle_duration_sec=5.0)
-        else:
-            self._hypothesis = hypothesis
+    def _checked(self, message: Int64MultiArray) -> Hypothesis:
+        """Return the policies of a message; ValueError if they are not of this scenario."""
+        hypothesis = messages.PolicySet.from_msg(message)
+        self._truth.verdict(self._simulator.setting, hypothesis)
+        return hypothesis
 
-    def _on_change(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success = self._simulator.change()
-        response.message = (
-            f'setting {self._simulator.setting} is in force' if response.success
-            else 'the scenario has no other setting')
+    def _on_policies(self, hypothesis: Hypothesis) -> None:
+        self._hypothesis = hypothesis
+
+    @answering
+    def _on_change(self, _: Trigger.Request) -> tuple[bool, str]:
+        changed = self._simulator.change()
         self._publish_truth()
-        return response
+        return changed, (f'setting {self._simulator.setting} is in force' if changed
+                         else 'the scenario has no other setting')
 
     def _publish_truth(self) -> None:
         setting, steps = self._published

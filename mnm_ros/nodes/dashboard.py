@@ -13,11 +13,11 @@ import sys
 import time
 from typing import Any
 
+from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
 from mnm_ros.parameters import NODES, ParameterError, Parameters
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 _TICK = 0.1    # s
@@ -48,7 +48,7 @@ class Dashboard(Node):
         self._server = WebServer(
             self._explorer, self._commands, given['host'], given['port'],
             f'namespace {self.get_namespace()}, ROS domain {os.environ.get("ROS_DOMAIN_ID") or 0}')
-        self.create_timer(_TICK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        every(_TICK, self, self._look)
         self._server.start()
         self.get_logger().info(f'the page is at {self._server.address}')
 

@@ -22,6 +22,7 @@ from geometry_msgs.msg import (
     Vector3,
 )
 from mnm_ros import messages
+from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, ParameterError, Parameters
@@ -30,7 +31,6 @@ from mnm_ros.simulation.world import Cell, FileError, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 from std_msgs.msg import Bool, ColorRGBA, Int64, String
@@ -58,12 +58,11 @@ class DiffDriveSim(Node):
         self._make_publishers(given)
         self._published: tuple[object, object] = (None, None)    # bump and doors
         self._drawn: object = None
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
         factor = given['real_time_factor']
         self._lockstep = None if factor else Lockstep(time.monotonic())
         period = min(given['tick'] / factor, _LONGEST_TICK) if factor else _LONGEST_TICK
-        self._timer = self.create_timer(period, self._on_time, clock=steady)
-        self.create_timer(_MARKER_PERIOD, self._draw, clock=steady)
+        self._timer = every(period, self, self._on_time)
+        every(_MARKER_PERIOD, self, self._draw)
         self._stamped = given['stamped']
         self.create_subscription(
             TwistStamped if self._stamped else Twist, 'cmd_vel', self._on_command, 10)
@@ -182,19 +181,19 @@ class DiffDriveSim(Node):
             self._drawn = shown
             self._marker_publisher.publish(markers(self._robot, self._map_frame))
 
-    def _on_change(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    @answering
+    def _on_change(self, _: Trigger.Request) -> tuple[bool, str]:
         robot = self._robot
-        response.success = robot.change()
+        changed = robot.change()
         setting = robot.world.settings[robot.setting]
         waiting = [door for door in setting if robot.doors[door] != setting[door]]
-        response.message = (
-            f'setting {robot.setting} is in force: {_described(setting)}' if response.success
-            else 'the world has no other setting')
-        self._setting_publisher.publish(Int64(data=robot.setting))
+        text = (f'setting {robot.setting} is in force: {_described(setting)}' if changed
+                else 'the world has no other setting')
         if waiting:
-            response.message += f'; {", ".join(waiting)} as soon as the robot has left it'
+            text += f'; {", ".join(waiting)} as soon as the robot has left it'
+        self._setting_publisher.publish(Int64(data=robot.setting))
         self._publish_changes()
-        return response
+        return changed, text
 
 
 def set_covariance(covariance: NDArray[np.float64], position: float, angle: float) -> None:

@@ -14,12 +14,13 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
+from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.awaited_actions import AwaitedActions
 from mnm_ros.nodes.exploring.link.fleet_link import in_namespace
+from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import NODES, ParameterError, Parameters
-from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -106,6 +107,7 @@ class Explorer(LifecycleNode):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('explorer', **node_arguments)
         self._session: ExplorationSession | None = None
+        self._offered: Services | None = None    # of the session
         self._awaited: AwaitedActions | None = None    # before there can be a session
         self._active = False
         self._given = Parameters(self, NODES['explorer'], lambda: self._session is not None)
@@ -116,7 +118,7 @@ class Explorer(LifecycleNode):
             self._given['robots'] if self._given.is_set('robots') else ())
         self._hearts = [self.create_publisher(Header, topic, messages.HEARTBEAT) for topic in (
             'heartbeat', *(f'{robot}/heartbeat' for robot in self._robots))]
-        self.create_timer(_HEARTBEAT, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        every(_HEARTBEAT, self, self._beat)
         _refuse_bad_transitions(self)
 
     def autostart(self) -> None:
@@ -178,8 +180,7 @@ class Explorer(LifecycleNode):
             self.close()
         else:
             self._leave_by = time.monotonic() + (self.leave_timeout or _LEAVE)
-            self._leaving = self.create_timer(
-                _LEAVING, self._go_on_leaving, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            self._leaving = every(_LEAVING, self, self._go_on_leaving)
         return _SUCCESS
 
     @_logged
@@ -208,6 +209,9 @@ class Explorer(LifecycleNode):
         if awaited:
             awaited.destroy()
         session, self._session = self._session, None
+        offered, self._offered = self._offered, None
+        if offered:
+            offered.destroy()
         if session:
             session.close()
         group = self.default_callback_group    # which never forgets what has been destroyed
@@ -222,7 +226,7 @@ class Explorer(LifecycleNode):
         if self._session or self._awaited:
             return
         if self._given.is_set('actions'):
-            self._session = ExplorationSession(self, self._given)
+            self._begin_session()
         else:
             robots = [in_namespace(self, name) for name in self._robots] or [self]
             self._awaited = AwaitedActions(
@@ -232,16 +236,21 @@ class Explorer(LifecycleNode):
         """Make the session with the actions that a robot side has; return why not, or nothing."""
         self._given.find('actions', list(actions))
         try:
-            session = ExplorationSession(self, self._given)
+            session = self._begin_session()
         except ParameterError as error:
             return str(error)
         self.get_logger().info(f'actions: [{", ".join(self._given["actions"])}]')
-        awaited, self._awaited, self._session = self._awaited, None, session
+        awaited, self._awaited = self._awaited, None
         if awaited:
             awaited.destroy()
         if self._active:
             session.activate()
         return ''
+
+    def _begin_session(self) -> ExplorationSession:
+        session = self._session = ExplorationSession(self, self._given)
+        self._offered = Services(self, session)
+        return session
 
     def _go_on_leaving(self) -> None:
         if self._leaving and (self.leave() or time.monotonic() >= self._leave_by):

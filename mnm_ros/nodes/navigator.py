@@ -11,26 +11,29 @@ import sys
 import time
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.task.goals import GoalReport, GoalStatus
 from mnm_ros.core.task.navigation import Navigation, StepsToGo
+from mnm_ros.nodes.common.callbacks import answering, every, hear
+from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import GraphWatch
-from mnm_ros.nodes.common.home_service import HomeService, STOPPED
+from mnm_ros.nodes.common.learnt_policies import LearntPolicies
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.common.step_limits import step_limits
-from mnm_ros.nodes.navigating.goal_board import GoalBoard
-from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
-from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
-from std_msgs.msg import Bool, Int64, Int64MultiArray
+from std_msgs.msg import Bool, Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
 _LEAVE = 1.5     # s, that the answer under way is waited for before the node ends
+_REMEMBERED = 20    # goals that are over
+_PERIOD = 0.1    # s, at least between two messages that differ by the steps alone
+_HEARD = 0.5     # s, that subscribers have at the end to hear the last result
 
 
 class Navigator(Node):
@@ -54,20 +57,18 @@ class Navigator(Node):
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
         self._actions = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
-        self._states = self.create_subscription(
-            Int64MultiArray, 'state', self._on_state, messages.STEP)
+        self._states = hear(self, 'state', messages.decode_step, self._on_step, messages.STEP)
         self._home = (HomeService(self, self._on_home)
                       if self._given['reset_mode'] == 'service' else None)
         self._pause = ExplorationPause(self)
         self._learnt = LearntPolicies(self)
         self.create_subscription(Int64, 'goal', self._on_goal, messages.STEP)
-        self.create_subscription(
-            Int64MultiArray, 'goal/request', self._on_request, messages.STEP)
+        hear(self, 'goal/request', messages.decode_request, self._on_request, messages.STEP)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
         self.create_service(Trigger, 'cancel', self._on_cancel)
         self._graph = GraphWatch(self, self._actions, self._states, self._home)
-        self.create_timer(_TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        every(_TICK, self, self._tick)
 
     def leave(self) -> bool:
         """End the goal under way, and the pause; return whether that is over."""
@@ -87,12 +88,8 @@ class Navigator(Node):
     def _on_goal(self, message: Int64) -> None:
         self._accept(self._board.new_goal(message.data))
 
-    def _on_request(self, message: Int64MultiArray) -> None:
-        try:
-            goal_id, target = messages.decode_request(message)
-        except messages.MessageError as error:
-            self.get_logger().warning(f'goal ignored: {error}', throttle_duration_sec=5.0)
-            return
+    def _on_request(self, request: tuple[int, int]) -> None:
+        goal_id, target = request
         if not self._board.repeat(goal_id):
             self._accept(self._board.new_goal(target, goal_id))
 
@@ -215,12 +212,11 @@ class Navigator(Node):
             self._board.tell(self._board.new_goal(None, goal_id).over(
                 'cancelled: its id came on goal/cancel before the goal itself', self._board.now))
 
-    def _on_cancel(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success = self._cancel('service cancel called')
-        response.message = (
-            'no goal is under way' if not response.success
-            else 'cancelled' if self._goal is None else 'cancelling after the current step')
-        return response
+    @answering
+    def _on_cancel(self, _: Trigger.Request) -> tuple[bool, str]:
+        if not self._cancel('service cancel called'):
+            return False, 'no goal is under way'
+        return True, 'cancelled' if self._goal is None else 'cancelling after the current step'
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -250,19 +246,84 @@ class Navigator(Node):
     def _send(self, seq: int, action: int) -> None:
         self._actions.publish(messages.encode_step(seq, action))
 
-    def _on_state(self, message: Int64MultiArray) -> None:
-        if not self._loop:
-            return
-        try:
-            answer = messages.decode_step(message)
-        except messages.MessageError as error:
-            self.get_logger().warning(f'state ignored: {error}', throttle_duration_sec=5.0)
-        else:
+    def _on_step(self, answer: tuple[int, int]) -> None:
+        if self._loop:
             self._do(self._loop.on_state, *answer)
 
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
         if self._loop:
             self._do(self._loop.on_home_response, attempt, success, text)
+
+
+class GoalBoard:
+    """
+    Keeps the reports of the last goals and publishes them.
+
+    Every message on ``goal/status`` is complete in itself and latched: a client that starts late
+    or misses a message finds its goal in the next one, and takes no other goal for its own.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._results = node.create_publisher(String, 'goal_result', messages.LATCHED)
+        self._statuses = node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
+        self._reports: dict[int, GoalReport] = {}    # by id, that of the last change at the end
+        self._progress_due = 0.0
+        self._last_id = 0
+        self._publish()    # clients of a navigator that was here before hear that it is gone
+
+    @property
+    def now(self) -> int:
+        """Return the time for stamps, in ns."""
+        nanoseconds: int = self._node.get_clock().now().nanoseconds
+        return nanoseconds
+
+    def new_goal(self, target: int | None, goal_id: int | None = None) -> GoalReport:
+        """Return a goal that has just come, with an id of its own if it came without one."""
+        if goal_id is None:
+            goal_id = self._last_id = max(time.time_ns(), self._last_id + 1)
+        return GoalReport(
+            goal_id, target, GoalStatus.WAITING, f'waiting to go to {target}', accepted=self.now)
+
+    def repeat(self, goal_id: int) -> bool:
+        """Publish all reports again if that of the goal is among them; return whether it is."""
+        if goal_id in self._reports:
+            self.tell(self._reports[goal_id])
+            return True
+        return False
+
+    def tell(self, report: GoalReport) -> None:
+        """Publish a report that has changed."""
+        self._reports.pop(report.id, None)
+        self._reports[report.id] = report
+        over = [each.id for each in self._reports.values() if each.status.over]
+        for goal_id in over[:-_REMEMBERED]:
+            del self._reports[goal_id]
+        self._publish()
+
+    def progress(self, report: GoalReport) -> None:
+        """Publish the figures of a goal under way, but not for every step of a quick robot."""
+        now = time.monotonic()
+        if report != self._reports.get(report.id) and now >= self._progress_due:
+            self._progress_due = now + _PERIOD
+            self.tell(report)
+
+    def end(self, report: GoalReport, result: str) -> None:
+        """Publish what has become of a goal; ``result`` begins with its status."""
+        self._node.get_logger().info(result)
+        self.tell(report.over(result, self.now))
+        self._results.publish(String(data=result))
+
+    def close(self) -> None:
+        """Make sure that the last result has been heard."""
+        end = time.monotonic() + _HEARD
+        for publisher in (self._results, self._statuses):
+            publisher.wait_for_all_acked(
+                Duration(seconds=max(0.0, end - time.monotonic())))
+
+    def _publish(self) -> None:
+        self._statuses.publish(messages.encode_goals(
+            self._node.get_clock().now().to_msg(), self._reports.values()))
 
 
 def main(args: list[str] | None = None) -> int:

@@ -16,6 +16,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters
@@ -23,7 +24,6 @@ from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.probe import Probe
 from mnm_ros.trial.probe_run import Finding, ProbeRun
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 
@@ -65,8 +65,7 @@ class PreflightNode(Node):
         self._started = False
         self._nodes: list[tuple[str, str]] = []
         self._malformed = 0
-        self._timer = self.create_timer(
-            _TICK, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = every(_TICK, self, self._tick)
 
     def _prepare(self, names: Sequence[str]) -> None:
         """Make the probe for actions of these names."""

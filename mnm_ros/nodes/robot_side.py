@@ -11,10 +11,11 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.nodes.common.callbacks import answering, hear
+from mnm_ros.nodes.common.commanding import STOPPED
 from mnm_ros.nodes.common.describing import DescriptionTopic
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
-from mnm_ros.nodes.common.home_service import STOPPED
 from mnm_ros.protocol.exchange import Order, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
@@ -86,8 +87,8 @@ class RobotSide(Node):
         self._description = DescriptionTopic(self, self.describe)
         self._answer = messages.StepEncoder()
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', messages.STEP)
-        self._actions = self.create_subscription(
-            Int64MultiArray, 'action', self._on_action, messages.STEP)
+        self._actions = hear(
+            self, 'action', messages.decode_step, self._on_order, messages.STEP)
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)
@@ -225,16 +226,10 @@ class RobotSide(Node):
             if stand.order:
                 self._receive(*stand.order)
 
-    def _on_action(self, message: Int64MultiArray) -> None:
-        try:
-            seq, action = messages.decode_step(message)
-        except messages.MessageError as error:
-            self.get_logger().warning(
-                f'action ignored: {error}', throttle_duration_sec=5.0)
-            return
+    def _on_order(self, order: tuple[int, int]) -> None:
         if self._stand:
-            self._stand.order = seq, action
-        self._receive(seq, action)
+            self._stand.order = order
+        self._receive(*order)
 
     def _receive(self, seq: int, action: int) -> None:
         if action != RESET and not 0 <= action < len(self.action_names):
@@ -269,26 +264,21 @@ class RobotSide(Node):
         if waiting:
             self._receive(*waiting)
 
-    def _on_return_home(
-            self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    @answering
+    def _on_return_home(self, _: Trigger.Request) -> tuple[bool, str]:
         problem, self._home_problem = self._home_problem, ''
-        response.success = False
         if self._stopped:
-            response.message = STOPPED
-        elif self._server.executing:
-            response.message = 'an action is being executed, call again'
-        elif problem:
-            response.message = problem
-        else:
-            state = None if self._going_home else self._start_home()
-            if state is None:
-                response.message = 'on the way home, call again'
-            else:
-                self._reports.append(state)
-                self._report_timer.reset()    # the report has to follow the response
-                response.success = True
-                response.message = f'at home in state {state}'
-        return response
+            return False, STOPPED
+        if self._server.executing:
+            return False, 'an action is being executed, call again'
+        if problem:
+            return False, problem
+        state = None if self._going_home else self._start_home()
+        if state is None:
+            return False, 'on the way home, call again'
+        self._reports.append(state)
+        self._report_timer.reset()    # the report has to follow the response
+        return True, f'at home in state {state}'
 
     def _start_home(self) -> int | None:
         self._started_at = time.monotonic()
@@ -296,7 +286,8 @@ class RobotSide(Node):
         self._going_home = state is None
         return state
 
-    def _on_stop(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+    @answering
+    def _on_stop(self, request: SetBool.Request) -> tuple[bool, str]:
         if request.data:
             self._stand = None    # from now on nobody else frees it
             self._halt('service stop called')
@@ -304,10 +295,8 @@ class RobotSide(Node):
             self._free()
             self._send_reports()    # at once, so that no answer to an earlier order precedes it
         self._told = None    # also if nothing changes: another robot side may have told otherwise
-        response.success = True
-        response.message = ('free' if not request.data else
-                            'not at rest yet' if self.busy else 'stopped')
-        return response
+        return True, ('free' if not request.data else
+                      'not at rest yet' if self.busy else 'stopped')
 
     def _halt(self, reason: str) -> None:
         self._stopped = True

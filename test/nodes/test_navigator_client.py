@@ -245,7 +245,7 @@ def test_no_request(navigator: Callable, peer: Peer, raw: Raw) -> None:
     raw.find()
     for numbers in ((), (1,), (1, 2, 3)):
         raw.request(*numbers)
-    peer.wait_for(lambda: 'goal ignored: goal/request has ' in process.output, 'the warning')
+    peer.wait_for(lambda: 'ignored: goal/request has ' in process.output, 'the warning')
     raw.request(5, 99)
     raw.wait_for(5, GoalStatus.REFUSED)
 

@@ -10,7 +10,7 @@ import time
 from typing import Protocol
 
 from mnm_ros import messages
-from mnm_ros.nodes.common.home_service import HomeService
+from mnm_ros.nodes.common.commanding import HomeService
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo

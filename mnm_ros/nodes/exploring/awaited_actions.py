@@ -9,8 +9,8 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
+from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.robot_description import RobotDescription
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import String
 
@@ -47,8 +47,7 @@ class AwaitedActions:
             String, _TOPIC, self._on_description, messages.LATCHED_BY_MANY) for robot in robots]
         self._topics = ', '.join(said.topic_name for said in self._said)
         self._state_topics = [robot.resolve_topic_name('state') for robot in robots]
-        self._timer = node.create_timer(
-            _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = every(_LOOK, node, self._look)
         self._phase.publish(String(data=Phase.WAITING_FOR_ROBOT.value))
         self._tell(self._missing())
 

@@ -13,18 +13,18 @@ from mnm_ros.checkpoint.input_log import Abandoned, Refused
 from mnm_ros.core.exploration import Exploration, InputListener, Taken
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.common.callbacks import every
+from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.json_files import write_record
-from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
-from mnm_ros.nodes.exploring.link.link import Link, Steps
-from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, Link, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.output.publishers import Publishers
-from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.parameters import ParameterError, Parameters
-from rclpy.clock import Clock, ClockType
+from mnm_ros.protocol.loop import Loop
+from mnm_ros.protocol.step_loop import FleetLoop
 from rclpy.node import Node
 
 _DIAGNOSTICS = 1.0     # s
@@ -57,10 +57,8 @@ class ExplorationSession:
         self._loop.aside = self._guard.aside
         self._loop.obstacle = self._too_many_states
         self._most_states = self._allowed_states()
-        self._services = Services(node, self)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = tuple(
-            node.create_timer(period, self._guard.while_open(callback), clock=steady)
+            every(period, node, self._guard.while_open(callback))
             for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
         if self.checkpointing.waiting:
             self.exploration.robot_lost('first, what is on the disk is replayed')
@@ -198,7 +196,6 @@ class ExplorationSession:
         self._guard.close()
         for timer in self._timers:
             self._node.destroy_timer(timer)
-        self._services.destroy()
         self._link.destroy()
         self._publishers.destroy()
         self.checkpointing.close()
@@ -207,7 +204,7 @@ class ExplorationSession:
                          self._link.counts(self.exploration))
 
     @property
-    def _loop(self) -> Steps:
+    def _loop(self) -> Loop | FleetLoop:
         return self._link.loop
 
     def _call(self, method: Callable[..., None], *arguments: Any) -> None:

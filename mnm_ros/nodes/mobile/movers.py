@@ -21,7 +21,7 @@ from mnm_ros.driving.drive import (
     WayDriven,
 )
 from mnm_ros.driving.pose import Pose
-from mnm_ros.nodes.common.home_service import HomeService
+from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
 from rclpy.duration import Duration
 from rclpy.node import Node

@@ -10,9 +10,8 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.task.step_task import RunState, StepTask
+from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import GraphWatch
-from mnm_ros.nodes.common.home_service import HomeService
-from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import RobotLink

@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The explorer's end of the step protocol: its topics, and the loop behind them."""
+"""
+The explorer's end of the step protocol: what it asks of the way to its robots, and to one robot.
+
+A ``Link`` has the topics of the robots; what makes their steps is its ``loop``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 import time
 
 from mnm_ros import messages
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.task.step_task import RunState, StepTask
+from mnm_ros.nodes.common.callbacks import hear
+from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
-from mnm_ros.nodes.common.step_limits import step_limits
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
+from mnm_ros.protocol.step_loop import FleetLoop
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray
@@ -25,6 +34,101 @@ from std_msgs.msg import Int64MultiArray
 TICK = 0.02    # s, resolution of timeouts
 STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly anything is urgent
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
+
+
+@dataclass(frozen=True)
+class RobotReport:
+    """
+    How a robot of a fleet is.
+
+    :ivar status: a sentence for people.
+    :ivar steps: that it has made since the node began.
+    :ivar place: where it is; None if nobody knows.
+    :ivar timeouts: how often something had to be sent to it again.
+    :ivar misses: how often its RESET has missed home.
+    :ivar unanswered: s, as of ``Link.unanswered``.
+    """
+
+    name: str
+    state: RunState
+    status: str
+    steps: int
+    place: int | None
+    timeouts: int
+    misses: int
+    unanswered: float
+
+
+class Link(ABC):
+    """
+    The topics of the robots.
+
+    :ivar loop: makes the steps.
+    :ivar profile: what the robot sides have said they are.
+    :ivar apart: whether a plan of the exploration does not hold the robots up.
+    """
+
+    loop: Loop | FleetLoop
+    profile: RobotProfile
+    apart = False
+
+    @property
+    def standing_by(self) -> bool:
+        """Whether the robots are left to other explorers."""
+        return False
+
+    @property
+    def steady(self) -> bool:
+        """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
+        return False
+
+    @property
+    def robots(self) -> Sequence[RobotReport]:
+        """Return how each robot of a fleet is; empty for a robot without a name."""
+        return ()
+
+    @property
+    def faults(self) -> str:
+        """Which robots of a fleet are in fault, and why, or nothing."""
+        return ''
+
+    @abstractmethod
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
+
+    def tick_while_busy(self, limits: StepLimits, now: float) -> None:
+        """Do what can be done while a plan is made: nothing if the loop may not be touched."""
+
+    @abstractmethod
+    def missing(self, now: float) -> str:
+        """Return what is needed and nobody offers, or nothing; also while that is looked for."""
+
+    def unanswered(self, now: float) -> float:
+        """Return for how many s an answer has been owed, if it usually takes half of it."""
+        return 0.0
+
+    def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
+        """Return all transitions that were made, for a record."""
+        return exploration.counts
+
+    def announce(self) -> None:
+        """Tell other explorers that this one is there; to be called once a second."""
+
+    def stop(self, reason: str, at_once: bool = False) -> None:
+        """Pause robots that would go on while a plan is made."""
+
+    def leave(self, how: str, limit: float) -> bool:
+        """
+        Leave robots that are being driven; return whether that is over.
+
+        :param how: as the parameter ``on_shutdown`` has it.
+        :param limit: s, that a way home may take.
+        """
+        return True
+
+    @abstractmethod
+    def destroy(self) -> None:
+        """Remove the topics and services."""
 
 
 class RobotLink(Link):
@@ -72,18 +176,9 @@ class RobotLink(Link):
         """Leave the robot to another explorer if there is one that has precedence."""
 
     def _subscribe(self, topic: str, take: Callable[[int, int], None]) -> Subscription:
-        """Hear a topic of the step protocol; what is malformed is ignored with a warning."""
-        def on_message(message: Int64MultiArray) -> None:
-            try:
-                seq, value = messages.decode_step(message)
-            except messages.MessageError as error:
-                self._node.get_logger().warning(
-                    f'{topic} ignored: {error}', throttle_duration_sec=5.0)
-            else:
-                take(seq, value)
-        return self._node.create_subscription(
-            Int64MultiArray, topic, self._guard.for_topic(on_message, messages.STEP.depth),
-            messages.STEP)
+        return hear(
+            self._node, topic, messages.decode_step, self._guard.for_topic(
+                lambda step: take(*step), messages.STEP.depth), messages.STEP)
 
     def _look_who_answers(self) -> None:
         """Look whether an answer may be that of another robot side, before it counts."""

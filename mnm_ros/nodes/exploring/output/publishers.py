@@ -13,7 +13,7 @@ from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.link import RobotReport
+from mnm_ros.nodes.exploring.link.robot_link import RobotReport
 from mnm_ros.nodes.exploring.output.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.nodes.common.callbacks import hear
 from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray
+from std_msgs.msg import Int64
 
-_AGAIN = 0.5       # s, after which a policy is asked for again
-_PATIENCE = 5.0    # s, after which nobody will answer
+_REPEAT = 0.5    # s, after which a policy is asked for again
+_WAIT = 5.0      # s, for an answer
 
 
 class LearntPolicies:
@@ -21,15 +22,14 @@ class LearntPolicies:
     """
 
     def __init__(self, node: Node) -> None:
-        self._node = node
         self._policies: messages.PolicySet | None = None
         self._known: tuple[int, ...] | None = None
         self._answer: messages.PolicyAnswer | None = None
         self._wanted: int | None = None
         self._ask_at = self._ask_until = 0.0
-        node.create_subscription(Int64MultiArray, 'known_states', self._on_known, messages.LATCHED)
-        node.create_subscription(Int64MultiArray, 'policies', self._on_policies, messages.LATCHED)
-        node.create_subscription(Int64MultiArray, 'policy', self._on_policy, messages.STEP)
+        hear(node, 'known_states', messages.decode_known_states, self._on_known, messages.LATCHED)
+        hear(node, 'policies', messages.PolicySet.from_msg, self._on_policies, messages.LATCHED)
+        hear(node, 'policy', messages.decode_policy, self._on_policy, messages.STEP)
         self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
 
     @property
@@ -53,7 +53,7 @@ class LearntPolicies:
         """
         Return the policy for one of the targets; None while it is being asked for.
 
-        :raises TimeoutError: with a sentence, if nobody has answered.
+        :raises TimeoutError: with a sentence, if there was no answer.
         """
         if self._policies is None:
             return None
@@ -64,33 +64,21 @@ class LearntPolicies:
             self._wanted = None
             return answer.policy
         if target != self._wanted:
-            self._wanted, self._ask_at, self._ask_until = target, now, now + _PATIENCE
+            self._wanted, self._ask_at, self._ask_until = target, now, now + _WAIT
         if now >= self._ask_until:
             self._wanted = None
-            raise TimeoutError(f'its policy was not heard within {_PATIENCE:g} s')
+            raise TimeoutError(f'its policy was not heard within {_WAIT:g} s')
         if now >= self._ask_at:
-            self._ask_at = now + _AGAIN
+            self._ask_at = now + _REPEAT
             self._requests.publish(Int64(data=target))
         return None
 
-    def _on_known(self, message: Int64MultiArray) -> None:
-        try:
-            _, self._known = messages.decode_known_states(message)
-        except ValueError as error:
-            self._node.get_logger().warning(f'known_states ignored: {error}')
+    def _on_known(self, said: tuple[object, tuple[int, ...]]) -> None:
+        _, self._known = said
 
-    def _on_policies(self, message: Int64MultiArray) -> None:
-        try:
-            self._policies = messages.PolicySet.from_msg(message)
-        except ValueError as error:
-            self._node.get_logger().warning(f'policies ignored: {error}')
+    def _on_policies(self, policies: messages.PolicySet) -> None:
+        self._policies = policies
 
-    def _on_policy(self, message: Int64MultiArray) -> None:
-        try:
-            answer = messages.decode_policy(message)
-        except ValueError as error:
-            self._node.get_logger().warning(
-                f'policy ignored: {error}', throttle_duration_sec=5.0)
-        else:
-            if answer.target == self._wanted and answer.policy:    # others ask, too
-                self._answer = answer
+    def _on_policy(self, answer: messages.PolicyAnswer) -> None:
+        if answer.target == self._wanted and answer.policy:    # others ask, too
+            self._answer = answer

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""RESET by a call of the service ``return_home``, or of another one, without waiting for it."""
+"""
+What the nodes that command a robot share: how long to wait, and RESET by a service.
+
+The service is ``return_home`` or another one; its response is not waited for.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from collections.abc import Callable
 import math
 import time
 
+from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.loop import StepLimits
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
@@ -16,6 +22,13 @@ STOPPED = 'the robot is stopped, call stop with false first'
 """How a way is refused as long as the service ``stop`` keeps the robot at rest."""
 
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
+
+
+def step_limits(given: Parameters, deadline: float = math.inf) -> StepLimits:
+    """Return how long to wait for the robot, and when to stop."""
+    return StepLimits(
+        given['step_timeout'], given['step_retries'], given['reset_retries'],
+        given['max_steps'], deadline)
 
 
 class HomeService:
