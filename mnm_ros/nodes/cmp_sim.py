@@ -14,8 +14,7 @@ from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.callbacks import answering, hear
-from mnm_ros.nodes.common.json_files import write_record
-from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.common.spin import run, write_record
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.protocol.exchange import REPORT

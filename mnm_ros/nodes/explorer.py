@@ -15,8 +15,8 @@ from typing import Any
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.nodes.common.callbacks import every
+from mnm_ros.nodes.common.describing import AwaitedActions
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.exploring.awaited_actions import AwaitedActions
 from mnm_ros.nodes.exploring.link.fleet_link import in_namespace
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession

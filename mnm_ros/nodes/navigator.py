@@ -20,7 +20,6 @@ from mnm_ros.nodes.common.callbacks import answering, every, hear
 from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause
 from mnm_ros.nodes.common.graph_watch import GraphWatch
-from mnm_ros.nodes.common.learnt_policies import LearntPolicies
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
@@ -31,6 +30,8 @@ from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
 _LEAVE = 1.5     # s, that the answer under way is waited for before the node ends
+_REPEAT = 0.5    # s, after which a policy is asked for again
+_WAIT = 5.0      # s, for a policy that was asked for
 _REMEMBERED = 20    # goals that are over
 _PERIOD = 0.1    # s, at least between two messages that differ by the steps alone
 _HEARD = 0.5     # s, that subscribers have at the end to hear the last result
@@ -324,6 +325,76 @@ class GoalBoard:
     def _publish(self) -> None:
         self._statuses.publish(messages.encode_goals(
             self._node.get_clock().now().to_msg(), self._reports.values()))
+
+
+class LearntPolicies:
+    """
+    The hypothesis from ``policies``; of one too large for that, each policy when it is needed.
+
+    :param node: that has the topics.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._policies: messages.PolicySet | None = None
+        self._known: tuple[int, ...] | None = None
+        self._answer: messages.PolicyAnswer | None = None
+        self._wanted: int | None = None
+        self._ask_at = self._ask_until = 0.0
+        hear(node, 'known_states', messages.decode_known_states, self._on_known, messages.LATCHED)
+        hear(node, 'policies', messages.PolicySet.from_msg, self._on_policies, messages.LATCHED)
+        hear(node, 'policy', messages.decode_policy, self._on_policy, messages.STEP)
+        self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """Return the states that there are policies for."""
+        if self._policies is None:
+            return ()
+        if not self._policies.policies:    # too many: each is asked for
+            return self._known or ()
+        return self._policies.targets
+
+    def refusal(self, target: int | None) -> str:
+        """Return why there is no policy for a state at present, or nothing."""
+        if self._policies is None:
+            return 'no policies heard yet'
+        # The two topics may be heard one after the other: a state has to be in both.
+        known = target in self.targets and (self._known is None or target in self._known)
+        return '' if known else 'unknown state'
+
+    def policy_for(self, target: int, now: float) -> Policy | None:
+        """
+        Return the policy for one of the targets; None while it is being asked for.
+
+        :raises TimeoutError: with a sentence, if there was no answer.
+        """
+        if self._policies is None:
+            return None
+        if self._policies.policies:
+            return self._policies.policy_for(target)
+        answer = self._answer
+        if answer and (answer.stamp, answer.target) == (self._policies.stamp, target):
+            self._wanted = None
+            return answer.policy
+        if target != self._wanted:
+            self._wanted, self._ask_at, self._ask_until = target, now, now + _WAIT
+        if now >= self._ask_until:
+            self._wanted = None
+            raise TimeoutError(f'its policy was not heard within {_WAIT:g} s')
+        if now >= self._ask_at:
+            self._ask_at = now + _REPEAT
+            self._requests.publish(Int64(data=target))
+        return None
+
+    def _on_known(self, said: tuple[object, tuple[int, ...]]) -> None:
+        _, self._known = said
+
+    def _on_policies(self, policies: messages.PolicySet) -> None:
+        self._policies = policies
+
+    def _on_policy(self, answer: messages.PolicyAnswer) -> None:
+        if answer.target == self._wanted and answer.policy:    # others ask, too
+            self._answer = answer
 
 
 def main(args: list[str] | None = None) -> int:

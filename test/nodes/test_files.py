@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mnm_ros.nodes.common.json_files import write_json
+from mnm_ros.nodes.common.spin import write_json
 import pytest
 
 

@@ -3,6 +3,6 @@
 """
 What several nodes share.
 
-Read ``spin`` (how each starts, spins and ends) and ``graph_watch`` (who is there); the others are
-the two ends of single topics and services.
+Read ``spin`` (how each starts, spins and ends), ``callbacks`` (how it hears and answers) and
+``graph_watch`` (which nodes are there); the others are the ends of single topics and services.
 """

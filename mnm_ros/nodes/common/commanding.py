@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the nodes that command a robot share: how long to wait, and RESET by a service.
-
-The service is ``return_home`` or another one; its response is not waited for.
+What the nodes that command a robot share: how long to wait, orders, and RESET by a service.
 """
 
 from __future__ import annotations
@@ -12,15 +10,20 @@ from collections.abc import Callable
 import math
 import time
 
+from mnm_ros import messages
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
+from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.task import Future
+from std_msgs.msg import Int64MultiArray
 from std_srvs.srv import Trigger
 
 STOPPED = 'the robot is stopped, call stop with false first'
 """How a way is refused as long as the service ``stop`` keeps the robot at rest."""
 
+_MATCH = 1.0     # s, until a robot that is there can surely be reached
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 
 
@@ -88,3 +91,57 @@ class HomeService:
             self._pending.remove(future)
             response = future.result()
             self._on_response(attempt, response.success, response.message)
+
+
+class Orders:
+    """
+    A publisher of ``action``, there only while the explorer may command the robot.
+
+    Robot sides take a node that publishes ``action`` for one that may have ordered what is under
+    way. An explorer that stands by must not be among them.
+
+    :param node: that has the topic.
+    :ivar topic_name: fully qualified.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.topic_name: str = node.resolve_topic_name('action')
+        self._node = node
+        self._publisher: Publisher | None = None
+        self._order = messages.StepEncoder()
+        self._opened = -math.inf
+
+    @property
+    def reachable(self) -> bool:
+        """Whether an order would arrive, as far as that can be known."""
+        return self._publisher is not None and (
+            bool(self._publisher.get_subscription_count())
+            or time.monotonic() >= self._opened + _MATCH)
+
+    def open(self) -> None:    # noqa: A003
+        """Publish ``action`` from now on."""
+        if self._publisher is None:
+            self._publisher = self._node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+            self._opened = time.monotonic()
+
+    def close(self) -> None:
+        """Publish it no longer."""
+        publisher, self._publisher = self._publisher, None
+        if publisher is not None:
+            self._node.destroy_publisher(publisher)
+
+    def send(self, seq: int, action: int) -> None:
+        """Give an order; whoever stands by gives none."""
+        if self._publisher is not None:
+            self._publisher.publish(self._order.encode(seq, action))
+
+    def get_subscription_count(self) -> int:
+        """Return how many subscribers an order reaches, or would reach."""
+        if self.reachable and self._publisher is not None:
+            return self._publisher.get_subscription_count()
+        return self._node.count_subscribers(self.topic_name)
+
+    def wait_until_heard(self) -> None:
+        """Wait until the last order has arrived, 0.5 s at most."""
+        if self._publisher is not None:
+            self._publisher.wait_for_all_acked(Duration(seconds=0.5))

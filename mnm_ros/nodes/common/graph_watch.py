@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 import math
 import time
-from typing import Protocol
 
 from mnm_ros import messages
-from mnm_ros.nodes.common.commanding import HomeService
+from mnm_ros.nodes.common.commanding import HomeService, Orders
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
@@ -153,15 +153,6 @@ def _by_participant(
     return dict(found)
 
 
-class Commands(Protocol):
-    """What a watch asks of a publisher of actions, or of advice."""
-
-    @property
-    def topic_name(self) -> str: ...
-
-    def get_subscription_count(self) -> int: ...
-
-
 class GraphWatch:
     """
     Watches ``action``, ``state`` and, if it is used, ``return_home``.
@@ -178,7 +169,7 @@ class GraphWatch:
     """
 
     def __init__(
-            self, node: Node, actions: Commands, states: Subscription,
+            self, node: Node, actions: Publisher | Orders, states: Subscription,
             home: HomeService | None, overheard: Subscription | None = None,
             sides: RobotSides | None = None) -> None:
         self._actions = actions

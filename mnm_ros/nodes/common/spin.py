@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How every node of the package starts, or prints its help, and how it spins and ends."""
+"""How every node starts, or prints its help, how it spins and ends, and what it leaves behind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+import json
+from pathlib import Path
 from shlex import quote
 import signal
 import sys
@@ -13,7 +15,9 @@ from textwrap import fill
 import time
 import traceback
 from types import FrameType
+from typing import Any
 
+from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.parameters import (
     check_files,
     is_required,
@@ -177,6 +181,36 @@ def _count_signals() -> Iterator[Callable[[], int]]:
             # A second Ctrl-C would interrupt the end of the process.
             ending = handler in (signal.default_int_handler, signal.SIG_DFL)
             signal.signal(number, signal.SIG_IGN if ending else handler)
+
+
+def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
+    """
+    Write a file and return its path; a reader sees the old file or the new one, never a part.
+
+    Missing directories are made. OSError if that or the writing fails.
+    """
+    path = Path(path).expanduser().absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return write_whole(path, json.dumps(content))
+
+
+def write_record(
+        node: Node, path: str, counts: Mapping[tuple[int, int], Mapping[int, int]]) -> None:
+    """
+    Write counts ``{(state, action): {next: n}}`` as ``{state: {action: {next: n}}}``.
+
+    Does nothing if ``path`` is empty; logs an error if the file cannot be written.
+    """
+    if not path:
+        return
+    record: dict[int, Any] = {}
+    for (state, action), following in counts.items():
+        record.setdefault(state, {})[action] = dict(following)
+    steps = sum(sum(following.values()) for following in counts.values())
+    try:
+        write_json(path, {'steps': steps, 'counts': record})
+    except OSError as error:
+        node.get_logger().error(f'record not written: {error}')
 
 
 def help_wanted(arguments: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
-from mnm_ros.nodes.common.json_files import write_record
+from mnm_ros.nodes.common.spin import write_record
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink

@@ -5,12 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import math
 import time
 
-from mnm_ros import messages
 from mnm_ros.core.task.step_task import RunState, StepTask
-from mnm_ros.nodes.common.commanding import HomeService, step_limits
+from mnm_ros.nodes.common.commanding import HomeService, Orders, step_limits
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -21,67 +19,9 @@ from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
-from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.publisher import Publisher
-from std_msgs.msg import Int64MultiArray
 
-_MATCH = 1.0    # s, until a robot that is there can surely be reached
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
-
-
-class Orders:
-    """
-    A publisher of ``action``, there only while the explorer may command the robot.
-
-    Robot sides take a node that publishes ``action`` for one that may have ordered what is under
-    way. An explorer that stands by must not be among them.
-
-    :param node: that has the topic.
-    :ivar topic_name: fully qualified.
-    """
-
-    def __init__(self, node: Node) -> None:
-        self.topic_name: str = node.resolve_topic_name('action')
-        self._node = node
-        self._publisher: Publisher | None = None
-        self._order = messages.StepEncoder()
-        self._opened = -math.inf
-
-    @property
-    def reachable(self) -> bool:
-        """Whether an order would arrive, as far as that can be known."""
-        return self._publisher is not None and (
-            bool(self._publisher.get_subscription_count())
-            or time.monotonic() >= self._opened + _MATCH)
-
-    def open(self) -> None:    # noqa: A003
-        """Publish ``action`` from now on."""
-        if self._publisher is None:
-            self._publisher = self._node.create_publisher(Int64MultiArray, 'action', messages.STEP)
-            self._opened = time.monotonic()
-
-    def close(self) -> None:
-        """Publish it no longer."""
-        publisher, self._publisher = self._publisher, None
-        if publisher is not None:
-            self._node.destroy_publisher(publisher)
-
-    def send(self, seq: int, action: int) -> None:
-        """Give an order; whoever stands by gives none."""
-        if self._publisher is not None:
-            self._publisher.publish(self._order.encode(seq, action))
-
-    def get_subscription_count(self) -> int:
-        """Return how many subscribers an order reaches, or would reach."""
-        if self.reachable and self._publisher is not None:
-            return self._publisher.get_subscription_count()
-        return self._node.count_subscribers(self.topic_name)
-
-    def wait_until_heard(self) -> None:
-        """Wait until the last order has arrived, 0.5 s at most."""
-        if self._publisher is not None:
-            self._publisher.wait_for_all_acked(Duration(seconds=0.5))
 
 
 class CommandLink(RobotLink):
