@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-What the nodes that command a robot share: how long to wait, orders, and RESET by a service.
-"""
+"""What the nodes that command a robot share: how long to wait, orders, RESET by a service."""
 
 from __future__ import annotations
 
