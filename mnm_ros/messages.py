@@ -35,7 +35,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.goals import GoalReport, GoalStatus
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.view.heard import MOST_ROBOTS, NAMESPACE, number, RobotHeard
 from rclpy.duration import Duration
 from rclpy.node import Node

@@ -24,7 +24,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
-from mnm_ros.core.task.goals import GoalReport, GoalStatus
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node

@@ -8,7 +8,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages, PolicySet
 from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.task.goals import GoalReport, GoalStatus
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.messages import (
     decode_goals,
     decode_known_states,

@@ -35,7 +35,7 @@ def test_tests_that_import_the_module_come_first_and_then_the_quickest(
     assert mutants.stages('mnm_ros/core/disco/disco.py', durations) == [
         ['test/core/test_disco.py'], ['test/core/test_turns.py', 'test/core/test_mnm.py'],
         ['test/core/test_fleet.py']]
-    assert mutants.stages('mnm_ros/core/model/arrays.py', durations)[0] == [
+    assert mutants.stages('mnm_ros/core/model/counts.py', durations)[0] == [
         'test/core/test_turns.py', 'test/core/test_mnm.py']
 
 

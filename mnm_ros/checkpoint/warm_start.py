@@ -22,7 +22,7 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import Inputs, Refused, refusing, Saved
 from mnm_ros.core.exploration import Exploration, Input, Taken
-from mnm_ros.core.mnm.recollection import Recollection, Step
+from mnm_ros.core.mnm.base import Recollection, Step
 from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
 import numpy as np
 

@@ -25,8 +25,7 @@ from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mnm_ros.core.exploration import Event, Exploration, Phase
-    from mnm_ros.core.fleet.fleet import Fleet
-    from mnm_ros.core.fleet.member import Member
+    from mnm_ros.core.fleet.fleet import Fleet, Member
     from mnm_ros.core.mnm.base import BaseAlgorithm
     from mnm_ros.core.model.policy import Hypothesis, Policy
     from mnm_ros.core.model.problem import Problem, RESET
@@ -38,7 +37,7 @@ __all__ = [
     'Phase', 'Policy', 'Problem', 'RESET', 'new_base', 'play', 'settings']
 _MODULES = {
     'BaseAlgorithm': 'mnm.base', 'Event': 'exploration', 'Exploration': 'exploration',
-    'Phase': 'exploration', 'Fleet': 'fleet.fleet', 'Member': 'fleet.member',
+    'Phase': 'exploration', 'Fleet': 'fleet.fleet', 'Member': 'fleet.fleet',
     'Hypothesis': 'model.policy', 'Policy': 'model.policy', 'OPTIONS': 'presets',
     'PRESETS': 'presets', 'new_base': 'presets', 'settings': 'presets', 'RESET': 'model.problem',
     'Problem': 'model.problem', 'play': 'task.step_task'}

@@ -26,10 +26,13 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
 from mnm_ros.core.paper.kl_optimism import KlOptimism
-from mnm_ros.core.paper.monte_carlo import MonteCarloEvaluation
-from mnm_ros.core.paper.optimism import Optimism
-from mnm_ros.core.paper.split_samples import SplitSamples
-from mnm_ros.core.paper.ucb_explore import printed_step_bound, UcbExplore, UcbParts
+from mnm_ros.core.paper.optimism import Optimism, SplitSamples
+from mnm_ros.core.paper.ucb_explore import (
+    MonteCarloEvaluation,
+    printed_step_bound,
+    UcbExplore,
+    UcbParts,
+)
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Evaluation, longest

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Union
 
+from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.mnm.recollection import Recollection
-from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.observed import Observed
+from mnm_ros.core.model.counts import Observed, Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm

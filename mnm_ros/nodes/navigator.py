@@ -14,8 +14,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.task.goals import GoalReport, GoalStatus
-from mnm_ros.core.task.navigation import Navigation, StepsToGo
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.nodes.common.callbacks import answering, every, hear
 from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.exploration_pause import ExplorationPause

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from mnm_ros.core.model.arrays import Floats, Indices
+from mnm_ros.core.model.counts import Floats, Indices
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import Cmp

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import heapq
 import math
 
-from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.fleet.member import Member
+from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario

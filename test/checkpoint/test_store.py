@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 from kept_explorations import (
@@ -22,7 +23,8 @@ from kept_explorations import (
     SETTINGS,
     truncate,
 )
-from mnm_ros.checkpoint import input_log, resume_schedule
+from mnm_ros.checkpoint import input_log
+from mnm_ros.checkpoint import store as keeping
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
@@ -57,8 +59,9 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is most of the time taken up by resume points, however much each of them costs."""
     clock, points = [0.0], []
-    monkeypatch.setattr(resume_schedule, 'REPLAY', 0.02)
-    monkeypatch.setattr(resume_schedule, 'time', SimpleNamespace(process_time=lambda: clock[0]))
+    monkeypatch.setattr(keeping, 'REPLAY', 0.02)
+    monkeypatch.setattr(keeping, 'time', SimpleNamespace(
+        process_time=lambda: clock[0], monotonic=time.monotonic))
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path, 'explorer', IDENTITY)
     store.begin_generation(0, None)

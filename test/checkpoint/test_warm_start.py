@@ -12,7 +12,7 @@ from binomial import binomial_tail
 from mnm_ros.checkpoint.input_log import InputLog, Inputs, Refused, Saved
 from mnm_ros.checkpoint.warm_start import recalled, recollect, warm_start
 from mnm_ros.core.exploration import Exploration, Input, InputListener
-from mnm_ros.core.mnm.recollection import Recollection
+from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load

@@ -20,7 +20,7 @@ from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.mnm.streams import StreamSchedule
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.paper.monte_carlo import MonteCarloEvaluation
+from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.watch.watch_phase import WatchPhase

@@ -9,10 +9,9 @@ from functools import partial
 import math
 
 from mnm_ros.core.components import CHECKS
-from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.base import BaseAlgorithm, Recollection, Step
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings, Value
-from mnm_ros.core.mnm.recollection import Recollection, Step
 from mnm_ros.core.mnm.streams import DoublingSchedule, Schedule, StreamSchedule
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET

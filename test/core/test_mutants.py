@@ -14,15 +14,14 @@ from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.mnm.streams import StreamSchedule
-from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.counts import Counts, Observed
 from mnm_ros.core.model.episode import Episode
-from mnm_ros.core.model.observed import Observed
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.discovery import OnTheWayDiscovery
-from mnm_ros.core.paper.monte_carlo import MonteCarloEvaluation
+from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
 from mnm_ros.core.presets import settings
-from mnm_ros.core.task.goals import GoalReport, GoalStatus
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest

@@ -10,7 +10,7 @@ from binomial import binomial_tail
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.kl_optimism import _Model, KlOptimism
-from mnm_ros.core.paper.split_samples import SplitSamples
+from mnm_ros.core.paper.optimism import SplitSamples
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.disco.evidence import CertificateEvidence
-from mnm_ros.core.disco.policy_tests import PolicyTests
+from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy

@@ -12,7 +12,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.core.progress.expected_steps import expected_steps, ExpectedSteps
+from mnm_ros.core.progress_estimator import expected_steps, ExpectedSteps
 from mnm_ros.core.watch.watching import attempts_left
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator

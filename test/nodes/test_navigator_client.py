@@ -16,7 +16,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
 from mnm_ros import messages, NavigatorClient
-from mnm_ros.core.task.goals import GoalReport, GoalStatus
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.navigator_client import Goal
 from navigating import HeldRobot, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon

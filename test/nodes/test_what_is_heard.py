@@ -18,7 +18,7 @@ from geometry_msgs.msg import Point, PoseWithCovarianceStamped
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
-from mnm_ros.core.task.goals import GoalReport, GoalStatus
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
 from mnm_ros.robot_description import RobotDescription

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import math
 from typing import Any
 
-from mnm_ros.core.model.arrays import Floats
+from mnm_ros.core.model.counts import Floats
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.statistics.evaluation import log_mean_exp
 import numpy as np

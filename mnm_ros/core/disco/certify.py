@@ -17,12 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 
-from mnm_ros.core.disco.evidence import CertificateEvidence
-from mnm_ros.core.disco.policy_tests import PolicyTests
+from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.model.arrays import Indices
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Counts, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy

@@ -20,8 +20,7 @@ from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.rule_out import RulingOut
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
-from mnm_ros.core.mnm.recollection import Step
+from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES, Step
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -29,7 +28,7 @@ from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook
-from mnm_ros.core.task.machine import Phased
+from mnm_ros.core.task.pausable_task import Phased
 
 ALLOWANCE = 3
 """How much longer than the step bound of a preset a run may take."""

@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What certificates of a run rest on, from some moment on: see *Renewals* in ``docs/disco.md``."""
+"""
+What certificates of a run rest on, and the tests of policies by their attempts.
+
+It begins at some moment: see *Renewals* in ``docs/disco.md``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count
 import math
 
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
+import numpy as np
+
+_NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
+_LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
 
 class CertificateEvidence:
@@ -70,3 +82,118 @@ class CertificateEvidence:
 
     def _log(self, place: int) -> float:
         return math.log(place * (place + 1) / self._delta)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """
+    What it seems to take to certify a policy by attempts.
+
+    :ivar policy: that is attempted.
+    :ivar test: that goes on; None for a new one.
+    :ivar attempts: that lack.
+    :ivar steps: of these, with the RESET before each.
+    """
+
+    policy: Policy
+    test: BettingEvaluation | None
+    attempts: float
+    steps: float
+
+
+class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
+    """
+    The policy and its test by target; no more than one for each.
+
+    A test goes on although another policy seems to be a little better by now: where several ways
+    are equally short, that changes with nearly every sample.
+
+    :param horizon: of the policies.
+    :param limit: the expected steps to certify.
+    """
+
+    def __init__(self, horizon: int, limit: float) -> None:
+        self._horizon = horizon
+        self._limit = limit
+        self._begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
+        self._given_up: list[tuple[Policy, BettingEvaluation]] = []
+
+    def __getitem__(self, target: int) -> tuple[Policy, BettingEvaluation]:
+        return self._begun[target]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._begun)
+
+    def __len__(self) -> int:
+        return len(self._begun)
+
+    def offer(self, policy: Policy, steps: float, model: EmpiricalModel,
+              evidence: CertificateEvidence) -> Offer:
+        """
+        Return whichever takes fewer steps: to go on with a test, or to begin another one.
+
+        :param policy: the best one by the counts.
+        :param steps: that it seems to take.
+        :param model: of its states, of which those of a policy under test are the first.
+        :param evidence: that a new test would be part of.
+        """
+        new = self._offer(policy, None, steps, evidence.nats + _NATS_TO_BEGIN)
+        if policy.target not in self._begun:
+            return new
+        begun, test = self._begun[policy.target]
+        moves = np.full(len(model.states), RESET)
+        moves[:len(begun.states)] = begun.actions[0]
+        expected = model.smoothed_value(moves, policy.target, self._limit)
+        if expected >= self._limit:
+            return new
+        return min(self._offer(begun, test, expected, test.lacking), new,
+                   key=lambda offer: offer.steps)
+
+    def begin(self, offer: Offer, evidence: CertificateEvidence) -> None:
+        """Begin the test that was offered, unless it has begun."""
+        target = offer.policy.target
+        if offer.test is None:
+            if target in self._begun:
+                self._given_up.append(self._begun[target])
+            self._begun[target] = offer.policy, evidence.new_test()
+
+    def end(self, target: int) -> None:
+        """End the test of a target; what it was given of the delta is spent."""
+        self._begun.pop(target, None)
+
+    def clear(self) -> None:
+        """End all tests; what they were given of the delta is spent."""
+        self._begun.clear()
+        self._given_up.clear()
+
+    def certified(self, policy: Policy, evidence: CertificateEvidence) -> None:
+        """
+        End the test of a target that has become known.
+
+        :param policy: that was certified, by its test or by the model.
+        :param evidence: by which it was; a test that is part of another one keeps its place.
+        """
+        if policy.target in self._begun:
+            tested, test = self._begun.pop(policy.target)
+            # With the same moves over more states, an attempt may go on where this one ends.
+            if tested.states == policy.states and tested.same_as(policy):
+                evidence.release(test)
+            else:
+                self._given_up.append((tested, test))
+
+    def settle(self, evidence: CertificateEvidence, certifies: Callable[[Policy], bool]) -> None:
+        """
+        Give the places of tests away that were given up, where the model knows better by now.
+
+        :param evidence: that all of them are part of.
+        :param certifies: whether a policy is certified by the model over the same evidence.
+        """
+        for each in tuple(self._given_up):
+            if certifies(each[0]):
+                evidence.release(each[1])
+                self._given_up.remove(each)
+
+    def _offer(self, policy: Policy, test: BettingEvaluation | None, steps: float,
+               nats: float) -> Offer:
+        gain = math.log1p(max(_LEAST_MARGIN, self._limit - steps) / (self._horizon + 1))
+        return Offer(policy, test, nats / gain, nats / gain * (steps + 1))

@@ -15,8 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.model.arrays import Floats, Indices
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnm_ros.core.model.arrays import Floats, Indices
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows

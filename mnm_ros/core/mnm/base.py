@@ -6,16 +6,33 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 import math
-from typing import Any, Protocol
+from typing import Any, Optional, Protocol
 import warnings
 
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.mnm.recollection import Step
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook
 import numpy as np
+
+Step = tuple[int, int, Optional[int]]
+"""State, action and next state; None for a step that was broken off."""
+
+
+@dataclass(frozen=True)
+class Recollection:
+    """
+    Transitions that were made before an exploration began.
+
+    :ivar home: where RESET has led.
+    :ivar steps: in the order in which they were made, RESETs left out.
+    """
+
+    home: int
+    steps: tuple[Step, ...]
+
 
 FEW_STATES = 30
 """Planning over so few states holds nobody up: it takes some milliseconds."""

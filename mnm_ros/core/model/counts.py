@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Observed transitions, counted per state and action as they come."""
+"""Observed transitions, counted per state and action as they come; types of arrays of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mnm_ros.core.model import snapshot
+from mnm_ros.core.model.problem import RESET
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 Pair = tuple[int, int]
 _NOTHING: Mapping[int, int] = {}
@@ -83,3 +90,50 @@ class Counts:
     def as_dict(self) -> dict[Pair, dict[int, int]]:
         """Return a copy: ``{(state, action): {next_state: count}}``."""
         return {pair: dict(nexts) for pair, nexts in self._next.items()}
+
+
+class Observed:
+    """
+    The transitions of an exploration, RESET included.
+
+    Nothing is forgotten, as it may be wanted for a record. What was counted before a change was
+    noticed is left out of what is drawn and told; a restart from a checkpoint takes it back in.
+
+    :param state: from ``to_state`` of ``counts``.
+    :ivar met: all states.
+    """
+
+    def __init__(self, state: Any = ()) -> None:
+        self.counts = Counts.from_state(state)
+        self.met = self.counts.met
+        self._outdated: dict[Pair, dict[int, int]] = {}
+
+    def add(self, before: int | None, action: int, state: int) -> None:
+        """Take note of a step; nobody may know where it began."""
+        if before is not None:
+            self.counts.add(before, action, state)
+            self.met.add(before)
+        self.met.add(state)
+
+    def outdate(self, state: int | None, action: int | None) -> None:
+        """Leave out what was counted so far for a pair; None stands for any but RESET."""
+        for pair, nexts in self.counts.as_dict().items():
+            if pair[1] != RESET and state in (None, pair[0]) and action in (None, pair[1]):
+                self._outdated[pair] = nexts
+
+    def following(self, state: int, action: int) -> Mapping[int, int]:
+        """Return how often each next state has followed a pair, as far as that still holds."""
+        nexts = self.counts.next_states(state, action)
+        old = self._outdated.get((state, action))
+        if not old:
+            return nexts
+        return {after: count - old.get(after, 0) for after, count in nexts.items()
+                if count > old.get(after, 0)}
+
+    def rows(self) -> Iterator[Sequence[int]]:
+        """Yield state, action, next state and how often, as far as that still holds."""
+        for (state, action), nexts in sorted(self.counts.as_dict().items()):
+            old = self._outdated.get((state, action), {})
+            for after, count in sorted(nexts.items()):
+                if count > old.get(after, 0):
+                    yield state, action, after, count - old.get(after, 0)

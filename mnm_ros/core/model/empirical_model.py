@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 import math
 
-from mnm_ros.core.model.arrays import Bools, Floats, Indices
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from mnm_ros.core.model.arrays import Floats, Indices
-from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.counts import Counts, Floats, Indices
 import numpy as np
 from numpy.typing import NDArray
 

@@ -27,8 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-from mnm_ros.core.model.arrays import Bools, Floats, Indices
-from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.optimism import Optimism, Plan

@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnm_ros.core.model.arrays import Bools, Floats, Indices
+from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.planning.optimistic_sweeps import Start, Sweeps
 from mnm_ros.core.planning.plausible import budget, confidence_region, ConfidenceRegion, LEVELS

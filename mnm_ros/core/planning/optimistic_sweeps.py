@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from mnm_ros.core.model.arrays import Bools, Floats, Indices
+from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.plausible import ConfidenceRegion, most_favourable

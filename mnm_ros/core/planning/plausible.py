@@ -63,7 +63,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 import math
 
-from mnm_ros.core.model.arrays import Bools, Floats, Indices
+from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean

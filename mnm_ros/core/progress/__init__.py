@@ -3,6 +3,6 @@
 """
 How far it is, for people: nothing in here decides anything.
 
-Read ``activity`` (what is being done, as it is published), ``prediction`` (how many steps are
-left) and ``expected_steps`` (how many a policy takes).
+Read ``activity`` (what is being done, as it is published) and ``prediction`` (how many steps are
+left).
 """

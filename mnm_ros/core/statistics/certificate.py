@@ -44,8 +44,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-from mnm_ros.core.model.arrays import Floats
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Counts, Floats, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from enum import Enum
 import math
 
-from mnm_ros.core.model.arrays import Floats
+from mnm_ros.core.model.counts import Floats
 from mnm_ros.core.model.problem import Problem
 import numpy as np
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.model.arrays import Floats
+from mnm_ros.core.model.counts import Floats
 import numpy as np
 
 _NEWTON_STEPS = 60

@@ -4,7 +4,6 @@
 Who plays the steps: what a robot is asked to do, one action at a time, without blocking.
 
 Read ``step_task`` (``StepTask``, ``play()``, and ``Homing``, which tells whether a RESET has led
-home), then ``pausable_task``, which an exploration is, and
-``navigation``, which leads to a state by learnt policies. ``machine`` makes state machines of one
-readable table.
+home), then ``pausable_task``, which an exploration is, with its state machine, and ``navigation``,
+which leads to a state by learnt policies.
 """

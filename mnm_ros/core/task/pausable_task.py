@@ -1,11 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What begins, pauses, waits for its robot, and ends."""
+"""What begins, pauses, waits for its robot, and ends: state machines, each of one table."""
 
 from __future__ import annotations
 
-from mnm_ros.core.task.machine import Phased
+from collections.abc import Callable, Sequence
+from enum import Enum
+
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
+from transitions import Machine
+
+Table = Sequence[tuple[str, Enum, Enum]]
+"""Rows of (trigger, source, destination)."""
+
+
+class Phased:
+    """
+    An object whose ``state`` moves along a table of transitions and no other way.
+
+    A trigger that the table does not allow in the present state raises
+    ``transitions.MachineError`` and changes nothing.
+    """
+
+    state: Enum
+    trigger: Callable[[str], bool]
+
+    def _start_machine(self, table: Table, initial: Enum) -> None:
+        machine = Machine(
+            model=self, states=type(initial), initial=initial, auto_transitions=False)
+        for trigger, source, destination in table:
+            machine.add_transition(trigger, source, destination)
+
+
+def diagram(table: Table, initial: Enum) -> str:
+    """Return the table as a Mermaid state diagram."""
+    rows = [f'    {source.name} --> {destination.name}: {trigger}'
+            for trigger, source, destination in table]
+    return '\n'.join(['stateDiagram-v2', f'    [*] --> {initial.name}', *rows])
+
 
 RUN_TRANSITIONS = (
     ('robot_answered', RunState.WAITING_FOR_ROBOT, RunState.RUNNING),

@@ -38,8 +38,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
-from mnm_ros.core.watch.rediscovery import Rediscovery
-from mnm_ros.core.watch.relearning import Relearning
+from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
 from mnm_ros.core.watch.watching import attempts_left, PolicyWatch, Turns, Watching, watching_now
 
 _NOTHING: Mapping[str, Any] = {

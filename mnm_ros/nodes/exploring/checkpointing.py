@@ -14,7 +14,7 @@ from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.checkpoint.whole_files import regular
 from mnm_ros.core.exploration import ALGORITHM, Exploration
-from mnm_ros.core.mnm.recollection import Recollection
+from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import ParameterError, Parameters

@@ -10,8 +10,7 @@ import time
 from typing import Any, cast
 
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.fleet.member import Member
+from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
