@@ -4,6 +4,6 @@
 What the preset ``paper`` is made of: UcbExplore, and its parts as they are printed.
 
 Read ``ucb_explore``, which hands out the class, over ``incremental`` (known states grow one by
-one), ``discovery`` and ``optimism``; ``kl_optimism`` is what ``onboard`` uses with this base, and
-``window_phase`` is the checking phase.
+one), ``discovery`` and ``optimism``; ``kl_optimism`` is what the preset onboard has with this
+base, and ``window_phase`` is the checking phase.
 """
