@@ -21,8 +21,7 @@ WITH_NODES = ('benchmarks', 'console', 'contract', 'launch', 'nodes')
 SLOW = {
     'test_broken_off.py': ['test_the_promise_is_kept_whatever_is_broken_off'],
     'test_certificate.py': ['test_a_bound_is_below_the_truth_with_no_more_than_its_probability'],
-    'test_disco.py': ['test_the_promise_is_kept_on_the_shipped_scenarios',
-                      'test_mnm_finds_a_hypothesis_with_it'],
+    'test_disco.py': ['test_mnm_finds_a_hypothesis_with_it'],
     'test_episode.py': ['test_policies_that_take_the_radius_can_be_certified'],
     'test_fleet.py': [
         'test_a_change_is_noticed_and_relearnt', 'test_eight_robots_are_six_times_as_fast',

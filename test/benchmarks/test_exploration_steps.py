@@ -29,7 +29,7 @@ def measured(folder: Path, jobs: int) -> str:
     output = folder / f'{jobs}.csv'
     assert exploration_steps.main([
         '--seeds', '1', '--scenarios', 'broken_wheel', '--tail', '5000', '--limit', '20000',
-        '--jobs', str(jobs), '--output', str(output)]) == 0
+        '--base', 'ucb_explore', '--jobs', str(jobs), '--output', str(output)]) == 0
     return output.read_text()
 
 

@@ -15,7 +15,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_base, new_mnm, settings, Value
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import load, Scenario, Setting, shipped
+from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
@@ -71,20 +71,6 @@ def test_it_ends_on_random_cmps_and_keeps_the_promise(
         base = disco(Problem(len(scenario.actions), radius, epsilon, DELTA), seed=seed)
         finish(base, simulator, 200_000)
         if not judge(simulator.cmp, hypothesis(base), radius, epsilon).ok:
-            broken.append(seed)
-    assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
-
-
-@pytest.mark.parametrize('name', shipped())
-def test_the_promise_is_kept_on_the_shipped_scenarios(name: str) -> None:
-    runs, broken = 4, []
-    for seed in range(runs):
-        scenario = load(name)
-        simulator = Simulator(scenario, seed)
-        base = disco(Problem(len(scenario.actions), 4.0, 1.0, DELTA), scenario.start, seed)
-        steps = finish(base, simulator, 20_000)
-        assert steps < base.step_bound(len(base.policies)), seed
-        if not judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok:
             broken.append(seed)
     assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
 
@@ -199,7 +185,7 @@ def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     assert machine.hypothesis is not None
     assert judge(simulator.cmp, machine.hypothesis, 4.0, 1.0).ok
     found = machine.hypothesis
-    for _ in range(20_000):
+    for _ in range(5_000):
         action = machine.next_action()
         machine.observe(action, simulator.step(action))
     assert machine.round == 1 and machine.hypothesis is not None

@@ -150,10 +150,10 @@ def test_what_is_certified_holds_over_whichever_states_the_policy_is_published(
     assert broken > seeds / 8
 
 
-@pytest.mark.parametrize('epsilon', [0.15, 1.0, 4.0])
-def test_policies_that_take_the_radius_can_be_certified(epsilon: float) -> None:
+@pytest.mark.parametrize(('epsilon', 'seeds'), [(0.15, 20), (1.0, 120), (4.0, 120)])
+def test_policies_that_take_the_radius_can_be_certified(epsilon: float, seeds: int) -> None:
     tried, left = 0, 0.0
-    for seed in range(120):
+    for seed in range(seeds):
         cmp, policy = leaving(seed)
         radius = expected_steps(cmp, replace(policy.on((0, 1, 2, 3, 4)), horizon=1000))
         if not 1.5 <= radius <= 8:
@@ -167,4 +167,4 @@ def test_policies_that_take_the_radius_can_be_certified(epsilon: float) -> None:
         assert mean <= problem.limit, seed
         tried += 1
         left += sum(weight for weight, episode in ended if episode._left)
-    assert tried > 40 and left > 0.3 * tried
+    assert tried > seeds / 3 and left > 0.3 * tried

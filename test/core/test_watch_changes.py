@@ -255,25 +255,28 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice() -> None:
     assert len(script.runs) == runs + 2    # the one after the run under way has ended
 
 
-def test_a_benign_change_does_not_make_the_robot_stay_at_home() -> None:
+@pytest.mark.parametrize(('base', 'change', 'steps'), [
+    ('disco', 3_000, 20_000), ('ucb_explore', 30_000, 80_000)])
+def test_a_benign_change_does_not_make_the_robot_stay_at_home(
+        base: str, change: int, steps: int) -> None:
     """
     Policies stay within the limit, but take longer than the quota is for.
 
     With this seed, 63% of the steps of rediscovery were RESETs at home, and two runs cut off.
     """
     rng, here = np.random.default_rng(5), 0
-    machine = new_mnm(settings(Problem(4, 4.0, 3.0, 0.1)), 5)
+    machine = new_mnm(settings(Problem(4, 4.0, 3.0, 0.1), overrides={'base': base}), 5)
     idle = sampling = 0
-    for step in range(80_000):
+    for step in range(steps):
         action = machine.next_action()
-        if step > 30_000 and machine.checking and machine.checking.rediscovering:
+        if step > change and machine.checking and machine.checking.rediscovering:
             sampling += 1
             idle += action == RESET and here == 0
-        arrives = here == 0 and rng.random() < (0.3 if step < 30_000 else 0.08)
+        arrives = here == 0 and rng.random() < (0.3 if step < change else 0.08)
         here = 0 if action == RESET else action + 1 if arrives else here
         machine.observe(action, here)
     assert machine.checking is not None and machine.round == 1
-    assert machine.checking.cut_offs == 0 and idle < sampling / 20
+    assert machine.checking.cut_offs == 0 and idle < sampling / 20 and sampling > steps / 5
     assert machine.hypothesis is not None and len(machine.hypothesis.policies) == 5
 
 
