@@ -63,12 +63,6 @@ def test_how_long_each_setting_is_in_force() -> None:
     assert references.lengths(load('two_rooms'), 5000) == [60_000, 100_000, 5000]
 
 
-def test_what_was_waited_for_adds_up(early: None) -> None:
-    trial = references.run_mnm('broken_wheel', 0, SHORT)
-    assert sum(trial.lost.values()) == trial.exploration[1]
-    assert set(trial.lost) <= set(references.REASONS)
-
-
 def test_the_floor() -> None:
     # Home, from which action 0 leads to state 1, where it stays put; action 1 leads home.
     cmp = TableCmp(0, 2, {(0, 0): ((1, 1.0),), (0, 1): ((0, 1.0),),
@@ -125,7 +119,8 @@ def test_false_alarms_are_told_from_what_may_happen() -> None:
 
 def test_a_run_without_a_change() -> None:
     alarms = false_alarms.run('corridor', 0, 10_000, SHORT)
-    assert alarms == false_alarms.run('corridor', 0, 10_000, SHORT)
+    assert false_alarms.run('corridor', 0, 2000, SHORT) == false_alarms.run(
+        'corridor', 0, 2000, SHORT)
     assert alarms.false == 0 and 0 < alarms.first < 10_000 and alarms.rediscoveries > 1
     assert alarms.cut_off == 0
 

@@ -4,9 +4,14 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
+import shutil
 import sqlite3
+from tempfile import mkdtemp
 
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
@@ -35,6 +40,20 @@ def drive(exploration: Exploration, simulator: Simulator, steps: int) -> None:
 
 
 def explored(folder: Path, steps: int) -> Exploration:
+    """Return a copy of an exploration that was kept for so many steps, with its files."""
+    kept, exploration = _explored_once(steps)
+    shutil.copytree(kept, folder, dirs_exist_ok=True)
+    return deepcopy(exploration)
+
+
+@lru_cache(maxsize=None)
+def _explored_once(steps: int) -> tuple[Path, Exploration]:
+    folder = Path(mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    return folder, explore(folder, steps)
+
+
+def explore(folder: Path, steps: int) -> Exploration:
     """Return an exploration that was kept for so many steps."""
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder, 'explorer', IDENTITY, transition_log=True)
@@ -45,6 +64,7 @@ def explored(folder: Path, steps: int) -> Exploration:
     drive(exploration, simulator, steps - steps // 2)
     assert store.flush()
     store.close()
+    exploration.listeners.clear()
     return exploration
 
 

@@ -40,7 +40,7 @@ def scribble(path: Path) -> None:
 ])
 def test_a_damaged_file_is_set_aside_and_the_older_generation_taken(
         tmp_path: Path, damage: Callable[[Path], None], reason: str) -> None:
-    explored(tmp_path, 9000)
+    explored(tmp_path, 4000)
     path = newest(tmp_path)
     damage(path)
     content = path.read_bytes()
@@ -53,7 +53,7 @@ def test_a_damaged_file_is_set_aside_and_the_older_generation_taken(
 
 
 def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:
-    explored(tmp_path, 9000)
+    explored(tmp_path, 4000)
     store = Store(tmp_path, 'explorer', IDENTITY)
     before = newest(tmp_path)
 
@@ -70,7 +70,7 @@ def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:
 
 def test_a_file_that_breaks_whoever_goes_on_from_it_is_set_aside(tmp_path: Path) -> None:
     """As one written before a change of the code that did not change the version."""
-    explored(tmp_path, 9000)
+    explored(tmp_path, 4000)
     path = newest(tmp_path)
     with sqlite3.connect(path) as database:
         text, = database.execute("SELECT value FROM meta WHERE key = 'point'").fetchone()
@@ -90,7 +90,7 @@ def test_a_file_that_cannot_even_be_set_aside_is_left(
     def read_only(path: Path) -> Path:
         raise OSError('Read-only file system')
 
-    explored(tmp_path, 9000)
+    explored(tmp_path, 4000)
     truncate(newest(tmp_path))
     monkeypatch.setattr(generations, 'set_aside', read_only)
     exploration, store = restored(tmp_path)
@@ -103,7 +103,7 @@ def test_a_file_that_cannot_even_be_set_aside_is_left(
     ('version', '0.0.9'), ('actions', ['up']), ('radius', 5.0), ('seed', 1), ('more', 1)])
 def test_a_file_for_something_else_is_set_aside(
         tmp_path: Path, name: str, value: object) -> None:
-    explored(tmp_path, 9000)
+    explored(tmp_path, 4000)
     exploration, store = restored(tmp_path, {**IDENTITY, name: value})
     assert exploration is None and len(store.refusals) == 2
     assert f'is for {name} {IDENTITY.get(name)!r}, expected {value!r}' in store.refusals[0]
@@ -131,7 +131,7 @@ def test_a_generation_that_is_a_link_is_not_read(tmp_path: Path) -> None:
 
 
 def test_copies_beside_the_files_are_left_alone(tmp_path: Path) -> None:
-    explored(tmp_path, 9000)
+    explored(tmp_path, 4000)
     copies = [shutil.copy(newest(tmp_path), tmp_path / f'explorer.00000001{name}.sqlite')
               for name in ('.bak', '_old')]
     exploration, store = restored(tmp_path)

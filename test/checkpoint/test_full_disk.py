@@ -86,7 +86,7 @@ def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
 
 
 def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
-    first = explored(tmp_path, 9000)
+    first = explored(tmp_path, 4000)
     store = Store(tmp_path, 'explorer', IDENTITY)
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))    # as if no more fitted on it
@@ -141,11 +141,21 @@ def test_whatever_cannot_be_written_is_told_and_ends_nothing(tmp_path: Path) -> 
 
 
 _WRITER = """
+import os
 import sys
 from pathlib import Path
 from mnm_ros.core.exploration import Input
 from mnm_ros.checkpoint.input_log import InputLog
-log = InputLog.create(Path(sys.argv[1]), {}, None)
+for path in sys.stdin:
+    writer = os.fork()    # at once, as all is imported
+    if not writer:
+        break
+    print(writer, flush=True)
+    os.waitpid(writer, 0)
+    print('killed', flush=True)
+else:
+    sys.exit()
+log = InputLog.create(Path(path.strip()), {}, None)
 number = 0
 while True:
     log.append([(Input.OBSERVED, number + i, 0) for i in range(5)])
@@ -157,18 +167,22 @@ while True:
 def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
         tmp_path: Path) -> None:
     rng = random.Random(0)
+    writers = subprocess.Popen([sys.executable, '-u', '-c', _WRITER], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    assert writers.stdin is not None and writers.stdout is not None
     for trial in range(20):
         path = tmp_path / f'{trial}.sqlite'
-        writer = subprocess.Popen(
-            [sys.executable, '-c', _WRITER, str(path)], stdout=subprocess.PIPE, text=True)
-        assert writer.stdout is not None
+        print(path, file=writers.stdin, flush=True)
+        writer = int(writers.stdout.readline())
         for _ in range(rng.randint(1, 60)):
-            confirmed = int(writer.stdout.readline())
-        os.kill(writer.pid, signal.SIGKILL)
-        confirmed = max([confirmed, *map(int, writer.stdout.read().split())])
-        writer.wait(timeout=60)
+            confirmed = int(writers.stdout.readline())
+        os.kill(writer, signal.SIGKILL)
+        while (line := writers.stdout.readline()) != 'killed\n':
+            confirmed = int(line)
         saved = Saved(path, {})
         states = [state for _, state, _ in saved.inputs]
         assert states == list(range(len(states))) and len(states) % 5 == 0
         assert confirmed <= len(states) <= confirmed + 5
         InputLog.reopen(saved).close()
+    writers.communicate(timeout=60)
+    assert writers.returncode == 0

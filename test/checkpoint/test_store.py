@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from kept_explorations import (
     CORRIDOR,
     drive,
+    explore,
     explored,
     IDENTITY,
     newest,
@@ -34,7 +35,7 @@ from mnm_ros.simulation.simulator import Simulator
 import pytest
 
 
-@pytest.mark.parametrize('steps', [1, 700, 1500, 9000])
+@pytest.mark.parametrize('steps', [1, 700, 1500, 4000])
 def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None:
     first = explored(tmp_path, steps)
     second, store = restored(tmp_path)
@@ -104,12 +105,12 @@ def test_what_is_being_loaded_can_be_abandoned(tmp_path: Path) -> None:
 
 
 def test_two_generations_are_kept(tmp_path: Path) -> None:
-    explored(tmp_path, 9000)
+    explored(tmp_path, 4000)
     assert len(list(tmp_path.glob('explorer.0*.sqlite'))) == 2
 
 
 def test_what_a_file_holds_can_be_printed(tmp_path: Path) -> None:
-    explored(tmp_path, 9000)
+    explored(tmp_path, 4000)
     printed = subprocess.run(
         [sys.executable, '-m', 'mnm_ros.checkpoint', str(newest(tmp_path))],
         capture_output=True, text=True, timeout=60)
@@ -147,7 +148,7 @@ def test_the_lock_changes_no_file_of_others(tmp_path: Path) -> None:
         Store(tmp_path, 'explorer', IDENTITY)
     lock.unlink()
     os.link(precious, lock)
-    explored(tmp_path, 1000)
+    explore(tmp_path, 1000)
     truncate(newest(tmp_path))    # so that it is asked for room on the disk
     restored(tmp_path)[1].close()
     assert precious.read_text() == 'content'
@@ -160,7 +161,7 @@ def test_a_lock_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
-    explored(tmp_path / 'made', 3000)
+    explore(tmp_path / 'made', 1000)
     files = [tmp_path / 'made', *(tmp_path / 'made').iterdir()]
     assert len(files) >= 4
     assert [path.name for path in files if path.stat().st_mode & 0o077] == []

@@ -31,8 +31,8 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
     exploration.robot_answers()
     followers: list[Exploration] = []
     points = 0
-    for step in range(12_000):
-        if step == 6_000:
+    for step in range(6_000):
+        if step == 2_500:
             simulator.change()
         if exploration.at_restart_point and exploration.steps:
             points += 1
@@ -54,7 +54,7 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
 
 
 @pytest.mark.parametrize(('base', 'steps', 'others'), [
-    ('disco', 9000, {}), ('ucb_explore', 6000, {}),
+    ('disco', 4000, {}), ('ucb_explore', 6000, {}),
     ('ucb_explore', 1500, {'optimism': 'split_samples', 'discovery': 'per_visit'}),
     ('ucb_explore', 1500, {'streams': 'printed', 'stream_data': 'own'})],
     ids=['disco', 'ucb_explore', 'split_samples', 'own_data'])

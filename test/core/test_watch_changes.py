@@ -256,7 +256,7 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice() -> None:
 
 
 @pytest.mark.parametrize(('base', 'change', 'steps'), [
-    ('disco', 3_000, 20_000), ('ucb_explore', 30_000, 80_000)])
+    ('disco', 3_000, 12_000), ('ucb_explore', 30_000, 80_000)])
 def test_a_benign_change_does_not_make_the_robot_stay_at_home(
         base: str, change: int, steps: int) -> None:
     """
