@@ -24,7 +24,7 @@ MAX_STATES = 10_000
 MAX_WALLS = 40_000
 MAX_NAME = 100               # characters of a name or a frame
 MAX_TEXT = 4_000_000         # characters of the whole
-_SHOWN = 10                  # names, for whoever has asked for one that is not there
+_SHOWN = 10                  # names, where one was asked for that is not there
 FARTHEST = 1e9               # m from the origin, of what is drawn
 _INT64 = range(-2**63, 2**63)
 

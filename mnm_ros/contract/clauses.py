@@ -7,7 +7,7 @@ Every test begins with a RESET. If it fails, one sentence says what was seen and
 
 A correct robot side may lead elsewhere each time: no clause fails it with a probability above
 ``WRONGLY``, whatever the chances. Where nothing else is said it is 0, as the clause does not ask
-where an action leads. This takes it that nobody else commands or moves the robot, that orders are
+where an action leads. This takes it that nothing else commands or moves the robot, that orders are
 answered, and ``return_home`` leads home, within ``timeout``, and that no message is lost or on its
 way for longer than ``quiet``.
 """
@@ -55,7 +55,7 @@ def test_every_order_is_answered_once(robot: Robot) -> None:
 
 
 def test_nothing_is_said_unasked(robot: Robot) -> None:
-    """At home a robot that nobody moves has nothing to say."""
+    """At home a robot that is not moved has nothing to say."""
     robot.home()
     heard = robot.listen(2 * robot.quiet)
     expect(not heard, f'at rest the robot side published {heard[:5]}, expected nothing')

@@ -22,7 +22,7 @@ from std_msgs.msg import Int64MultiArray, String
 
 _FIND = 15.0      # s to find the robot side; discovery is slow on a busy machine
 _SETTLE = 0.5     # s from the discovery of an endpoint until its messages arrive, as a rule
-_AGAIN = 1.0      # s after which an order that may have been lost is sent again
+_REPEAT = 1.0     # s after which an order that may have been lost is sent again
 
 
 def expect(condition: object, sentence: str) -> None:
@@ -91,7 +91,7 @@ class Sender:
         while time.monotonic() < end:
             self.publish(seq, action)
             if self.wait(lambda: any(numbers[:1] == (seq,) for numbers, _ in self.heard),
-                         min(_AGAIN, deadline)):
+                         min(_REPEAT, deadline)):
                 return True
         return False
 
@@ -130,7 +130,7 @@ class Robot(Sender):
         seq, end = next(self._seqs), time.monotonic() + max(_FIND, self.timeout)
         while not missing and not self.heard and time.monotonic() < end:
             self.publish(seq, RESET)
-            self.wait(lambda: self.heard, _AGAIN)
+            self.wait(lambda: self.heard, _REPEAT)
         self.listen(self.quiet)
         self._seqs = count(time.time_ns())    # beyond every seq used so far
         return missing
@@ -188,7 +188,7 @@ class Robot(Sender):
         """Call a service, again if no response comes, and return the response."""
         client = self.node.create_client(kind, service)
         self.wait(client.service_is_ready, self.timeout)
-        # The response is lost until the service has found the client, which nobody is told of.
+        # The response is lost until the service has found the client, and no node is told of that.
         for _ in range(2):
             self.listen(0.5)
             future = client.call_async(request)
@@ -200,7 +200,7 @@ class Robot(Sender):
         return future.result()
 
     def said_to_be(self) -> list[str]:
-        """Return what is latched on ``robot_side``; empty if nobody publishes it."""
+        """Return what is latched on ``robot_side``; empty if it has no publisher."""
         heard: list[str] = []
         subscription = self.node.create_subscription(
             String, 'robot_side', lambda message: heard.append(message.data),

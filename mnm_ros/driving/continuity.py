@@ -11,7 +11,7 @@ from mnm_ros.driving.pose import Pose, wrapped
 
 _AGREEING = 5    # poses that have to follow from one that did not, before such are believed
 _PACE = 0.01     # of the steady clock; stamps that advance more slowly stand still
-_SILENT = 1.0    # s after which a pose that nobody contradicts is believed, if silence is rest
+_SILENT = 1.0    # s after which a pose that no other contradicts is believed, if silence is rest
 
 
 class PoseReach(NamedTuple):

@@ -77,7 +77,7 @@ class Move(Maneuver):
             return self._leg(self._there, self._facing)
         if ended is Outcome.DETOUR:
             ended = self._after_a_detour()
-        if ended is Outcome.BROKEN_OFF:    # on the way back, too: nobody knows what was in the way
+        if ended is Outcome.BROKEN_OFF:    # on the way back, too: what was in the way is unknown
             self.outcome, self.problem = ended, ended.value
         elif not self._retreating:
             return self._way_back(ended)

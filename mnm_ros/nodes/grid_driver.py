@@ -111,7 +111,7 @@ class GridDriver(RobotSide):
                         self._map_frame or (pose.frame if pose else ''))
 
     def arrived(self, state: int, problem: str = '') -> None:
-        """End what took time, and remember its state: nobody else has moved the robot there."""
+        """End what took time, and remember its state: the robot was not moved there by hand."""
         self._reported_state = state
         super().arrived(state, problem)
 

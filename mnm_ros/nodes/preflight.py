@@ -4,7 +4,7 @@
 Checks a robot side before a trial and says how long the exploration will take.
 
 The robot moves: it gets RESET and every action from home, then those it has tried least, and is
-left at home. Nobody else may command it meanwhile. The exit status is 0 if every line says ok.
+left at home. No other node may command it meanwhile. The exit status is 0 if every line says ok.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class PreflightNode(Node):
             self._report_progress(now)
             self._over_at = now if self._run.over else None
         elif self._started:
-            return    # somebody else may still appear
+            return    # another node may still appear
         elif self._found_at is not None and self._settled(self._found_at, now):
             self._start(now)
         elif self._found_at is None and not self._missing():
@@ -119,12 +119,12 @@ class PreflightNode(Node):
             self._nodes, self._changed_at = nodes, now
 
     def _settled(self, since: float, now: float) -> bool:
-        """Return whether all who are there have been found, some time after ``since``."""
+        """Return whether all nodes have been found, some time after ``since``."""
         return now > max(since, self._changed_at) + _STILL or now > since + _LONGEST
 
     def _others(self) -> Finding | None:
         """
-        Return who else commands the robot, or is about to; None if nobody does.
+        Return which nodes command the robot as well, or are about to; None if there are none.
 
         An explorer publishes ``action`` only some time after it has found the robot, but the
         topic on which explorers agree who commands it from the beginning.

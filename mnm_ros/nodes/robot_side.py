@@ -23,12 +23,12 @@ from rclpy.node import Node
 from std_msgs.msg import Bool, Int64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
-_WATCH_PERIOD = 0.1    # s, between two checks of the time and of who is there
+_WATCH_PERIOD = 0.1    # s, between two checks of the time and of which nodes are there
 _REPORT_PERIOD = 1.0   # s, between two reports that a robot stands
 
 
 class _Stand:
-    """Keeps the robot where it is until somebody tells an explorer to go on."""
+    """Keeps the robot where it is until an explorer is told to go on."""
 
     def __init__(self, pause: ExplorationPause) -> None:
         self.order: tuple[int, int] | None = None    # the last one since the explorer paused
@@ -47,7 +47,7 @@ class _Stand:
 
     @property
     def over(self) -> bool:
-        """Whether somebody explores again."""
+        """Whether an explorer explores again."""
         return self.paused and self._pause.disturbed
 
 
@@ -115,7 +115,7 @@ class RobotSide(Node):
         Give up what is under way and come to rest; return the state, or None if it takes time.
 
         Called after ``action_timeout``: the state is then the answer. Also called by the service
-        ``stop``, when nobody commands the robot any more, and before the node ends: the step then
+        ``stop``, when no node commands the robot any more, and before the node ends: the step then
         does not count. Unless this is overridden, the robot finishes what it does.
         """
         return None
@@ -173,7 +173,7 @@ class RobotSide(Node):
         self._halt(reason)
 
     def report(self, state: int) -> None:
-        """Report to the explorer that somebody has moved the robot to ``state``."""
+        """Report to the explorer that the robot was moved to ``state``."""
         self._unreported = None
         self.send_state(REPORT, state)
 
@@ -289,7 +289,7 @@ class RobotSide(Node):
     @answering
     def _on_stop(self, request: SetBool.Request) -> tuple[bool, str]:
         if request.data:
-            self._stand = None    # from now on nobody else frees it
+            self._stand = None    # from now on only the service frees it
             self._halt('service stop called')
         elif self._stopped:
             self._free()

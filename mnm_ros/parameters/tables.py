@@ -122,7 +122,7 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   'limit', minimum=0, runtime=True),
 )
 
-_LONG = 1e6    # s, twelve days, for whoever means never
+_LONG = 1e6    # s, twelve days, in place of never
 
 
 def _length(name: str, default: float, description: str) -> ParameterSpec:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Learns while somebody else drives the robot; commands nothing."""
+"""Learns while another node drives the robot; commands nothing."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class AdvisoryLoop(Loop):
             self._early = seq, state, now
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
-        """Take note that somebody has joined: it may be another robot, in another place."""
+        """Take note that a node has joined: it may be another robot, in another place."""
         if joined:
             self._orders.clear()
             self._early = None

@@ -83,7 +83,7 @@ class Loop(ABC):
         self.task = task
 
     def resume(self, now: float) -> None:
-        """Begin, or go on with a RESET: somebody else may have moved the robot."""
+        """Begin, or go on with a RESET: another node may have moved the robot."""
         self._pause_reason = ''
         if self.running or self.over:
             return
@@ -123,7 +123,7 @@ class Loop(ABC):
 
     @abstractmethod
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
-        """Take note that somebody has joined or left the topics, perhaps a robot."""
+        """Take note that a node, perhaps a robot, has joined or left the topics."""
 
     @abstractmethod
     def tick(self, now: float) -> None:
@@ -201,7 +201,7 @@ class Loop(ABC):
         self._play(self.task.next_action(), now)
 
     def _without_robot(self, reason: str, now: float) -> None:
-        """Stop or wait, as nobody answers."""
+        """Stop or wait, as no robot answers."""
         if self._pause_reason:
             self.pause(self._pause_reason)
         elif not self._finish_at_limit(now):

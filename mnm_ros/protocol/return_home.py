@@ -10,7 +10,7 @@ from enum import Enum
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.exchange import Incoming, RetryTimer, StepClient
 
-_AGAIN = 0.5    # s, before the last RESET is sent again
+_REPEAT = 0.5    # s, before the last RESET is sent again
 
 
 class HomeProgress(Enum):
@@ -218,7 +218,7 @@ class LastReset:
         self.state: int | None = None
         self._send = send
         self._call_home = call_home
-        self._timer = RetryTimer(_AGAIN, 0)
+        self._timer = RetryTimer(_REPEAT, 0)
         self._client = StepClient(first_seq, self._timer)
         self._order = self._client.start(RESET, now)
         self._begin()

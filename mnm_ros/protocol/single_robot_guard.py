@@ -4,13 +4,13 @@
 Whether no more than one robot side executes the orders of an explorer.
 
 Two robot sides would both execute an order, and its answer would be that of either. The middleware
-tells who is there, but keeps a robot side that was killed for some 20 s. So those who are there
-count as alive, unless an order stays unanswered: whoever was there when it was given may be dead
-then, and a RESET tells how many live. A newcomer may answer that order when it is given again;
-the old ones may be dead all the same. Each robot side answers orders in the order in which they
-come. One that lives, and was too late for this roll call, therefore answers what nobody else may
+tells which are there, but keeps a robot side that was killed for some 20 s. So those that it tells
+count as alive, unless an order stays unanswered: those that were there when it was given may be
+dead then, and a RESET tells how many live. A newcomer may answer that order when it is given
+again; the old ones may be dead all the same. Each robot side answers orders in the order in which
+they come. One that lives, and was too late for this roll call, therefore answers what no other may
 answer any more before it answers the order under way, and is noticed in time. Unless its queue
-holds nothing else, as nobody has answered for long: then there is another roll call.
+holds nothing else, as none has answered for long: then there is another roll call.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class _Call:
 
 class SingleRobotGuard:
     """
-    Says why nobody may be commanded, if several robot sides may be alive.
+    Says why no robot side may be commanded, if several may be alive.
 
-    :param possible: whether RESET is an order like any other. If not, whoever is there counts.
+    :param possible: whether RESET is an order like any other. If not, all that are there count.
     """
 
     def __init__(self, possible: bool = True) -> None:
@@ -90,11 +90,11 @@ class SingleRobotGuard:
         if self._robots.keys() <= self._silent:
             self._silent = frozenset()    # it was one of them
         if self._call and seq == self._call.unanswered:
-            self._call = None    # whoever was to be found out about is alive
+            self._call = None    # the one to be found out about is alive
         to_come = self._to_come.pop(seq, 0)
         if to_come > 1:
             self._to_come[seq] = to_come - 1
-        elif not to_come:    # somebody else has answered it, too
+        elif not to_come:    # another one has answered it, too
             self._one, self._call = frozenset(), None
 
     def reported(self) -> None:
@@ -103,7 +103,7 @@ class SingleRobotGuard:
 
     def objection(self, timeout: float, now: float) -> str:
         """
-        Return why nobody may be commanded at present, or nothing.
+        Return why no robot side may be commanded at present, or nothing.
 
         :param timeout: seconds within which a robot side answers.
         :param now: time in seconds.
@@ -144,5 +144,5 @@ class SingleRobotGuard:
             return ''
         self._call = None
         self._one = frozenset(self._robots)
-        self._to_come = {}    # whoever lives has answered all that came before, so nobody else may
+        self._to_come = {}    # the one that lives has answered all before, so no other may
         return ''

@@ -56,7 +56,6 @@ class StepLoop(Loop):
         return self._answers.unanswered(now, self.timer.timeout) if self.driving else 0.0
 
     def resume(self, now: float) -> None:
-        """Begin, or go on with a RESET: somebody else may have moved the robot."""
         if self._return_home and not self.running:
             self._return_home.refusals = 0
         super().resume(now)
@@ -107,7 +106,7 @@ class StepLoop(Loop):
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
         """
-        Take note that somebody, perhaps a robot, has joined or left the topics or services.
+        Take note that a node, perhaps a robot, has joined or left the topics or services.
 
         A robot that has just joined may have missed a RESET, so RESET is sent again at once. If
         it carries that out, it does not begin where the other robot was: that place is forgotten.
@@ -204,7 +203,7 @@ class FleetLoop:
         self._exploration = exploration
         self._loops = loops
         self._drive = drive
-        self.aside: Any = None    # never called, as nobody waits for the exploration
+        self.aside: Any = None    # never called, as no robot waits for the exploration
 
     @property
     def running(self) -> bool:

@@ -59,7 +59,7 @@ class HomeService:
 
     @property
     def ready(self) -> bool:
-        """Whether somebody offers the service."""
+        """Whether the service is offered."""
         return self._client.service_is_ready()
 
     def call(self, attempt: int) -> bool:
@@ -129,7 +129,7 @@ class Orders:
             self._node.destroy_publisher(publisher)
 
     def send(self, seq: int, action: int) -> None:
-        """Give an order; whoever stands by gives none."""
+        """Give an order; an explorer that stands by gives none."""
         if self._publisher is not None:
             self._publisher.publish(self._order.encode(seq, action))
 

@@ -69,7 +69,7 @@ class RobotProfile:
     :param node: the explorer.
     :param actions: the names that it has for the actions.
     :param on_news: called with each description, when its verdict stands.
-    :ivar description: ``UNDESCRIBED`` if there is none, or if nobody who publishes one is left.
+    :ivar description: ``UNDESCRIBED`` if there is none, or if no publisher of one is left.
     :ivar text: the last one that was right, as it was published; empty before.
     :ivar mismatch: why it is not the robot that is expected, or empty.
     """
@@ -100,7 +100,7 @@ class RobotProfile:
         self._publishers = seen
         if joined and now > self._heard + _EARLY:
             self._wait_until = now + _LATE
-        if left and seen:    # nobody knows whose message came last: hear those who are left
+        if left and seen:    # whose message came last is unknown: hear those that are left
             self.destroy()
             self._subscription = self._subscribe()
         elif left:

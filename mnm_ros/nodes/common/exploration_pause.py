@@ -16,9 +16,9 @@ from std_srvs.srv import SetBool
 
 _OVER = (Phase.FAULT, Phase.DONE)
 _QUIET = (Phase.PAUSED, *_OVER)    # phases in which the explorer leaves the robot alone
-_AGAIN = 1.0    # s, after which it is asked again to pause
-_HEARD = 5.0    # s, until a request to go on has been heard, even if its response is lost
-_DOUBT = 1.0    # s, until the phase must have followed the response
+_ASK_EVERY = 1.0    # s, after which it is asked again to pause
+_HEARD = 5.0        # s, until a request to go on was heard, even if its response is lost
+_FOLLOWED = 1.0     # s, until the phase must have followed the response
 
 
 class ExplorationPause:
@@ -51,18 +51,18 @@ class ExplorationPause:
 
     @property
     def disturbed(self) -> bool:
-        """Whether somebody explores all the same."""
+        """Whether an explorer explores all the same."""
         return self._offered and self._heard and self._phase not in _QUIET
 
     def reached(self, now: float) -> bool:
-        """Return whether nobody explores, after asking for a pause if that is necessary."""
+        """Return whether no explorer explores, after asking for a pause if that is necessary."""
         if not self._offered:
             self._asked = False
             return True
         if self.quiet:
             return now >= self._doubted_until
         if self._heard and now >= self._ask_at and self._client.service_is_ready():
-            self._asked, self._ask_at = True, now + _AGAIN
+            self._asked, self._ask_at = True, now + _ASK_EVERY
             self._client.call_async(SetBool.Request(data=False))
         return False
 
@@ -96,6 +96,6 @@ class ExplorationPause:
 
     def _on_response(self, future: Future) -> None:
         response = future.result()
-        self._doubted_until = min(self._doubted_until, time.monotonic() + _DOUBT)
+        self._doubted_until = min(self._doubted_until, time.monotonic() + _FOLLOWED)
         if not response.success:
             self._node.get_logger().warning(f'exploration stays paused: {response.message}')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who takes part in the step protocol, as the ROS graph shows it."""
+"""Which nodes take part in the step protocol, as the ROS graph and ``heartbeat`` show it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from std_msgs.msg import Header
 
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _UNKNOWN = '_NODE_NAME_UNKNOWN_'
-_REPLACED = 0.1      # s, at most, until who takes the place of another is noticed
+_REPLACED = 0.1      # s, at most, until a node that takes the place of another is noticed
 _KNOWN = 1.0         # s, from an order until its sender is surely known
 _HELD_UP = 1.0       # s without a look, after which heartbeats may be waiting to be heard
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
@@ -43,11 +43,11 @@ def known_name(endpoint: TopicEndpointInfo) -> str:
 
 class Endpoints:
     """
-    Those who publish a topic, or those who subscribe to it.
+    The publishers of a topic, or its subscribers.
 
-    They are counted each time that somebody asks, which is cheap, once for each moment. Who they
-    are is looked up when there are more or fewer than before, and otherwise after some time: one
-    may have taken another one's place between two counts.
+    They are counted each time that they are asked for, which is cheap, once for each moment. Who
+    they are is looked up when there are more or fewer than before, and otherwise after some time:
+    one may have taken another one's place between two counts.
 
     :param node: whose graph it is.
     :param topic: fully qualified name.
@@ -105,11 +105,11 @@ class RobotSides:
     ids, as the names of their nodes are found later.
 
     An order reaches a robot side, and its answer reaches this node, only after the subscription
-    and the publisher have been found. Who looks before an answer counts knows whose it may be.
+    and the publisher have been found. A look before an answer counts tells whose it may be.
 
     :param node: whose graph it is.
     :param actions, states: fully qualified names of the topics.
-    :ivar takers, tellers: who subscribes to the one, and who publishes the other.
+    :ivar takers, tellers: the subscribers of the one, and the publishers of the other.
     """
 
     def __init__(self, node: Node, actions: str, states: str) -> None:
@@ -165,7 +165,7 @@ class GraphWatch:
     :param states: its subscription to ``state``.
     :param home: its client of ``return_home``, if it uses one.
     :param overheard: the subscription to ``action`` of a node that only listens.
-    :param sides: who is watched anyway on the topics of this node.
+    :param sides: what is watched anyway on the topics of this node.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class GraphWatch:
 
     @property
     def has_partner(self) -> bool:
-        """Whether somebody takes the actions of this node, or publishes those it listens to."""
+        """Whether a node takes the actions of this one, or publishes those it listens to."""
         if self._overheard:
             return bool(self._partners.count)
         return bool(self._actions.get_subscription_count())
@@ -198,7 +198,7 @@ class GraphWatch:
 
     @property
     def missing(self) -> str:
-        """Return what this node needs and nobody offers, or empty."""
+        """Return what this node needs and no other offers, or empty."""
         if not self.has_partner and self._overheard:
             return f'nobody publishes {self._overheard.topic_name}'
         if not self.has_partner:
@@ -211,7 +211,7 @@ class GraphWatch:
 
     def update(self, now: float | None = None) -> tuple[bool, bool]:
         """
-        Return whether somebody has joined, and whether somebody has left, since last time.
+        Return whether a node has joined, and whether one has left, since last time.
 
         :param now: time in seconds, as ``time.monotonic`` has it.
         """
@@ -259,7 +259,7 @@ class CommanderWatch:
             map(full_name, self._node.get_publishers_info_by_topic(self._topic)))
         well = publishers & self._beats.keys()
         lost = frozenset() if began is None else self._commanders - well
-        # Whoever is found long after the order has not given it.
+        # A node that is found long after the order has not given it.
         late = began is not None and now > began + _KNOWN
         self._commanders = self._commanders & well if late else well
         if not lost:

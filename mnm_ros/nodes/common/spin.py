@@ -155,7 +155,7 @@ _received: list[int] = []    # signals
 
 
 def ending() -> bool:
-    """Return whether a signal wants the nodes to end, which nobody sees while one is made."""
+    """Return whether a signal wants the nodes to end, which waits while one of them is made."""
     return bool(_received)
 
 

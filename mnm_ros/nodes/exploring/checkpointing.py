@@ -178,7 +178,7 @@ class Checkpointing:
         self.waiting = False
 
     def abandon(self) -> None:
-        """Let ``restore`` end soon, in vain: nobody waits for it any more."""
+        """Let ``restore`` end soon, in vain: it is not waited for any more."""
         self._abandoned = True
 
     def close(self) -> None:

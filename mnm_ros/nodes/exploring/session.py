@@ -181,7 +181,7 @@ class ExplorationSession:
 
     def leave(self) -> bool:
         """Leave the robot as ``on_shutdown`` says; return whether that is over."""
-        self.active = False    # whoever calls the service explore now comes too late
+        self.active = False    # a call of the service explore comes too late now
         self.checkpointing.abandon()
         if self._guard.busy and not self._link.apart:
             self._guard.stopping = not self._leaving

@@ -26,9 +26,9 @@ from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
 from rclpy.duration import Duration
 from rclpy.node import Node
 
-_REST = 0.5       # s of zero velocities after an action, before somebody else may drive
+_REST = 0.5       # s of zero velocities after an action, before another node may drive
 _REPEAT = 5.0     # s, after which a goal is published again
-_PAUSE = 1.0      # s, between two calls of a service
+_DOCK_PAUSE = 1.0    # s, between two calls of the service dock
 _ACKNOWLEDGE = Duration(seconds=0.5)    # for subscribers to confirm the last message
 
 
@@ -60,7 +60,7 @@ class Mover(ABC):
         """Notice that the robot touches something."""
 
     def stop(self, pose: StampedPose | None) -> None:
-        """Bring the robot to rest at once; None if nobody knows where it is."""
+        """Bring the robot to rest at once; None if it is unknown where it is."""
 
     def rest(self, pose: StampedPose) -> None:
         """Take a pose while nothing is under way."""
@@ -277,9 +277,9 @@ class DockMover(Mover):
             # The last pose may be from before the response: home is judged by a later one.
             self._docked = self._docked or (pose.pose, self._watch.elapsed)
             docked, since = self._docked
-            if pose.pose is not docked or self._watch.elapsed >= since + _PAUSE:
+            if pose.pose is not docked or self._watch.elapsed >= since + _DOCK_PAUSE:
                 return Outcome.REACHED
-        if self._success is False and self._watch.elapsed >= _PAUSE:
+        if self._success is False and self._watch.elapsed >= _DOCK_PAUSE:
             return Outcome.BLOCKED
         return Outcome.TIMEOUT if self._watch.elapsed >= self._timeout else None
 

@@ -24,7 +24,7 @@ except ImportError:
 
 # By the steady clock, as nav2 does not answer sooner where simulated time runs faster:
 _REPEAT = 1.0      # s, after which a rejected goal is sent again, or the next one after a fault
-_PATIENCE = 5.0    # s, in which nav2 answers a request if it is there at all
+_ANSWER = 5.0      # s, in which nav2 answers a request if it is there at all
 
 _OF_A_PLANNER = (
     'UNKNOWN', 'INVALID_PLANNER', 'TF_ERROR', 'START_OUTSIDE_MAP', 'GOAL_OUTSIDE_MAP',
@@ -90,7 +90,7 @@ class Nav2Mover(PlannerMover):
                 self._outcome is Outcome.REACHED and given_up not in (None, Outcome.TIMEOUT)):
             if given_up is Outcome.TIMEOUT and self._handle is None:
                 given_up = Outcome.BROKEN_OFF    # nav2 has not even accepted the goal
-            self._outcome, self._wait_until = given_up, time.monotonic() + _PATIENCE
+            self._outcome, self._wait_until = given_up, time.monotonic() + _ANSWER
             self.stop(pose)
             return self._cancelled()
         now = time.monotonic()
@@ -130,7 +130,7 @@ class Nav2Mover(PlannerMover):
         if not self._client.server_is_ready():
             return
         self._number += 1
-        self._send_at = time.monotonic() + _PATIENCE
+        self._send_at = time.monotonic() + _ANSWER
         self.detail = 'nav2 does not answer'
         goal = NavigateToPose.Goal()
         goal.pose = goal_message(self._node, pose.frame, goal_of(leg, pose.pose))

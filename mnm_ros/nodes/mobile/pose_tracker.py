@@ -60,7 +60,7 @@ class PoseTracker:
 
     @property
     def at_rest_at_home(self) -> bool:
-        """Whether the last way home has led there, and nobody has moved or turned it since."""
+        """Whether the last way home has led there, and it was not moved or turned since."""
         if not self.reached_home or not self.last or not self.fresh:
             return False
         pose, given = self.last.pose, self._given

@@ -14,7 +14,7 @@ from std_msgs.msg import Int64
 _LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
 _LONGEST = 5.0    # s, of listening, however long the robot answers an unknown sender
 _REPEAT = 1.5     # s, within which every claim is published again
-_YIELD = 2.0      # s, after an answer to somebody else's action
+_YIELD = 2.0      # s, after an answer to another sender's action
 _SILENCE = 10.0   # s without a repeated claim, after which it no longer counts
 _HELD_UP = 1.0    # s without a look, after which claims may be waiting to be heard
 
@@ -31,7 +31,7 @@ class Arbitration:
     :param number: time of the start in nanoseconds; the explorer with the smallest one commands.
     :param now: time in seconds.
     :ivar commands: whether this explorer is the one that may command the robot. Only then does it
-        publish ``action``, so that nobody takes one that stands by for the commander.
+        publish ``action``, so that no robot side takes one that stands by for its commander.
     """
 
     def __init__(self, node: Node, action: str, number: int, now: float) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 from rclpy.node import Node
 
-_AT_ONCE = 0.01    # s; most plans take less, and are waited for: that is quicker
-_LAST = 1.0    # s, to wait for a plan before it is dropped with the exploration
+_AT_ONCE = 0.01      # s; most plans take less, and are waited for: that is quicker
+_LAST_PLAN = 1.0     # s, to wait for a plan before it is dropped with the exploration
 
 
 class BackgroundWorker:
@@ -33,7 +33,7 @@ class BackgroundWorker:
         self._done = threading.Lock()
         self._done.acquire()
         self._error: Exception | None = None
-        self._left_alone = False    # whether nobody waits for the end
+        self._left_alone = False    # whether the end is not waited for
         self._thread: threading.Thread | None = None
 
     @property
@@ -187,7 +187,7 @@ class CallbackGuard:
     def close(self) -> None:
         """Let nothing happen any more; what is known at the end of a short plan is kept."""
         self.closed = True
-        self.look(_LAST)
+        self.look(_LAST_PLAN)
         self._worker.close()
 
     def _catch_up(self, failed: Exception | None) -> None:
@@ -199,7 +199,7 @@ class CallbackGuard:
             callback, arguments, of_topic = self._waiting.popleft()
             if not (stopping and of_topic):
                 callback(*arguments)
-        # If another plan is being made, somebody has begun the next step already.
+        # If another plan is being made, the next step has begun already.
         if not (stopping or self.busy or failed is not None):
             self.call(then, time.monotonic() - self._begun)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The link of an explorer that commands its robot, as long as nobody else does."""
+"""The link of an explorer that commands its robot, as long as no other explorer does."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class CommandLink(RobotLink):
             if how == 'reset':
                 self._go_home(limit)
             elif how == 'rest' and self.loop.under_way:
-                self._orders.close()    # which tells the robot side that nobody commands it
+                self._orders.close()    # which tells the robot side that it is not commanded
                 self._rest_by = time.monotonic() + _REST
             else:
                 return True
@@ -107,7 +107,7 @@ class CommandLink(RobotLink):
 
     @property
     def _awaits_rest(self) -> bool:
-        """Whether somebody is there who has not said yet that the robot has come to rest."""
+        """Whether a robot side has not said yet that the robot has come to rest."""
         return self.loop.under_way and bool(self._robots.look())
 
     def destroy(self) -> None:

@@ -112,7 +112,7 @@ class FleetLink(Link):
                 self._node.get_logger().info(f'{name}: {status or "exploring"}')
 
     def missing(self, now: float) -> str:
-        """Return what the robots need and nobody offers, or nothing."""
+        """Return what the robots need and no node offers, or nothing."""
         return '; '.join(filter(None, (link.missing(now) for link in self._links.values())))
 
     def announce(self) -> None:

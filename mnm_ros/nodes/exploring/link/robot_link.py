@@ -43,7 +43,7 @@ class RobotReport:
 
     :ivar status: a sentence for people.
     :ivar steps: that it has made since the node began.
-    :ivar place: where it is; None if nobody knows.
+    :ivar place: where it is; None if that is unknown.
     :ivar timeouts: how often something had to be sent to it again.
     :ivar misses: how often its RESET has missed home.
     :ivar unanswered: s, as of ``Link.unanswered``.
@@ -167,7 +167,7 @@ class RobotLink(Link):
 
     def missing(self, now: float) -> str:
         """Return what is needed and nobody offers, or nothing; also while that is looked for."""
-        if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # nobody asks then
+        if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # else it is not asked for
                 or self.standing_by or now < self._looking_since + _FIND):
             return ''
         return self.graph.missing
@@ -187,12 +187,12 @@ class RobotLink(Link):
 
     def _watch_graph(self, now: float, held_up: bool = False) -> None:
         """
-        Tell the loop who has joined and left.
+        Tell the loop whether nodes have joined or left.
 
         :param now: time in seconds.
         :param held_up: whether the node has not looked for so long that a robot may have been
-            replaced meanwhile. One that was killed is still seen for a while, so whoever
-            has joined counts as having taken its place.
+            replaced meanwhile. One that was killed is still seen for a while, so a robot
+            side that has joined counts as having taken its place.
         """
         self._looked = now
         self._single.look(self._robots.look(now))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topics for those who look on: what has been counted, and what is being done now."""
+"""The topics that show an exploration: what has been counted, and what is being done now."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Throttle:
 
 class LiveTopics:
     """
-    ``model`` and ``activity``, published only while somebody listens, and only if changed.
+    ``model`` and ``activity``, published only while a node listens, and only if changed.
 
     :param node: that has the topics.
     """
@@ -78,7 +78,7 @@ class LiveTopics:
             self._node.destroy_publisher(publisher)
 
     def republish(self) -> None:
-        """Publish both again as soon as possible, for those who lost them."""
+        """Publish both again as soon as possible, for subscribers that lost them."""
         self._counted, self._told = None, ''
         for pace in self._paces.values():
             pace.hurry()
@@ -101,7 +101,7 @@ class LiveTopics:
                 lambda: self._publish_activity(exploration, status), now)
 
     def _wanted(self, publisher: Publisher, now: float) -> bool:
-        """Return whether somebody listens and it is due: at once for somebody new."""
+        """Return whether a node listens and it is due: at once for a new one."""
         before = self._listeners[publisher]
         listeners = self._listeners[publisher] = publisher.get_subscription_count()
         if listeners > before:

@@ -18,7 +18,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 _TOPIC = 'exploration_markers'
 _PERIOD = 0.5    # s, at least between two messages
-_WHOLE = 2       # pictures for somebody new: the first may come before the connection is there
+_WHOLE = 2       # pictures for a new viewer: the first may come before the connection is there
 _KINDS = {
     'cube': Marker.CUBE, 'cylinder': Marker.CYLINDER, 'sphere': Marker.SPHERE,
     'arrow': Marker.ARROW, 'lines': Marker.LINE_LIST, 'text': Marker.TEXT_VIEW_FACING}
@@ -85,10 +85,10 @@ class Markers:
 
 class PictureTopic:
     """
-    ``exploration_markers``: single markers as they change, and the whole picture to who is new.
+    ``exploration_markers``: single markers as they change, and the whole to a new viewer.
 
-    What is latched is the last change alone, so the whole follows as soon as somebody new is
-    seen. Nothing is drawn while nobody looks.
+    What is latched is the last change alone, so the whole follows as soon as a new viewer is
+    seen. Nothing is drawn without a viewer.
 
     :param node: that has the topic.
     """
@@ -109,7 +109,7 @@ class PictureTopic:
 
     def news(self, exploration: Exploration, description: RobotDescription,
              caption: Caption, now: float) -> None:
-        """Publish what has changed, if it is due and somebody looks."""
+        """Publish what has changed, if it is due and there is a viewer."""
         if not (self._throttle.due(now) and self._look.due(now)):
             return
         if self._new_viewers(now):
@@ -120,12 +120,12 @@ class PictureTopic:
             self._throttle.do(lambda: self._publish(exploration, description, caption), now)
 
     def republish(self) -> None:
-        """Publish the whole picture again, for those who lost some of it."""
+        """Publish the whole picture again, for viewers that lost some of it."""
         if self._drawn is not None:
             self._publisher.publish(self._markers.whole())
 
     def greet(self, now: float) -> None:
-        """Publish the whole of what was drawn last to who is new, while a plan is made."""
+        """Publish the whole of what was drawn last to a new viewer, while a plan is made."""
         if self._drawn is not None and self._look.due(now) and self._new_viewers(now):
             self.republish()
 
@@ -139,7 +139,7 @@ class PictureTopic:
             self._publisher.publish(changes)
 
     def _new_viewers(self, now: float) -> bool:
-        """Return whether somebody looks who has not been there before."""
+        """Return whether there is a viewer that was not there before."""
         def look() -> Iterable[bytes]:
             if not self._publisher.get_subscription_count():
                 return ()

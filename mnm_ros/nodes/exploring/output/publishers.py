@@ -65,7 +65,7 @@ class Publishers:
             self._node.destroy_publisher(publisher)
 
     def republish(self, period: float, now: float) -> None:
-        """Publish all values again every ``period`` seconds, for those who lost them; 0: never."""
+        """Publish all values again every ``period`` s, for nodes that lost them; 0: never."""
         if self._republished is None or not period:
             self._republished = now
         elif now >= self._republished + period:
@@ -97,7 +97,7 @@ class Publishers:
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
                 self._publish(self._status, String(data=status))
-            if phase is not phase_before:    # who sees it knows why
+            if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._live.news(exploration, status, now)
         self._picture.news(exploration, self.description, Caption(
@@ -162,7 +162,7 @@ class Publishers:
                 'unanswered': round(robot.unanswered, 1)}))
 
     def greet(self, now: float) -> None:
-        """Show who is new what was drawn last, while a plan is made."""
+        """Show a new viewer what was drawn last, while a plan is made."""
         self._picture.greet(now)
 
     def _publish(self, publisher: Publisher, message: object) -> None:
@@ -244,7 +244,7 @@ class HypothesisTopics:
         self._next = -math.inf
 
     def destroy(self) -> None:
-        """Remove the topics; whoever listens still hears of the last hypothesis."""
+        """Remove the topics; their subscribers still hear of the last hypothesis."""
         self.publish_due(math.inf)
         self._node.destroy_subscription(self._requests)
         for publisher in (self._known, self._policies, self._policy):
@@ -271,7 +271,7 @@ class HypothesisTopics:
         self._send(self._published, now)
 
     def republish(self, now: float) -> None:
-        """Publish again what was published last, for those who lost it."""
+        """Publish again what was published last, for subscribers that lost it."""
         if self._published and now >= self._next:
             self._send(self._published, now)
 
