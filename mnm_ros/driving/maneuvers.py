@@ -72,7 +72,6 @@ class Move(Maneuver):
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose,
             elapsed: float = 0.0) -> Leg | None:
-        """Return the next leg, or None if the maneuver is over."""
         if ended is None and self._there is not None:
             return self._leg(self._there, self._facing)
         if ended is Outcome.DETOUR:
@@ -144,7 +143,6 @@ class WayHome(Maneuver):
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose,
             elapsed: float = 0.0) -> Leg | None:
-        """Return the next leg, or None if the robot is at home or has given up."""
         self._left = self._limit - elapsed
         leg = self._next(ended, cell, pose)
         if leg is None or self._left > 0:

@@ -61,7 +61,6 @@ class CmpSim(RobotSide):
         self._publish_truth()
 
     def execute(self, action: int) -> int:
-        """Play one step."""
         setting = self._simulator.setting
         before = self._truth.total
         exploring = self._truth.count(setting, self._hypothesis) > before
@@ -76,7 +75,6 @@ class CmpSim(RobotSide):
         return self.execute(RESET)
 
     def describe(self) -> RobotDescription:
-        """Return what is played at present."""
         return describe(self._simulator.scenario, self._simulator.setting)
 
     def send_state(self, seq: int, state: int) -> None:

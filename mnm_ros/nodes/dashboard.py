@@ -27,7 +27,6 @@ class Dashboard(Node):
     """
     Listens to an explorer in its own namespace, and serves the page in a thread.
 
-    :param node_arguments: of ``rclpy.node.Node``, such as ``namespace`` and ``context``.
     :raises ParameterError: if a parameter is not allowed, the address cannot be bound, or NiceGUI
         is not installed.
     """

@@ -116,12 +116,10 @@ class GridDriver(RobotSide):
         super().arrived(state, problem)
 
     def send_state(self, seq: int, state: int) -> None:
-        """Publish ``[seq, state]`` and remember the state."""
         self._reported_state = state
         super().send_state(seq, state)
 
     def leave(self) -> bool:
-        """Come to rest before the node ends; return whether that is over."""
         return super().leave() and self._base_mover.idle
 
     def close(self) -> None:

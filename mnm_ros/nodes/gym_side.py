@@ -32,15 +32,12 @@ class GymSide(RobotSide):
             f'{self._env.observation_space.n} states; actions: [{", ".join(self.action_names)}]')
 
     def execute(self, action: int) -> int:
-        """Play one step."""
         return self._robot.step(action)
 
     def return_home(self) -> int:
-        """Begin an episode."""
         return self._robot.reset()
 
     def describe(self) -> RobotDescription:
-        """Return what is played."""
         return describe_gym(self._env, self.action_names, self._robot.home)
 
     def close(self) -> None:

@@ -40,7 +40,6 @@ class Navigator(Node):
     """
     Goes to one known state at a time, while exploration is paused.
 
-    :param node_arguments: of ``rclpy.node.Node``, such as ``namespace`` and ``context``.
     :raises ParameterError: if a parameter given at start is not allowed.
     """
 
@@ -327,11 +326,7 @@ class GoalBoard:
 
 
 class LearntPolicies:
-    """
-    The hypothesis from ``policies``; of one too large for that, each policy when it is needed.
-
-    :param node: that has the topics.
-    """
+    """The hypothesis from ``policies``; if it is too large, each policy when it is needed."""
 
     def __init__(self, node: Node) -> None:
         self._policies: messages.PolicySet | None = None

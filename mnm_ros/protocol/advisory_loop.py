@@ -75,7 +75,6 @@ class AdvisoryLoop(Loop):
             self._restart(now)
 
     def tick(self, now: float) -> None:
-        """Watch the limits, and whether the robot is being driven."""
         if self._early and now >= self._early[2] + _EARLY:
             self._settle(now)
         if not self.running or self._finish_at_limit(now):

@@ -206,7 +206,6 @@ class LastReset:
     :param send: publishes ``[seq, action]``.
     :param call_home: calls the service ``return_home`` instead, with the number of the attempt.
     :param first_seq: number of the action: the time in nanoseconds.
-    :param now: time in seconds.
     :ivar over: whether the robot has answered.
     :ivar state: where it has ended, if it has said so.
     """

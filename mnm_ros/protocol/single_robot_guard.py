@@ -106,7 +106,6 @@ class SingleRobotGuard:
         Return why no robot side may be commanded at present, or nothing.
 
         :param timeout: seconds within which a robot side answers.
-        :param now: time in seconds.
         """
         if (not self._call and self._seq is not None and not self._answers
                 and now >= self._given + timeout):

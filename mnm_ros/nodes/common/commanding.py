@@ -36,7 +36,6 @@ class HomeService:
     """
     Client of a service that leads the robot home.
 
-    :param node: owns the client.
     :param on_response: called with the number of the attempt, its success and the message.
     :param service: name of the service, a ``std_srvs/Trigger``.
     """
@@ -98,7 +97,6 @@ class Orders:
     Robot sides take a node that publishes ``action`` for one that may have ordered what is under
     way. An explorer that stands by must not be among them.
 
-    :param node: that has the topic.
     :ivar topic_name: fully qualified.
     """
 

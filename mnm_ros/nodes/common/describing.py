@@ -90,11 +90,7 @@ class RobotProfile:
         self._node.destroy_subscription(self._subscription)
 
     def objection(self, now: float) -> str:
-        """
-        Return why the robot must not be driven, or nothing.
-
-        :param now: time in seconds, as ``time.monotonic`` has it.
-        """
+        """Return why the robot must not be driven, or nothing."""
         seen = self._endpoints.ids(now)
         joined, left = seen - self._publishers, self._publishers - seen
         self._publishers = seen

@@ -49,7 +49,6 @@ class Endpoints:
     they are is looked up when there are more or fewer than before, and otherwise after some time:
     one may have taken another one's place between two counts.
 
-    :param node: whose graph it is.
     :param topic: fully qualified name.
     :param publishers: whether it is they.
     :ivar counted: how many there were when ``known`` or ``ids`` was asked for last.
@@ -75,11 +74,7 @@ class Endpoints:
             return int(self._count(self._topic))
 
     def known(self, now: float | None = None) -> tuple[TopicEndpointInfo, ...]:
-        """
-        Return who they are; the same object as long as they have not been looked up again.
-
-        :param now: time in seconds, as ``time.monotonic`` has it.
-        """
+        """Return who they are; the same object as long as they have not been looked up again."""
         now = time.monotonic() if now is None else now
         if now == self._asked:
             return self._known
@@ -107,7 +102,6 @@ class RobotSides:
     An order reaches a robot side, and its answer reaches this node, only after the subscription
     and the publisher have been found. A look before an answer counts tells whose it may be.
 
-    :param node: whose graph it is.
     :param actions, states: fully qualified names of the topics.
     :ivar takers, tellers: the subscribers of the one, and the publishers of the other.
     """
@@ -125,11 +119,7 @@ class RobotSides:
         return (self.takers.count, self.tellers.count) != self._counts
 
     def look(self, now: float | None = None) -> dict[Hashable, str]:
-        """
-        Return the name of each robot side, by an identity.
-
-        :param now: time in seconds, as ``time.monotonic`` has it.
-        """
+        """Return the name of each robot side, by an identity."""
         known = self.takers.known(now), self.tellers.known(now)
         self._counts = self.takers.counted, self.tellers.counted
         if not all(now is before for now, before in zip(known, self._known)):
@@ -160,7 +150,6 @@ class GraphWatch:
     The partners of a node that commands a robot are the robot sides. Those of a node that only
     listens are the nodes that command it.
 
-    :param node: whose graph it is.
     :param actions: the node's publisher of actions, or of advice.
     :param states: its subscription to ``state``.
     :param home: its client of ``return_home``, if it uses one.
@@ -210,11 +199,7 @@ class GraphWatch:
         return ''
 
     def update(self, now: float | None = None) -> tuple[bool, bool]:
-        """
-        Return whether a node has joined, and whether one has left, since last time.
-
-        :param now: time in seconds, as ``time.monotonic`` has it.
-        """
+        """Return whether a node has joined, and whether one has left, since last time."""
         before, self._seen = self._seen, self._endpoints(now)
         return bool(self._seen - before), bool(before - self._seen)
 
@@ -249,7 +234,6 @@ class CommanderWatch:
         """
         Return why what is under way has lost its commander, or nothing.
 
-        :param now: steady time in seconds.
         :param began: when what is under way was ordered; None if nothing is.
         """
         held_up, self._looked = now > self._looked + _HELD_UP, now

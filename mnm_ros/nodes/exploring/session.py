@@ -34,8 +34,6 @@ class ExplorationSession:
     """
     One exploration, inactive until ``activate``.
 
-    :param node: that has the topics, services and timers.
-    :param parameters: of the explorer.
     :ivar checkpointing: makes the exploration, and keeps it on disk.
     :ivar active: as the node's lifecycle has it.
     :raises ParameterError: if the parameters do not make a problem that can be solved.

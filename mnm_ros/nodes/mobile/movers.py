@@ -73,7 +73,6 @@ class VelocityMover(Mover):
     """
     Publishes one velocity for each pose, zeros for a while afterwards, then none.
 
-    :param node: that publishes.
     :param limits: of velocities.
     :param frame: of the robot, with a stamp; None for velocities without frame and stamp.
     """
@@ -91,7 +90,6 @@ class VelocityMover(Mover):
             Twist if frame is None else TwistStamped, 'cmd_vel', messages.STEP)
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
-        """Begin a leg, from rest."""
         self._drive, self._resting = Drive(
             self._limits, leg, pose.time, pose.pose, time.monotonic()), None
 
@@ -113,7 +111,6 @@ class VelocityMover(Mover):
                 self._halt()    # update() returns the outcome with the next pose
 
     def stop(self, pose: StampedPose | None) -> None:
-        """Publish zero at once."""
         if self._drive is not None:
             self._halt()
 
@@ -157,7 +154,6 @@ class PlannerMover(Mover):
     """
     Leaves the way to a planner, and gives up a leg that goes wrong by what the poses say.
 
-    :param node: that has the topics.
     :param limits: of tolerances.
     :param max_detour: the longest way of a move, in straight ways, or sides of a cell.
     :param cell_size: in m.
@@ -175,7 +171,6 @@ class PlannerMover(Mover):
         self._longest = math.inf
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
-        """Begin to measure time and way."""
         self._leg, self._bumped = leg, False
         self._watch = Stopwatch(pose.time)
         self._way = WayDriven(pose.pose, self._limits.tolerance)
@@ -209,7 +204,6 @@ class GoalMover(PlannerMover):
         self._publisher = node.create_publisher(PoseStamped, 'goal_pose', messages.STEP)
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
-        """Publish the goal."""
         super().start(leg, pose)
         self._goal, self.detail = goal_of(leg, pose.pose), ''
         self._publish(pose)
@@ -238,7 +232,6 @@ class GoalMover(PlannerMover):
             self._send(pose.frame, pose.pose)
 
     def close(self) -> None:
-        """Wait for the last goal to arrive."""
         self._publisher.wait_for_all_acked(_ACKNOWLEDGE)
 
     def _publish(self, pose: StampedPose) -> None:

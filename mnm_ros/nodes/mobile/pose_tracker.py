@@ -21,7 +21,6 @@ class PoseTracker:
     Keeps the last pose of the robot that is believed, and the state that follows from all those.
 
     :param node: whose clock dates poses without a stamp.
-    :param given: the parameters of ``grid_driver``.
     :ivar last: the last believed pose; None before the first one.
     :ivar place: the cell and the heading of the robot.
     :ivar home_state: the state of the home pose.

@@ -63,7 +63,6 @@ class PoseTopic:
     """
     The topic on which a robot publishes its pose.
 
-    :param node: subscribes to it.
     :param source: the topic, one of those in POSE_SOURCES.
     :param take: called with each message.
     """
@@ -119,7 +118,6 @@ class Broadcaster:
 
     Without the package tf2_msgs it says so, and broadcasts nothing.
 
-    :param node: that broadcasts.
     :param map_frame: '' if the correction is left to others.
     :param odom_frame: in which the wheels count.
     :param base_frame: of the robot.
@@ -159,7 +157,6 @@ class PoseTransforms:
     """
     The pose of a robot by the transforms from one frame to another.
 
-    :param node: subscribes to them.
     :param map_frame: in which the pose is.
     :param base_frame: of the robot.
     :param timeout: s, after which a link that may change has to be heard again.

@@ -26,10 +26,8 @@ class Arbitration:
     """
     Settles on the topic ``driver``, beside the robot's ``action``, who commands the robot.
 
-    :param node: that has the topics.
     :param action: fully qualified name of the topic.
     :param number: time of the start in nanoseconds; the explorer with the smallest one commands.
-    :param now: time in seconds.
     :ivar commands: whether this explorer is the one that may command the robot. Only then does it
         publish ``action``, so that no robot side takes one that stands by for its commander.
     """

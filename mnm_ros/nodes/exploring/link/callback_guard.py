@@ -94,7 +94,6 @@ class CallbackGuard:
     be touched: what concerns them waits here until the plan is made, in the order in which it
     came, and comes before the next step begins.
 
-    :param node: that logs errors.
     :param on_error: called with a sentence about an error.
     :ivar closed: once it is true, callbacks do nothing.
     :ivar busy: whether a plan is being made.

@@ -28,10 +28,7 @@ class CommandLink(RobotLink):
     """
     Commands the robot on ``action``, unless another explorer does.
 
-    :param node: that has the topics.
-    :param parameters: of the explorer.
     :param task: what is explored.
-    :param guard: through which the loop is called.
     :ivar after_state: called after each message of the robot side.
     """
 
@@ -60,35 +57,28 @@ class CommandLink(RobotLink):
 
     @property
     def driving(self) -> bool:
-        """Whether it commands the robot at present."""
         return self.loop.driving
 
     @property
     def steady(self) -> bool:
-        """Whether the robot is not waited for."""
         return self.loop.task.state is not RunState.WAITING_FOR_ROBOT
 
     @property
     def standing_by(self) -> bool:
-        """Whether the robot is left to another explorer."""
         return self._arbitration.stands_by
 
     def unanswered(self, now: float) -> float:
-        """Return for how many s the robot has owed an answer, if it usually takes half of it."""
         return 0.0 if self.missing(now) else self.loop.unanswered(now)
 
     def tick(self, limits: StepLimits, now: float) -> None:
-        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
         super().tick(limits, now)
         if self._last_reset:
             self._last_reset.tick(now)
 
     def announce(self) -> None:
-        """Tell other explorers that this one is there; to be called once a second."""
         self._arbitration.publish()
 
     def leave(self, how: str, limit: float) -> bool:
-        """Leave a robot that is being driven; return whether that is over."""
         if self._last_reset is None and self._rest_by is None:
             if not self.driving:
                 return True

@@ -26,9 +26,7 @@ class FleetLink(Link):
     """
     Commands several robots, which are served while the exploration plans.
 
-    :param node: that has the topics.
     :param parameters: of the explorer; ``robots`` names the namespaces.
-    :param exploration: what is explored.
     :param guard: of all that concerns the exploration.
     :param fail: called with a sentence about an error.
     """
@@ -59,12 +57,10 @@ class FleetLink(Link):
 
     @property
     def standing_by(self) -> bool:
-        """Whether all robots are left to other explorers."""
         return all(link.standing_by for link in self._links.values())
 
     @property
     def robots(self) -> Sequence[RobotReport]:
-        """Return how each robot is."""
         now = time.monotonic()
         return [RobotReport(
             name, member.state, member.reason or 'exploring', member.steps, member.last_state,
@@ -73,12 +69,10 @@ class FleetLink(Link):
             for name, member in self._members.items()]
 
     def unanswered(self, now: float) -> float:
-        """Return the longest of all robots."""
         return max(link.unanswered(now) for link in self._links.values())
 
     @property
     def faults(self) -> str:
-        """Which robots are in fault, and why, or nothing."""
         return '; '.join(f'{name}: {member.reason}' for name, member in self._members.items()
                          if member.state is RunState.FAULT)
 
@@ -101,7 +95,6 @@ class FleetLink(Link):
         self._mirror()
 
     def tick_while_busy(self, limits: StepLimits, now: float) -> None:
-        """Watch the robots while a plan is made."""
         if self._enough(limits):    # the exploration follows when the plan is made
             self.stop('max_steps reached', at_once=True)
         for name, link in self._links.items():
@@ -112,27 +105,22 @@ class FleetLink(Link):
                 self._node.get_logger().info(f'{name}: {status or "exploring"}')
 
     def missing(self, now: float) -> str:
-        """Return what the robots need and no node offers, or nothing."""
         return '; '.join(filter(None, (link.missing(now) for link in self._links.values())))
 
     def announce(self) -> None:
-        """Tell other explorers that this one is there; to be called once a second."""
         for link in self._links.values():
             link.announce()
 
     def leave(self, how: str, limit: float) -> bool:
-        """Leave all robots that are being driven; return whether that is over."""
         over = [link.leave(how, limit) for link in self._links.values()]
         return all(over)
 
     def stop(self, reason: str, at_once: bool = False) -> None:
-        """Pause the robots now, as they would go on until the plan is made."""
         for link in self._links.values():
             loop = link.loop
             self._robots_guard.call(loop.pause if at_once else loop.pause_after_step, reason)
 
     def destroy(self) -> None:
-        """Remove the topics and services."""
         self._robots_guard.close()
         for link in self._links.values():
             link.destroy()

@@ -159,14 +159,12 @@ class RobotLink(Link):
         return False
 
     def tick(self, limits: StepLimits, now: float) -> None:
-        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
         self.loop.adjust(limits)
         self._watch_graph(now)
         self._arbitrate(now)
         self._guard.call(self.loop.tick, now)
 
     def missing(self, now: float) -> str:
-        """Return what is needed and nobody offers, or nothing; also while that is looked for."""
         if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # else it is not asked for
                 or self.standing_by or now < self._looking_since + _FIND):
             return ''
@@ -189,7 +187,6 @@ class RobotLink(Link):
         """
         Tell the loop whether nodes have joined or left.
 
-        :param now: time in seconds.
         :param held_up: whether the node has not looked for so long that a robot may have been
             replaced meanwhile. One that was killed is still seen for a while, so a robot
             side that has joined counts as having taken its place.
@@ -214,10 +211,7 @@ class AdviceLink(RobotLink):
     """
     Hears what a driver commands on ``action``, and advises it on ``advice``.
 
-    :param node: that has the topics.
-    :param parameters: of the explorer.
     :param task: what is explored.
-    :param guard: through which the loop is called.
     """
 
     loop: AdvisoryLoop
@@ -250,7 +244,6 @@ class AdviceLink(RobotLink):
             self._guard.call(self.loop.on_graph_change, True, True, now)
 
     def destroy(self) -> None:
-        """Remove the topics."""
         self.profile.destroy()
         self._node.destroy_subscription(self._orders)
         self._node.destroy_subscription(self._states)

@@ -55,11 +55,7 @@ class Throttle:
 
 
 class LiveTopics:
-    """
-    ``model`` and ``activity``, published only while a node listens, and only if changed.
-
-    :param node: that has the topics.
-    """
+    """``model`` and ``activity``, published only while a node listens, and only if changed."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -87,9 +83,7 @@ class LiveTopics:
         """
         Publish what has changed and is due.
 
-        :param exploration: what is told about.
         :param status: as it is published.
-        :param now: time in seconds.
         """
         if self._wanted(self._model, now):
             counted = (exploration, exploration.steps)

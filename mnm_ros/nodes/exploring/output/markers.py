@@ -39,7 +39,6 @@ class Markers:
         """
         Return the markers to add, to change and to delete; None if there are none.
 
-        :param exploration: what is drawn.
         :param description: where states are, and what they are called, if that is known.
         :param caption: is written above them.
         """
@@ -89,8 +88,6 @@ class PictureTopic:
 
     What is latched is the last change alone, so the whole follows as soon as a new viewer is
     seen. Nothing is drawn without a viewer.
-
-    :param node: that has the topic.
     """
 
     def __init__(self, node: Node) -> None:

@@ -31,8 +31,6 @@ class Publishers:
     """
     All topics that tell about an exploration; late subscribers get the latest value.
 
-    :param node: that has the topics.
-    :param guard: of their callbacks.
     :param policies_up_to: known states up to which ``policies`` has policies.
     :ivar description: what the robot side has said it is.
     """
@@ -84,9 +82,7 @@ class Publishers:
         """
         Publish whatever has changed and is due.
 
-        :param exploration: what is told about.
         :param missing: why there is no robot, or empty.
-        :param now: time in seconds.
         """
         self._learnt.publish_due(now)
         phase, status = exploration.phase, _status(exploration, missing)
@@ -112,13 +108,11 @@ class Publishers:
         """
         Find out what ``publish_diagnostics`` says; to be called once a second.
 
-        :param exploration: what is told about.
         :param missing: why there is no robot, or empty.
         :param standing_by: whether the robot is left to another explorer.
         :param robot_timeouts: how often something had to be sent to the robot again.
         :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
         :param keeps: whether there is such a folder.
-        :param now: time in seconds.
         """
         steps, since = self._counted
         self._counted = exploration.steps, now
@@ -197,7 +191,6 @@ def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: st
     """
     Return the level of the diagnostics, and the sentence that goes with it.
 
-    :param exploration: what is told about.
     :param status: as it is published.
     :param standing_by: whether the robot is left to another explorer.
     :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
@@ -225,8 +218,6 @@ class HypothesisTopics:
     The newest hypothesis is published at once, or as soon as the last one is a second old; those
     that come and go in between are left out.
 
-    :param node: that has the topics.
-    :param guard: of their callbacks.
     :param up_to: known states up to which ``policies`` has policies.
     """
 
