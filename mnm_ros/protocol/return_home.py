@@ -21,71 +21,13 @@ class HomeProgress(Enum):
     LOST = 'lost'          # the robot may be anywhere: the way home has to begin anew
 
 
-class HomeClient:
+class ReturnHome:
     """
     Goes home by a service: calls it, waits for success, and takes the next report.
 
     Responses and reports travel apart, so the report may overtake the response. A report that
     did so counts if it names the home state known from before. Otherwise it may be an older one:
     the service is called again, and the report of that counts, or the old one if there is none.
-
-    :ivar under_way: whether the robot is being led home.
-    :ivar attempt: number of the present, or the last, way home.
-    """
-
-    def __init__(self, timer: RetryTimer) -> None:
-        self._timer = timer
-        self._home: int | None = None
-        self._early: int | None = None
-        self._successes = 0
-        self.under_way = False
-        self.attempt = 0
-
-    @property
-    def unsure(self) -> bool:
-        """Whether the service has succeeded, and the last report may be of before."""
-        return self.under_way and self._successes > 0 and self._early is not None
-
-    def start(self, now: float) -> int:
-        """Begin a way home; return its number, to be handed to ``respond``."""
-        self.under_way, self._successes, self._early = True, 0, None
-        self.attempt += 1
-        self._timer.start(now)
-        return self.attempt
-
-    def overdue(self, now: float) -> bool:
-        """Return whether the service has to be called again."""
-        return self.under_way and self._timer.overdue(now)
-
-    def respond(self, attempt: int, success: bool) -> int | None:
-        """Take a response of the service; return the home state if the robot has arrived."""
-        if not self.under_way or attempt != self.attempt or not success:
-            return None
-        self._successes += 1
-        if self._early is not None and (self._early == self._home or self._successes > 2):
-            return self._arrive(self._early)
-        return None
-
-    def report(self, state: int) -> int | None:
-        """Take a report; return the home state if the robot has arrived."""
-        if self._successes:
-            return self._arrive(state)
-        self._early = state
-        return None
-
-    def abandon(self) -> None:
-        """Forget the way home."""
-        self.under_way = False
-
-    def _arrive(self, state: int) -> int:
-        self.under_way = False
-        self._home = state
-        return state
-
-
-class ReturnHome:
-    """
-    Leads the robot home by calls of a service, and says when that is over.
 
     A call cannot be taken back: one that is answered late leads the robot home once more, and
     an action that was given up may be executed after the call. The way home counts as over
@@ -94,41 +36,46 @@ class ReturnHome:
     :param call: calls the service and hands the attempt's number back to ``respond``; returns
         whether it was called.
     :param timer: with which the robot is waited for.
+    :ivar under_way: whether the robot has been called home and has not reported yet.
+    :ivar attempt: number of the present, or the last, way home.
     :ivar state: where the last way home has ended.
     :ivar refusal: why the last call has failed, or empty.
     :ivar refusals: how many calls have failed in a row.
     """
 
     def __init__(self, call: Callable[[int], object], timer: RetryTimer) -> None:
+        self.under_way = False
+        self.attempt = 0
         self.state = 0
         self.refusal = ''
         self.refusals = 0
-        self._client = HomeClient(timer)
         self._timer = timer
-        self._call_service = call
-        self._reached: int | None = None    # where this one has ended, while calls are left
+        self._call = call
+        self._home: int | None = None    # as it is known from before
+        self._early: int | None = None    # a report that came before the response
+        self._successes = 0
+        self._reached: int | None = None    # where this way has ended, while calls are left
         self._calls = 0    # of this way home, without a response
         self._given_up: set[int] = set()    # seqs of actions that may still be executed
         self._disturbed = False    # by one of these
 
     @property
-    def under_way(self) -> bool:
-        """Whether the robot has been called home and has not reported yet."""
-        return self._client.under_way
-
-    @property
     def unsure(self) -> bool:
         """Whether the robot may be at home already: a report has overtaken the response."""
-        return self._client.unsure
+        return self.under_way and self._successes > 0 and self._early is not None
 
     def start(self, now: float) -> None:
         """Begin a way home."""
-        self._calls = 0
-        self._call(self._client.start(now))
+        self.under_way, self._early = True, None
+        self._successes = self._calls = 0
+        self.attempt += 1
+        self._timer.start(now)
+        self.call_again()
 
     def call_again(self) -> None:
         """Call the service once more for the way home under way."""
-        self._call(self._client.attempt)
+        if self._call(self.attempt):
+            self._calls += 1
 
     def abandon(self, seq: int | None) -> None:
         """
@@ -138,13 +85,12 @@ class ReturnHome:
         """
         if seq is not None:
             self._given_up.add(seq)
-        self._disturbed = False
+        self.under_way = self._disturbed = False
         self._reached = None
-        self._client.abandon()
 
     def try_again(self, now: float) -> HomeProgress:
         """Call again if it is time to; LOST if a call stays without a response for too long."""
-        if self._client.overdue(now):
+        if self.under_way and self._timer.overdue(now):
             self._calls = 0
             self.call_again()
         elif self._reached is not None and self._timer.overdue(now):
@@ -155,21 +101,28 @@ class ReturnHome:
     def respond(self, attempt: int, success: bool, message: str) -> HomeProgress:
         """Take a response of the service to the call for ``attempt``."""
         self.refusal = '' if success else f'return_home failed: {message}'
-        if attempt == self._client.attempt:
+        if attempt == self.attempt:
             self._calls = max(0, self._calls - 1)
         if success:
             self.refusals = 0
         elif self.under_way:
             self.refusals += 1
         if self._reached is not None:
-            return self._arrived(self._reached)
+            return self._arrive(self._reached)
         if success and not self.under_way:
             return HomeProgress.LOST    # one call too many has just led the robot home
-        return self._arrived(self._client.respond(attempt, success))
+        if success and attempt == self.attempt:
+            self._successes += 1
+            if self._early is not None and (self._early == self._home or self._successes > 2):
+                return self._arrive(self._early)
+        return HomeProgress.WAITING
 
     def report(self, state: int) -> HomeProgress:
         """Take a report of the robot."""
-        return self._arrived(self._client.report(state))
+        if self._successes:
+            return self._arrive(state)
+        self._early = state
+        return HomeProgress.WAITING
 
     def executed(self, seq: int) -> HomeProgress | None:
         """
@@ -185,18 +138,13 @@ class ReturnHome:
         self._disturbed = True
         return HomeProgress.WAITING
 
-    def _arrived(self, state: int | None) -> HomeProgress:
+    def _arrive(self, state: int) -> HomeProgress:
         """Note where the way home has ended; it is over once no call is left."""
-        self._reached = state
-        if state is None or self._calls:
+        self.under_way, self._home, self._reached = False, state, state
+        if self._calls:
             return HomeProgress.WAITING
-        self._reached = None
-        self.state = state
+        self.state, self._reached = state, None
         return HomeProgress.LOST if self._disturbed else HomeProgress.ARRIVED
-
-    def _call(self, attempt: int) -> None:
-        if self._call_service(attempt):
-            self._calls += 1
 
 
 class LastReset:

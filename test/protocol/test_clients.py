@@ -12,7 +12,7 @@ from mnm_ros.protocol.exchange import (
     StepClient,
     StepServer,
 )
-from mnm_ros.protocol.return_home import HomeClient
+from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 import pytest
 
 FIRST = 1000
@@ -138,17 +138,17 @@ def test_server_complains_about_misuse() -> None:
 ])
 def test_way_home(
         first_home: int | None, events: list[tuple[str, int]], arrived: list[int | None]) -> None:
-    home = HomeClient(RetryTimer(1.0, 2))
+    home = ReturnHome(lambda attempt: None, RetryTimer(1.0, 2))
     if first_home is not None:
-        home.respond(home.start(now=0.0), True)
+        home.start(now=0.0)
+        home.respond(home.attempt, True, '')
         home.report(first_home)
-    attempt = home.start(now=0.0)
+    home.start(now=0.0)
     seen = []
     for kind, value in events:
-        if kind == 'report':
-            seen.append(home.report(value))
-        else:
-            seen.append(home.respond(attempt - (kind == 'old response'), bool(value)))
+        progress = home.report(value) if kind == 'report' else home.respond(
+            home.attempt - (kind == 'old response'), bool(value), '')
+        seen.append(home.state if progress is HomeProgress.ARRIVED else None)
     assert seen == arrived
     assert home.under_way == (arrived[-1] is None)
 
