@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
 import time
 from typing import Any
@@ -171,11 +171,6 @@ class Robot(Sender):
     def home(self) -> int:
         """Order RESET, wait for the answer and return its state."""
         return self.step(RESET)[1]
-
-    def walk(self, actions: Sequence[int]) -> list[int]:
-        """Order RESET and then the actions; return the states that these led to."""
-        self.home()
-        return [self.step(action)[1] for action in actions]
 
     def offers(self, kind: type, service: str) -> bool:
         """Return whether the service is offered."""
