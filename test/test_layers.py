@@ -254,7 +254,7 @@ def test_all_but_one_of_the_modules_beside_the_executables_are_executables() -> 
     ('core/model/counts', 'from ...messages import STEP', 'imports mnm_ros.messages (core/model'),
     ('core/model/counts', 'from mnm_ros import __version__',
      'mnm_ros (core/model may not import __init__)'),
-    ('core/paper/window', 'from mnm_ros.protocol import clients', '(core/paper may not'),
+    ('core/paper/window', 'from mnm_ros.protocol import exchange', '(core/paper may not'),
     ('protocol/exchange', 'if TYPE_CHECKING:\n    from mnm_ros.parameters import Parameters',
      'line 2: imports mnm_ros.parameters (protocol may not import parameters)'),
     ('driving/drive', 'def drive():\n    import geometry_msgs.msg as messages',

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.nodes.exploring.output import throttle
+from mnm_ros.nodes.exploring.output import live_topics
 from mnm_ros.nodes.exploring.output.markers import Markers, PictureTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.layout import STRIDE
@@ -173,7 +173,7 @@ def test_only_what_has_changed_is_sent() -> None:
 
 def test_who_comes_late_gets_the_whole_and_nothing_is_drawn_for_nobody(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle.time, 'monotonic', lambda: 0.0)    # nothing takes any time
+    monkeypatch.setattr(live_topics.time, 'monotonic', lambda: 0.0)    # nothing takes any time
     heard: list = []
     viewers: list[SimpleNamespace] = []
     node = SimpleNamespace(
