@@ -14,10 +14,9 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
-from mnm_ros.nodes.common.callbacks import every
+from mnm_ros.nodes.common.callbacks import every, NodeScope
 from mnm_ros.nodes.common.describing import AwaitedActions
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.exploring.link.fleet_link import in_namespace
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import NODES, ParameterError, Parameters
@@ -107,7 +106,6 @@ class Explorer(LifecycleNode):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('explorer', **node_arguments)
         self._session: ExplorationSession | None = None
-        self._offered: Services | None = None    # of the session
         self._awaited: AwaitedActions | None = None    # before there can be a session
         self._active = False
         self._given = Parameters(self, NODES['explorer'], lambda: self._session is not None)
@@ -207,11 +205,8 @@ class Explorer(LifecycleNode):
         self._active = False
         awaited, self._awaited = self._awaited, None
         if awaited:
-            awaited.destroy()
+            awaited.node.destroy_all()
         session, self._session = self._session, None
-        offered, self._offered = self._offered, None
-        if offered:
-            offered.destroy()
         if session:
             session.close()
         group = self.default_callback_group    # which never forgets what has been destroyed
@@ -228,9 +223,10 @@ class Explorer(LifecycleNode):
         if self._given.is_set('actions'):
             self._begin_session()
         else:
-            robots = [in_namespace(self, name) for name in self._robots] or [self]
+            node = NodeScope(self)
+            robots = [NodeScope(node, name) for name in self._robots] or [node]
             self._awaited = AwaitedActions(
-                self, robots, lambda: self._given.is_set('actions'), self._begin)
+                node, robots, lambda: self._given.is_set('actions'), self._begin)
 
     def _begin(self, actions: tuple[str, ...]) -> str:
         """Make the session with the actions that a robot side has; return why not, or nothing."""
@@ -242,14 +238,14 @@ class Explorer(LifecycleNode):
         self.get_logger().info(f'actions: [{", ".join(self._given["actions"])}]')
         awaited, self._awaited = self._awaited, None
         if awaited:
-            awaited.destroy()
+            awaited.node.destroy_all()
         if self._active:
             session.activate()
         return ''
 
     def _begin_session(self) -> ExplorationSession:
         session = self._session = ExplorationSession(self, self._given)
-        self._offered = Services(self, session)
+        Services(session.node, session)
         return session
 
     def _go_on_leaving(self) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
@@ -76,7 +77,7 @@ def test_the_last_hypothesis_is_published_before_the_topics_are_gone() -> None:
     topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
     for revision in range(3):
         topics.change(hypothesis(0, 1, revision=revision), 0.0)
-    topics.destroy()
+    topics.publish_due(math.inf)
     assert [PolicySet.from_msg(message).revision
             for message in node.published['policies']] == [0, 2]
 

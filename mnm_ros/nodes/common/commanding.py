@@ -78,11 +78,6 @@ class HomeService:
         future.add_done_callback(lambda done: self._respond(attempt, done))
         return True
 
-    def destroy(self) -> None:
-        """Remove the client."""
-        self._pending.clear()
-        self._node.destroy_client(self._client)
-
     def _respond(self, attempt: int, future: Future) -> None:
         if future in self._pending and not future.cancelled():
             self._pending.remove(future)

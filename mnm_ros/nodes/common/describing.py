@@ -10,7 +10,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
-from mnm_ros.nodes.common.callbacks import every
+from mnm_ros.nodes.common.callbacks import every, NodeScope
 from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
 from rclpy.node import Node
@@ -85,10 +85,6 @@ class RobotProfile:
         self._subscription = self._subscribe()
         self._endpoints = Endpoints(node, self._subscription.topic_name, publishers=True)
 
-    def destroy(self) -> None:
-        """Remove the topic."""
-        self._node.destroy_subscription(self._subscription)
-
     def objection(self, now: float) -> str:
         """Return why the robot must not be driven, or nothing."""
         seen = self._endpoints.ids(now)
@@ -97,7 +93,7 @@ class RobotProfile:
         if joined and now > self._heard + _EARLY:
             self._wait_until = now + _LATE
         if left and seen:    # whose message came last is unknown: hear those that are left
-            self.destroy()
+            self._node.destroy_subscription(self._subscription)
             self._subscription = self._subscribe()
         elif left:
             self.description, self.mismatch, self._wait_until = UNDESCRIBED, '', -math.inf
@@ -129,16 +125,16 @@ class AwaitedActions:
     """
     Waits for the first description of a robot side, and says so on ``phase`` and ``status``.
 
-    :param node: the explorer.
+    :param node: the explorer; all that is made here is made by it.
     :param robots: the same, once for each robot, as it has the topics of that robot.
     :param named: returns whether the parameter has been set meanwhile.
     :param begin: called with the names that the robot side has for its actions, once they are
         there or the parameter is set; returns why it cannot begin, or nothing.
     """
 
-    def __init__(self, node: Node, robots: Sequence[Node], named: Callable[[], bool],
+    def __init__(self, node: NodeScope, robots: Sequence[NodeScope], named: Callable[[], bool],
                  begin: Callable[[tuple[str, ...]], str]) -> None:
-        self._node = node
+        self.node = node
         self._named = named
         self._begin = begin
         self._actions: tuple[str, ...] = ()
@@ -147,21 +143,13 @@ class AwaitedActions:
         self._there_since: float | None = None
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
         self._status = node.create_publisher(String, 'status', messages.LATCHED)
-        self._said = [robot.create_subscription(
+        heard = [robot.create_subscription(
             String, _TOPIC, self._on_description, messages.LATCHED_BY_MANY) for robot in robots]
-        self._topics = ', '.join(said.topic_name for said in self._said)
+        self._topics = ', '.join(said.topic_name for said in heard)
         self._state_topics = [robot.resolve_topic_name('state') for robot in robots]
-        self._timer = every(_LOOK, node, self._look)
+        every(_LOOK, node, self._look)
         self._phase.publish(String(data=Phase.WAITING_FOR_ROBOT.value))
         self._tell(self._missing())
-
-    def destroy(self) -> None:
-        """Remove the topics."""
-        self._node.destroy_timer(self._timer)
-        for said in self._said:
-            self._node.destroy_subscription(said)
-        for publisher in (self._phase, self._status):
-            self._node.destroy_publisher(publisher)
 
     def _on_description(self, message: String) -> None:
         try:
@@ -179,7 +167,7 @@ class AwaitedActions:
 
     def _missing(self) -> str:
         now = time.monotonic()
-        if not any(map(self._node.count_publishers, self._state_topics)):
+        if not any(map(self.node.count_publishers, self._state_topics)):
             self._there_since = None
             return f'nobody says on {self._topics} which actions there are'
         if self._there_since is None:
@@ -192,4 +180,4 @@ class AwaitedActions:
         if reason != self._told:
             self._told = reason
             self._status.publish(String(data=f'waiting for the robot: {reason}'))
-            self._node.get_logger().info(f'waiting for the robot: {reason}')
+            self.node.get_logger().info(f'waiting for the robot: {reason}')

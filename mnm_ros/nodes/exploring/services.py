@@ -25,16 +25,10 @@ class Services:
         self._node = node
         self._session = session
         self._looked = -math.inf
-        self._services = (
-            node.create_service(SetBool, 'explore', self._on_explore),
-            node.create_service(Trigger, 'recover', self._on_recover),
-            node.create_service(Trigger, 'save', self._on_save),
-            node.create_service(Trigger, 'load', self._on_load))
-
-    def destroy(self) -> None:
-        """Remove the services."""
-        for service in self._services:
-            self._node.destroy_service(service)
+        node.create_service(SetBool, 'explore', self._on_explore)
+        node.create_service(Trigger, 'recover', self._on_recover)
+        node.create_service(Trigger, 'save', self._on_save)
+        node.create_service(Trigger, 'load', self._on_load)
 
     @answering
     def _on_explore(self, request: SetBool.Request) -> tuple[bool, str]:

@@ -13,7 +13,7 @@ from mnm_ros.checkpoint.input_log import Abandoned, Refused
 from mnm_ros.core.exploration import Exploration, InputListener, Taken
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.common.callbacks import every
+from mnm_ros.nodes.common.callbacks import every, NodeScope
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.spin import write_record
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
@@ -34,6 +34,7 @@ class ExplorationSession:
     """
     One exploration, inactive until ``activate``.
 
+    :ivar node: the same, as far as it is that of the session.
     :ivar checkpointing: makes the exploration, and keeps it on disk.
     :ivar active: as the node's lifecycle has it.
     :raises ParameterError: if the parameters do not make a problem that can be solved.
@@ -41,7 +42,7 @@ class ExplorationSession:
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
         _check(parameters)
-        self._node = node
+        self.node = node = NodeScope(node)
         self._parameters = parameters
         self.checkpointing = Checkpointing(node, parameters)
         self.active = False
@@ -55,9 +56,8 @@ class ExplorationSession:
         self._loop.aside = self._guard.aside
         self._loop.obstacle = self._too_many_states
         self._most_states = self._allowed_states()
-        self._timers = tuple(
-            every(period, node, self._guard.while_open(callback))
-            for period, callback in ((TICK, self._tick), (_DIAGNOSTICS, self._diagnose)))
+        self._ticks = every(TICK, node, self._guard.while_open(self._tick))
+        every(_DIAGNOSTICS, node, self._guard.while_open(self._diagnose))
         if self.checkpointing.waiting:
             self.exploration.robot_lost('first, what is on the disk is replayed')
         self._follow(self.exploration)
@@ -67,7 +67,7 @@ class ExplorationSession:
             self._restore(self._restored)
 
     def _new_link(self) -> Link:
-        node, parameters, exploration = self._node, self._parameters, self.exploration
+        node, parameters, exploration = self.node, self._parameters, self.exploration
         if parameters.is_set('robots'):
             return FleetLink(node, parameters, exploration, self._guard, self._fail)
         link = AdviceLink if parameters['advisory'] else CommandLink
@@ -192,13 +192,12 @@ class ExplorationSession:
         """Remove all topics, services and timers; write the counts if asked to."""
         self.checkpointing.abandon()
         self._guard.close()
-        for timer in self._timers:
-            self._node.destroy_timer(timer)
-        self._link.destroy()
-        self._publishers.destroy()
+        self._link.close()
+        self._publishers.close()
+        self.node.destroy_all()
         self.checkpointing.close()
         if not self.checkpointing.waiting:    # what was recorded before is better than nothing
-            write_record(self._node, self._parameters['record'],
+            write_record(self.node, self._parameters['record'],
                          self._link.counts(self.exploration))
 
     @property
@@ -267,9 +266,9 @@ class ExplorationSession:
         self._tick_every(STEADY_TICK if self._link.steady else TICK)
 
     def _tick_every(self, period: float) -> None:
-        ticks, wanted = self._timers[0], round(period * 1e9)
-        if ticks.timer_period_ns != wanted:
-            ticks.timer_period_ns = wanted
+        wanted = round(period * 1e9)
+        if self._ticks.timer_period_ns != wanted:
+            self._ticks.timer_period_ns = wanted
 
     def _diagnose(self) -> None:
         self._link.announce()

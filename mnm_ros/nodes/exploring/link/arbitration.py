@@ -46,7 +46,7 @@ class Arbitration:
         self._wait, self._wait_until = LISTENING, math.inf
         self._listen_until = -math.inf    # at the latest
         self._publisher = node.create_publisher(Int64, self._topic, messages.LATCHED)
-        self._subscription = node.create_subscription(
+        node.create_subscription(
             Int64, self._topic, self._on_claim, messages.LATCHED_BY_MANY)
         self.publish()
 
@@ -54,11 +54,6 @@ class Arbitration:
     def stands_by(self) -> bool:
         """Whether another explorer commands the robot."""
         return self._earlier or self._wait == _OTHER and not self.commands
-
-    def destroy(self) -> None:
-        """Leave the robot to others."""
-        self._node.destroy_subscription(self._subscription)
-        self._node.destroy_publisher(self._publisher)
 
     def publish(self) -> None:
         """Tell the others; to be called once a second."""

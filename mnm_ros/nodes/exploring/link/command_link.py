@@ -51,9 +51,9 @@ class CommandLink(RobotLink):
             task, step_limits(parameters), number, self._order,
             self._home.call if self._home else None)
         self.loop.before_step = self._look_again
-        self._states = self._subscribe('state', self._on_state)
+        states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
-            node, self._orders, self._states, self._home, sides=self._robots)
+            node, self._orders, states, self._home, sides=self._robots)
 
     @property
     def driving(self) -> bool:
@@ -100,17 +100,11 @@ class CommandLink(RobotLink):
         """Whether a robot side has not said yet that the robot has come to rest."""
         return self.loop.under_way and bool(self._robots.look())
 
-    def destroy(self) -> None:
-        """Remove the topics and services, once the last action has been heard."""
+    def close(self) -> None:
+        """Say how the robot is left, once the last action has been heard."""
         self._say_how_it_was_left()
         if self._last_reset and not self._last_reset.over:
             self._orders.wait_until_heard()
-        if self._home:
-            self._home.destroy()
-        self._arbitration.destroy()
-        self.profile.destroy()
-        self._node.destroy_subscription(self._states)
-        self._orders.close()
 
     def _order(self, seq: int, action: int) -> None:
         self._single.sent(seq, time.monotonic())

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 import time
-from typing import Any, cast
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.task.step_task import OVER, RunState
+from mnm_ros.nodes.common.callbacks import NodeScope
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
@@ -48,7 +48,7 @@ class FleetLink(Link):
         self._links: dict[str, CommandLink] = {}
         for name, member in self._members.items():
             link = CommandLink(
-                in_namespace(node, name), parameters, member, self._robots_guard)
+                NodeScope(node, name), parameters, member, self._robots_guard)
             link.after_state = self._wake
             self._links[name] = link
         self.profile = link.profile
@@ -120,10 +120,10 @@ class FleetLink(Link):
             loop = link.loop
             self._robots_guard.call(loop.pause if at_once else loop.pause_after_step, reason)
 
-    def destroy(self) -> None:
+    def close(self) -> None:
         self._robots_guard.close()
         for link in self._links.values():
-            link.destroy()
+            link.close()
 
     def _drive(self, exploration: Exploration) -> None:
         self._before += [member.counts for member in self._members.values()]
@@ -175,36 +175,3 @@ class FleetLink(Link):
                                   if member.state is RunState.DONE))
         else:
             exploration.fail(why)
-
-
-class _InNamespace:
-
-    def __init__(self, node: Node, namespace: str) -> None:
-        self._node = node
-        self._namespace = namespace
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
-
-    def create_publisher(self, kind: Any, topic: str, *arguments: Any, **named: Any) -> Any:
-        return self._node.create_publisher(kind, self._name(topic), *arguments, **named)
-
-    def create_subscription(self, kind: Any, topic: str, *arguments: Any, **named: Any) -> Any:
-        return self._node.create_subscription(kind, self._name(topic), *arguments, **named)
-
-    def create_client(self, kind: Any, service: str, *arguments: Any, **named: Any) -> Any:
-        return self._node.create_client(kind, self._name(service), *arguments, **named)
-
-    def resolve_topic_name(self, topic: str, **named: Any) -> str:
-        return self._node.resolve_topic_name(self._name(topic), **named)
-
-    def resolve_service_name(self, service: str, **named: Any) -> str:
-        return self._node.resolve_service_name(self._name(service), **named)
-
-    def _name(self, name: str) -> str:
-        return name if name.startswith(('/', '~')) else f'{self._namespace}/{name}'
-
-
-def in_namespace(node: Node, namespace: str) -> Node:
-    """Return the node, for which relative names of topics and clients begin in a namespace."""
-    return cast(Node, _InNamespace(node, namespace))

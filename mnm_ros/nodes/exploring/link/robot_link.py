@@ -126,9 +126,8 @@ class Link(ABC):
         """
         return True
 
-    @abstractmethod
-    def destroy(self) -> None:
-        """Remove the topics and services."""
+    def close(self) -> None:
+        """Say how the robots are left, before the topics and services are removed."""
 
 
 class RobotLink(Link):
@@ -224,10 +223,10 @@ class AdviceLink(RobotLink):
         self._advice = node.create_publisher(Int64MultiArray, 'advice', messages.LATCHED)
         self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
         self.loop.before_step = self._look_again
-        self._orders = self._subscribe('action', self._on_order)
-        self._states = self._subscribe('state', self._on_state)
+        orders = self._subscribe('action', self._on_order)
+        states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
-            node, self._advice, self._states, None, self._orders, self._robots)
+            node, self._advice, states, None, orders, self._robots)
 
     def tick(self, limits: StepLimits, now: float) -> None:
         """Look who is there, and watch the times, unless this is another robot, or several."""
@@ -242,12 +241,6 @@ class AdviceLink(RobotLink):
         super().tick(limits, now)
         if before:
             self._guard.call(self.loop.on_graph_change, True, True, now)
-
-    def destroy(self) -> None:
-        self.profile.destroy()
-        self._node.destroy_subscription(self._orders)
-        self._node.destroy_subscription(self._states)
-        self._node.destroy_publisher(self._advice)
 
     @property
     def _objection(self) -> str:

@@ -58,7 +58,6 @@ class LiveTopics:
     """``model`` and ``activity``, published only while a node listens, and only if changed."""
 
     def __init__(self, node: Node) -> None:
-        self._node = node
         self._model = node.create_publisher(Int64MultiArray, 'model', messages.LATCHED)
         self._activity = node.create_publisher(String, 'activity', messages.LATCHED)
         self._paces = {
@@ -67,11 +66,6 @@ class LiveTopics:
         self._listeners = {self._model: 0, self._activity: 0}
         self._counted: object = None    # what the last model was of
         self._told = ''
-
-    def destroy(self) -> None:
-        """Remove the topics."""
-        for publisher in self._paces:
-            self._node.destroy_publisher(publisher)
 
     def republish(self) -> None:
         """Publish both again as soon as possible, for subscribers that lost them."""

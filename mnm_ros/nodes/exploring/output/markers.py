@@ -100,10 +100,6 @@ class PictureTopic:
         self._drawn: object = None    # what was drawn last
         self._whole = 0    # how many of the next pictures are whole
 
-    def destroy(self) -> None:
-        """Remove the topic."""
-        self._node.destroy_publisher(self._publisher)
-
     def news(self, exploration: Exploration, description: RobotDescription,
              caption: Caption, now: float) -> None:
         """Publish what has changed, if it is due and there is a viewer."""

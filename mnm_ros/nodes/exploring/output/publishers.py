@@ -54,13 +54,9 @@ class Publishers:
         self._latest: dict[Publisher, object] = {}
         self._republished: float | None = None
 
-    def destroy(self) -> None:
-        """Remove the topics."""
-        self._learnt.destroy()
-        self._live.destroy()
-        self._picture.destroy()
-        for publisher in (self._phase, self._status, self._diagnostics):
-            self._node.destroy_publisher(publisher)
+    def close(self) -> None:
+        """Publish what still waits, before the topics are removed."""
+        self._learnt.publish_due(math.inf)
 
     def republish(self, period: float, now: float) -> None:
         """Publish all values again every ``period`` s, for nodes that lost them; 0: never."""
@@ -222,24 +218,16 @@ class HypothesisTopics:
     """
 
     def __init__(self, node: Node, guard: CallbackGuard, up_to: int) -> None:
-        self._node = node
         self._up_to = up_to
         self._known = node.create_publisher(Int64MultiArray, 'known_states', messages.LATCHED)
         self._policies = node.create_publisher(Int64MultiArray, 'policies', messages.LATCHED)
         self._policy = node.create_publisher(Int64MultiArray, 'policy', messages.STEP)
-        self._requests = node.create_subscription(
+        node.create_subscription(
             Int64, 'policy/request', guard.while_open(self._on_request), messages.STEP)
         self._heard: Hypothesis | None = None
         self._waiting: Hypothesis | None = None
         self._published: Hypothesis | None = None
         self._next = -math.inf
-
-    def destroy(self) -> None:
-        """Remove the topics; their subscribers still hear of the last hypothesis."""
-        self.publish_due(math.inf)
-        self._node.destroy_subscription(self._requests)
-        for publisher in (self._known, self._policies, self._policy):
-            self._node.destroy_publisher(publisher)
 
     def change(self, hypothesis: Hypothesis | None, now: float) -> None:
         """
