@@ -4,7 +4,6 @@
 
 import dataclasses
 import tracemalloc
-import weakref
 
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -52,7 +51,7 @@ def test_a_hypothesis_has_one_policy_for_each_of_its_states() -> None:
     policies = (Policy(0, 5, (0, 7), ((RESET, 1),)), Policy(7, 5, (0, 7), ((1, 0),)))
     hypothesis = Hypothesis(2, 3, 5, policies)
     assert hypothesis.targets == (0, 7)
-    assert hypothesis.stamp == (2, 3)
+    assert hypothesis.version == (2, 3)
     assert hypothesis.policy_for(7) is policies[1]
     with pytest.raises(KeyError):
         hypothesis.policy_for(1)
@@ -101,15 +100,12 @@ def test_a_state_listed_twice_is_refused_beside_policies_over_the_same_beginning
     assert not policy.covers(14)
 
 
-def test_what_tells_columns_goes_with_the_last_policy_that_uses_it() -> None:
-    policy = Policy(7, 5, (70, 73), ((1, 2),))
-    longer = Policy(7, 5, (70, 73, 78), ((1, 2, 0),))
-    order = weakref.ref(policy._order)
-    assert longer._order is order()
-    del policy
-    assert longer.action(0, 78) == 0
-    del longer
-    assert order() is None
+def test_the_policies_of_a_hypothesis_share_what_tells_columns() -> None:
+    policies = [Policy(target, 5, (70, 73), ((1, 2),)) for target in (70, 73)]
+    assert policies[0]._order is not policies[1]._order
+    Hypothesis(1, 0, 5, tuple(policies))
+    assert policies[0]._order is policies[1]._order
+    assert policies[1].action(0, 73) == 2
 
 
 def test_policies_take_little_more_memory_than_their_actions() -> None:
@@ -121,6 +117,7 @@ def test_policies_take_little_more_memory_than_their_actions() -> None:
         grown = [Policy(state, 50, known[:index + 1], ((0,) * (index + 1),))
                  for index, state in enumerate(known)]
         hypothesis = Hypothesis(1, 0, 50, over_own_targets(grown))
+        assert all(policy.covers(known[-1]) for policy in hypothesis.policies)
         taken = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

@@ -16,7 +16,7 @@ from mnm_ros.core.mnm.streams import DoublingSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.episode import Attempts
-from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.snapshot import Unsuitable
 import numpy as np
@@ -118,11 +118,22 @@ def test_only_what_the_core_holds() -> None:
 
 def test_policies_in_use_stay_what_they_are_while_a_snapshot_is_read() -> None:
     """They share the order of their states with those that the snapshot is read into."""
-    kept = snapshot.take(Policy(2, 5, (0, 1, 2), ((0, 0, 0),)))
-    fresh, in_use = Policy(0, 5, (0,), ((RESET,),)), Policy(7, 5, (0, 7), ((1, 1),))
+    kept = snapshot.take(Policy(2, 5, (2, 1, 0), ((0, 0, 0),)))
+    fresh, in_use = Policy(0, 5, (0, 7), ((RESET, 1),)), Policy(7, 5, (0, 7), ((1, 1),))
+    Hypothesis(1, 0, 5, (fresh, in_use))
     assert fresh._order is in_use._order
     assert snapshot.put(kept, fresh).action(0, 2) == 0
-    assert in_use.action(0, 7) == 1 and not in_use.covers(2)
+    assert in_use.action(0, 7) == 1 and not in_use.covers(2) and fresh.action(0, 0) == RESET
+
+
+def test_a_snapshot_holds_nothing_that_is_worked_out_again_and_an_old_one_may() -> None:
+    policy = Policy(2, 5, (0, 2), ((1, 1),))
+    written = snapshot.take(policy)
+    assert policy.action(0, 2) == 1 and snapshot.take(policy) == written
+    before = {**written[2], '_order': ['o', 'mnm_ros.core.model.policy:StateOrder', {
+        'states': snapshot.take((0, 2, 4)), 'column': snapshot.take({0: 0, 2: 1, 4: 2})}]}
+    found = snapshot.put(['o', written[1], before])
+    assert found == policy and not found.covers(4) and found.on((2,)) == policy.on((2,))
 
 
 @pytest.mark.parametrize('data', [

@@ -14,7 +14,7 @@ failed is remembered, so that it is not worked out again as long as little was l
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import math
 
 from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
@@ -228,7 +228,8 @@ class Certifier:
         self._look_again = max(5, int(offer.attempts / 4))
 
     def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence) -> None:
-        self.known[policy.target] = policy
+        # A copy, which leaves the map behind that was made for attempts.
+        self.known[policy.target] = replace(policy)
         self.estimates[policy.target] = steps
         self._tests.certified(policy, evidence)
         self._failed.forget(policy.target)

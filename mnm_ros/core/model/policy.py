@@ -6,57 +6,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import itemgetter
-from threading import Lock
 from typing import Any
-from weakref import WeakValueDictionary
 
 from mnm_ros.core.model.problem import RESET
 
 
+@dataclass(frozen=True, eq=False)
 class StateOrder:
     """
-    The columns of states in rows of actions, kept once for all policies over the same states.
+    Where states stand in rows of actions; the map is made when it is first asked for.
 
-    A map of its own for each of 1,000 policies over 1,000 states takes 50 MB. The order only ever
-    grows at its end: a policy over the first ``n`` states shares it with those over more, and
-    takes a column from ``n`` on for a state that it does not know.
+    The policies of a hypothesis share one order: a map of its own for each of 1,000 policies over
+    1,000 states takes 50 MB.
 
-    :ivar states: all states so far.
-    :ivar column: the place of each of them in ``states``.
+    :ivar states: as a policy lists them; in a checkpoint of an earlier version, perhaps more.
+    :raises ValueError: if one is listed twice.
     """
 
-    SHARED = True    # among policies: a snapshot that is read makes its own, and changes none
+    states: tuple[int, ...]
 
-    def __init__(self) -> None:
-        self.states: tuple[int, ...] = ()
-        self.column: dict[int, int] = {}
-
-
-_orders: WeakValueDictionary[tuple[int, ...], StateOrder] = WeakValueDictionary()
-"""By the states of policies; these policies alone keep an order alive."""
-
-_lock = Lock()    # a plan may be made in another thread
-
-
-def _order_of(states: tuple[int, ...]) -> StateOrder:
-    """Return the order of policies over these states, or over all but the last, or a new one."""
-    with _lock:
-        order = _orders.get(states)
-        if order is not None:
-            return order
-        if len(set(states)) != len(states):
+    def __post_init__(self) -> None:
+        if len(set(self.states)) != len(self.states):
             raise ValueError('a state is listed twice, expected distinct states')
-        count = len(states)
-        order = _orders.get(states[:-1])
-        if order is None or order.states[count - 1:count] not in ((), states[-1:]):
-            order = StateOrder()
-        grown = len(order.states)
-        if count > grown:
-            order.column.update(zip(states[grown:], range(grown, count)))
-            order.states = states
-        _orders[states] = order
-        return order
+
+    @cached_property
+    def column(self) -> Mapping[int, int]:
+        """Return the place of each state."""
+        return {state: column for column, state in enumerate(self.states)}
 
 
 @dataclass(frozen=True)
@@ -89,7 +67,7 @@ class Policy:
                 raise ValueError(
                     f'{len(row)} actions in a row, expected one for each of '
                     f'{len(self.states)} states')
-        object.__setattr__(self, '_order', _order_of(self.states))
+        object.__setattr__(self, '_order', StateOrder(self.states))
 
     def action(self, step: int, state: int) -> int:
         """
@@ -115,7 +93,10 @@ class Policy:
 
     def columns(self, states: tuple[int, ...]) -> tuple[int, ...]:
         """Return where in its rows the policy has each state; one more than it has: nowhere."""
-        count, column = len(self.states), self._order.column
+        count = len(self.states)
+        if states[:count] == self.states:    # which needs no map
+            return *range(count), *(count,) * (len(states) - count)
+        column = self._order.column
         return tuple(min(column.get(state, count), count) for state in states)
 
     def moved(self, states: tuple[int, ...], columns: Sequence[int]) -> Policy:
@@ -132,8 +113,8 @@ class Policy:
         Only an attempt ends in a state that is not listed, while it goes on after a RESET in one
         that is: one may take more steps than the other (``Detector.extend``).
         """
-        if self._order is other._order:    # one lists the first of the states of the other
-            few, many = sorted((self, other), key=lambda policy: len(policy.states))
+        few, many = sorted((self, other), key=lambda policy: len(policy.states))
+        if few.states == many.states[:len(few.states)]:
             more = (RESET,) * (len(many.states) - len(few.states))
             return (few.target, few.horizon, len(few.actions)) == (
                 many.target, many.horizon, len(many.actions)) and all(
@@ -167,7 +148,8 @@ class Hypothesis:
 
     :ivar round, revision: grow lexicographically with every change.
     :ivar horizon: of every policy, in steps.
-    :ivar policies: in the order in which their targets became known, home first.
+    :ivar policies: in the order in which their targets became known, home first; they share the
+        order of their states from now on.
     :raises ValueError: if a policy does not cover exactly the targets or has another horizon.
     """
 
@@ -187,6 +169,7 @@ class Hypothesis:
                 raise ValueError(
                     f'the policy for {policy.target} has horizon {policy.horizon}, '
                     f'expected {self.horizon}')
+            object.__setattr__(policy, '_order', self.policies[0]._order)
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -194,9 +177,11 @@ class Hypothesis:
         return tuple(policy.target for policy in self.policies)
 
     @property
-    def stamp(self) -> tuple[int, int]:
-        """``(round, revision)``; equal stamps mean the same hypothesis."""
+    def version(self) -> tuple[int, int]:
+        """``(round, revision)``; equal versions mean the same hypothesis."""
         return self.round, self.revision
+
+    stamp = version    # its former name, for one release
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data."""

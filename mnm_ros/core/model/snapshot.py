@@ -4,9 +4,13 @@
 Snapshots: what objects of the core hold, as plain data, in the middle of whatever they do.
 
 A snapshot is put into fresh objects, made with the same settings: they give what is no data, their
-functions, and all else is replaced. Objects that are not there in the fresh ones are made by the
-name of their class, without running any of its code, and only of classes of the core. So a
-snapshot from somebody else may hold nonsense, but cannot run anything.
+functions, and all else is replaced. Objects that are not there in the fresh ones, and those that
+are frozen, are made by the name of their class, without running any of its code, and only of
+classes of the core. So a snapshot from elsewhere may hold nonsense, but cannot run anything.
+
+It is for any moment, and for the version that has taken it: a class that is divided otherwise
+later refuses it. What is to be read by later versions, at the moments at which there is little to
+say, is told by the ``to_state`` of each class instead (``at_restart_point``).
 
 What is the same object stays the same object, dictionaries keep their order and numbers their
 type and every bit, so that what goes on from a snapshot does the same as the original would.
@@ -18,7 +22,7 @@ import base64
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -206,7 +210,7 @@ class _Reader:
         if lacking:    # it was divided otherwise then, and would be half of it now
             raise Unsuitable(f'a snapshot of {name} lacks {lacking[0]}')
         thing = fresh
-        if type(fresh) is not kind or id(fresh) in self._used or hasattr(kind, 'SHARED'):
+        if type(fresh) is not kind or id(fresh) in self._used or _is_frozen(kind):
             thing = object.__new__(kind)
         self._used.add(id(thing))
         self._met.append(thing)
@@ -254,10 +258,17 @@ def _bytes(text: str) -> bytes:
 
 
 def _held(thing: Any) -> dict[str, Any]:
-    """Return the attributes of an object, in slots or not."""
+    """Return the attributes of an object, in slots or not, but none that is worked out again."""
     slots = {name: getattr(thing, name) for kind in type(thing).__mro__
              for name in vars(kind).get('__slots__', ()) if hasattr(thing, name)}
-    return {**slots, **getattr(thing, '__dict__', {})}
+    return {**slots, **{name: value for name, value in getattr(thing, '__dict__', {}).items()
+                        if not isinstance(getattr(type(thing), name, None), cached_property)}}
+
+
+def _is_frozen(kind: type) -> bool:
+    """Return whether objects of a class never change, so that any of them may be in use."""
+    parameters = getattr(kind, '__dataclass_params__', None)
+    return parameters is not None and parameters.frozen
 
 
 def _name(kind: type) -> str:
