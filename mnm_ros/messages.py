@@ -253,7 +253,7 @@ _GOAL_FIGURES: Mapping[str, type[int | float]] = {
 def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:
     """Return the ids of the known states in the order in which they became known."""
     known = hypothesis.targets
-    return _encode({'state': len(known)}, hypothesis.stamp, (known,))
+    return _encode({'state': len(known)}, hypothesis.version, (known,))
 
 
 def decode_known_states(message: Int64MultiArray) -> tuple[tuple[int, int], tuple[int, ...]]:
@@ -302,7 +302,7 @@ class PolicySet(Hypothesis):
                 for policy in self.policies)
         return _encode(
             {'target': count, 'step': steps, 'state': count},
-            (*self.stamp, self.horizon, *self.targets),
+            (*self.version, self.horizon, *self.targets),
             chain.from_iterable(rows))
 
 
@@ -331,12 +331,12 @@ class PolicyAnswer(NamedTuple):
     """
     One policy of the published hypothesis, as it was asked for.
 
-    :ivar stamp: ``(round, revision)`` of the hypothesis.
+    :ivar version: ``(round, revision)`` of the hypothesis.
     :ivar target: the state that was asked for.
     :ivar policy: leads there; None if the state is not known.
     """
 
-    stamp: tuple[int, int]
+    version: tuple[int, int]
     target: int
     policy: Policy | None
 
@@ -347,7 +347,7 @@ def encode_policy(hypothesis: Hypothesis, target: int) -> Int64MultiArray:
     rows = hypothesis.policy_for(target).actions if target in known else ()
     return _encode(
         {'step': len(rows), 'state': len(known)},
-        (*hypothesis.stamp, hypothesis.horizon, target, *known), rows)
+        (*hypothesis.version, hypothesis.horizon, target, *known), rows)
 
 
 def decode_policy(message: Int64MultiArray) -> PolicyAnswer:

@@ -162,7 +162,7 @@ class Subscriptions:
     def _requested(self, state: int) -> Policy | None:
         """Return the answer to a request, which is made again as long as there is none."""
         answer, now = self._answer, time.monotonic()
-        if answer is not None and answer.target == state and answer.stamp == self.heard.version:
+        if answer is not None and answer.target == state and answer.version == self.heard.version:
             return answer.policy
         asked, when = self._asked
         if asked != state or now > when + _ASK_AGAIN:

@@ -169,4 +169,4 @@ class LiveRun:
 def _precedes_hypothesis(heard: Heard) -> bool:
     """Return whether the diagnostics are of an earlier round, or do not say of which."""
     hypothesis = heard.hypothesis
-    return hypothesis is not None and (heard.count('round') or 0) < hypothesis.stamp[0]
+    return hypothesis is not None and (heard.count('round') or 0) < hypothesis.version[0]

@@ -10,7 +10,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.words import known, LABEL, robots, setting, stamp, steps, whole
+from mnm_ros.view.words import known, LABEL, robots, setting, steps, version, whole
 
 
 def verdict(heard: Heard, scenario: Scenario, problem: Problem) -> Verdict:
@@ -30,7 +30,7 @@ def beyond(heard: Heard, scenario: Scenario, found: Verdict) -> list[int]:
 def learnt(heard: Heard, seconds: float) -> list[str]:
     """Return the last lines where nobody knows the truth; the other arguments are as below."""
     return [*_lines([
-        ('hypothesis', stamp(heard)),
+        ('hypothesis', version(heard)),
         ('known', known(heard)),
         ('steps', steps(heard) + (heard.made and f', {heard.made}')),
         *_robots(heard),
@@ -46,7 +46,7 @@ def summary(
     far = beyond(heard, scenario, found)
     over = [f'state {state}: {tau:.2f}' for state, tau in found.over_limit]
     rows = [
-        ('hypothesis', stamp(heard)),
+        ('hypothesis', version(heard)),
         ('true setting', setting(heard.true_setting, len(scenario.settings))),
         ('known', f'{len(heard.known)} states'),
         ('missing', ' '.join(map(str, found.missing)) or 'none'),

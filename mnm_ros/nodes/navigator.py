@@ -367,7 +367,7 @@ class LearntPolicies:
         if self._policies.policies:
             return self._policies.policy_for(target)
         answer = self._answer
-        if answer and (answer.stamp, answer.target) == (self._policies.stamp, target):
+        if answer and (answer.version, answer.target) == (self._policies.version, target):
             self._wanted = None
             return answer.policy
         if target != self._wanted:

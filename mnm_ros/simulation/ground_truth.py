@@ -207,7 +207,7 @@ class ExplorationSteps:
 
     def verdict(self, setting: int, hypothesis: Hypothesis | None) -> Verdict:
         """Return the verdict in a setting, computed once per setting and hypothesis."""
-        # By identity: the stamps repeat if the explorer starts again.
+        # By identity: the versions repeat if the explorer starts again.
         if hypothesis is not self._hypothesis:
             self._hypothesis = hypothesis
             self._verdicts.clear()

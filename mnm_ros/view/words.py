@@ -35,10 +35,10 @@ _MEANING = {
     'unmet': 'not met yet'}
 
 
-def stamp(heard: Heard) -> str:
+def version(heard: Heard) -> str:
     """Return the round and revision of the hypothesis as ``2.1``, or ``-``."""
     hypothesis = heard.hypothesis
-    return '-' if hypothesis is None else '{}.{}'.format(*hypothesis.stamp)
+    return '-' if hypothesis is None else '{}.{}'.format(*hypothesis.version)
 
 
 def steps(heard: Heard) -> str:
@@ -315,7 +315,7 @@ def as_json(heard: Heard) -> str:
     now, activity = heard, heard.activity
     return json.dumps({
         'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
-        'hypothesis': now.hypothesis.stamp if now.hypothesis is not None else None,
+        'hypothesis': now.hypothesis.version if now.hypothesis is not None else None,
         'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
         'candidates': sorted(now.candidates), 'beyond': now.beyond, 'lost': activity.lost,
         'steps': now.count('steps'), 'steps_per_second': now.number('steps_per_second'),

@@ -181,7 +181,7 @@ def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> Non
     # The stream gets quanta 1, 3 and, after five of the third and second, 7.
     assert steps == 1 + 6 * QUANTUM + 1
     assert machine.hypothesis is not None
-    assert machine.hypothesis.targets == (HOME, 3, 5) and machine.hypothesis.stamp == (1, 0)
+    assert machine.hypothesis.targets == (HOME, 3, 5) and machine.hypothesis.version == (1, 0)
     assert machine.state is MnmPhase.REDISCOVERY and machine.building is None
     assert script.problems[0].delta == round_delta(0.1, 1)
 
@@ -305,11 +305,11 @@ def test_decision_one_a_new_round_after_too_many_cut_off_runs(cut: int, refuted:
     check_runs(machine, World(), 1)
     assert machine.round == (2 if refuted else 1)
     assert machine.log.noticed == int(refuted)
-    assert machine.hypothesis is not None and machine.hypothesis.stamp == (1, 0)
+    assert machine.hypothesis is not None and machine.hypothesis.version == (1, 0)
     assert machine.under_revision == refuted
     if refuted:
         run(machine, World(), lambda: not machine.under_revision)
-        assert machine.hypothesis.stamp == (2, 0)
+        assert machine.hypothesis.version == (2, 0)
 
 
 @pytest.mark.parametrize(('failures', 'deleted'), [(1, False), (2, True)])
@@ -322,10 +322,10 @@ def test_decision_two_a_policy_that_fails_too_often_is_deleted(
     check_runs(machine, world, failures)
     world.closed = set()
     check_runs(machine, world, WINDOW - failures - 1)
-    assert machine.hypothesis is not None and machine.hypothesis.stamp == (1, 0)
+    assert machine.hypothesis is not None and machine.hypothesis.version == (1, 0)
     check_runs(machine, world, 1)
     assert machine.hypothesis.targets == ((HOME, 5) if deleted else (HOME, 3, 5))
-    assert machine.hypothesis.stamp == ((1, 1) if deleted else (1, 0))
+    assert machine.hypothesis.version == ((1, 1) if deleted else (1, 0))
     assert machine.log.noticed == int(deleted)
 
 
@@ -378,9 +378,9 @@ def test_a_deleted_state_comes_back_once_it_is_found_often_enough() -> None:
     check_runs(machine, world, 3)
     assert machine.hypothesis.targets == (HOME,)
     check_runs(machine, world, 1)
-    assert machine.hypothesis.targets == (HOME, 3) and machine.hypothesis.stamp == (1, 2)
+    assert machine.hypothesis.targets == (HOME, 3) and machine.hypothesis.version == (1, 2)
     check_runs(machine, world, 4)
-    assert machine.hypothesis.stamp == (1, 2)
+    assert machine.hypothesis.version == (1, 2)
     assert (machine.log.noticed, machine.log.relearnt) == (1, 1)
     check_runs(machine, world, 40)
     assert (machine.log.noticed, machine.log.relearnt) == (2, 2)

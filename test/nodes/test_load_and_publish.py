@@ -57,7 +57,7 @@ def test_policies_are_published_at_most_once_a_second_and_the_last_is_not_lost()
         topics.publish_due(now)
         topics.republish(now)
         for message in node.published.pop('policies', ()):
-            stamp = PolicySet.from_msg(message).stamp
+            stamp = PolicySet.from_msg(message).version
             assert decode_known_states(node.published['known_states'][-1])[0] == stamp
             heard.append((now, stamp[1]))
     assert heard == [(0.0, 0), (1.0, 100), (2.0, 200), (3.0, 210)]

@@ -34,7 +34,7 @@ def bases_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stamps(messages: list) -> list[tuple[int, int]]:
-    return [PolicySet.from_msg(message).stamp for message in messages]
+    return [PolicySet.from_msg(message).version for message in messages]
 
 
 def test_policies_come_at_most_once_a_second_and_the_last_is_not_lost(

@@ -48,7 +48,7 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
     late.wait_for(lambda: len(Screen(*markers).places('known')) == 3, 'a picture of them')
     stamp, ids = decode_known_states(known[0])
     learnt = PolicySet.from_msg(policies[0])
-    assert learnt.stamp == stamp and learnt.targets == ids
+    assert learnt.version == stamp and learnt.targets == ids
     assert set(ids) == {0, 1, 2} and ids[0] == 0
     assert judge(load(scenario).settings[0].cmp, learnt, 4.0, 1.0).ok
     assert '/' in phase[0].data and status[0].data

@@ -319,6 +319,6 @@ def test_verdicts_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_explorer_that_restarts_with_the_same_stamp_is_judged_anew() -> None:
     count = ExplorationSteps(changing(), 4.0, 1.0)
     before, after = ahead(0, 1, 2), ahead(0, 1)
-    assert before.stamp == after.stamp
+    assert before.version == after.version
     assert count.count(0, before) == 0
     assert count.count(0, after) == 1

@@ -71,7 +71,7 @@ class Publishers:
                 publisher.publish(message)
 
     def hypothesis(self, hypothesis: Hypothesis | None, now: float) -> None:
-        """Publish known states and policies, as soon as they may be, if they have a new stamp."""
+        """Publish known states and policies, as soon as they may be, if their version is new."""
         self._learnt.change(hypothesis, now)
 
     def news(self, exploration: Exploration, missing: str, now: float) -> None:
@@ -231,14 +231,14 @@ class HypothesisTopics:
 
     def change(self, hypothesis: Hypothesis | None, now: float) -> None:
         """
-        Publish a hypothesis as soon as it may be, if its stamp is new.
+        Publish a hypothesis as soon as it may be, if its version is new.
 
-        None is one that has been given up: the next one may have a stamp that was there before.
+        None is one that has been given up: the next one may have a version that was there before.
         """
         before, self._heard = self._heard, hypothesis
         if hypothesis is None:
             self._waiting = None
-        elif hypothesis is not before and (before is None or hypothesis.stamp != before.stamp):
+        elif hypothesis is not before and (before is None or hypothesis.version != before.version):
             self._waiting = hypothesis
             self.publish_due(now)
 
@@ -256,7 +256,7 @@ class HypothesisTopics:
 
     def _as_policies(self, hypothesis: Hypothesis) -> messages.PolicySet:
         """
-        Return what ``policies`` says: nothing but the stamp if there are too many.
+        Return what ``policies`` says: nothing but the version if there are too many.
 
         The message latched before would otherwise be taken for the present one.
         """
