@@ -178,58 +178,19 @@ class InputLog:
         self._database.close()
 
 
-class Inputs:
+class Saved:
     """
-    What an exploration has learnt from, one input after the other.
-
-    :param path: where they are from, for messages.
-    :param identity: what the exploration was asked for.
-    :param point: where it begins; None is the very beginning.
-    :ivar number: of all its inputs, those before ``point`` included.
-    :ivar inputs: those since.
-    :ivar robots: by the number of an input, the robot of several that has made it.
-    """
-
-    def __init__(self, path: Path, identity: Mapping[str, Any],
-                 point: dict[str, Any] | None) -> None:
-        self.path = path
-        self.identity = dict(identity)
-        self.point = point
-        self.number = 0
-        self.inputs: list[Entry] = []
-        self.robots: dict[int, str] = {}
-
-    def replay(self, exploration: Exploration,
-               abandoned: Callable[[], bool] = lambda: False,
-               then: Callable[[Taken], object] = lambda taken: None) -> None:
-        """
-        Give all inputs to an exploration made from ``point``.
-
-        :param then: called with what has come of each.
-        :raises Refused: if it acts otherwise.
-        :raises Abandoned: once ``abandoned`` says so.
-        """
-        for number, (kind, state, action) in enumerate(self.inputs):
-            if number % _LOOK == 0 and abandoned():
-                raise Abandoned
-            if kind is Input.OBSERVED or action != RESET:
-                played = RESET if action == RESET_OPEN else action
-                if exploration.next_action() != played:
-                    raise Refused(
-                        f'{self.path} tells of action {played} at step {exploration.steps}, '
-                        f'expected {exploration.next_action()}; by version '
-                        f'{self.identity.get("version")}')
-            then(exploration.take(kind, state, action))
-
-
-class Saved(Inputs):
-    """
-    What a file holds.
+    What a file holds: all that an exploration has learnt from, one input after the other.
 
     :param path: the file.
     :param identity: what the exploration at hand is asked for; None to take any.
     :param after: to read no inputs but those after this one, of however many. ``inputs`` then
         begin there, and not at ``point``, and what is before them is not checked.
+    :ivar identity: what the exploration was asked for.
+    :ivar point: where it begins; None is the very beginning.
+    :ivar number: of all its inputs, those before ``point`` included.
+    :ivar inputs: those since.
+    :ivar robots: by the number of an input, the robot of several that has made it.
     :ivar chain: the checksum over those in the file.
     :ivar written: the number of the last one in the file, whatever it was extended by.
     :raises Refused: if the file is damaged, or for something else than ``identity``, or if it
@@ -238,7 +199,7 @@ class Saved(Inputs):
 
     def __init__(self, path: Path, identity: Mapping[str, Any] | None = None,
                  after: int | None = None) -> None:
-        super().__init__(path, {}, None)
+        self.path = path
         try:
             meta, rows, robots = _read(path, after)
         except (sqlite3.Error, OSError) as error:
@@ -263,10 +224,10 @@ class Saved(Inputs):
         text = meta['point']
         if meta['sha256'] != _digest(text):
             raise Refused(f'{self.path} is damaged: its resume point does not fit its SHA-256')
-        self.identity = dict(json.loads(meta['identity']))
+        self.identity: dict[str, Any] = dict(json.loads(meta['identity']))
         point = json.loads(text)
-        self.point = point['point']
-        self.number = point['number']
+        self.point: dict[str, Any] | None = point['point']
+        self.number: int = point['number']
         if type(self.number) is not int or self.number < 0:
             raise Refused(f'{self.path} begins after {self.number!r} inputs, expected a number '
                           'of them')
@@ -281,6 +242,28 @@ class Saved(Inputs):
             self.number, *_, self.chain = rows.pop(0)
         self.inputs = [self._check_row(*row) for row in rows]
         self.written = self.number
+
+    def replay(self, exploration: Exploration,
+               abandoned: Callable[[], bool] = lambda: False,
+               then: Callable[[Taken], object] = lambda taken: None) -> None:
+        """
+        Give all inputs to an exploration made from ``point``.
+
+        :param then: called with what has come of each.
+        :raises Refused: if it acts otherwise.
+        :raises Abandoned: once ``abandoned`` says so.
+        """
+        for number, (kind, state, action) in enumerate(self.inputs):
+            if number % _LOOK == 0 and abandoned():
+                raise Abandoned
+            if kind is Input.OBSERVED or action != RESET:
+                played = RESET if action == RESET_OPEN else action
+                if exploration.next_action() != played:
+                    raise Refused(
+                        f'{self.path} tells of action {played} at step {exploration.steps}, '
+                        f'expected {exploration.next_action()}; by version '
+                        f'{self.identity.get("version")}')
+            then(exploration.take(kind, state, action))
 
     def check_common(self, other: Saved) -> None:
         """Refuse this file if it tells of other inputs than another from the same one on."""

@@ -20,7 +20,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import Inputs, Refused, refusing, Saved
+from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
 from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.mnm.base import Recollection, Step
 from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
@@ -30,7 +30,7 @@ KEY = 'warm_start'
 """In what an exploration was asked for: the log and the checksum of what was taken from it."""
 
 
-def recollect(saved: Inputs, abandoned: Callable[[], bool] = lambda: False) -> Recollection:
+def recollect(saved: Saved, abandoned: Callable[[], bool] = lambda: False) -> Recollection:
     """
     Return what can be taken from a log.
 
@@ -41,7 +41,7 @@ def recollect(saved: Inputs, abandoned: Callable[[], bool] = lambda: False) -> R
         return _recollected(saved, begun(saved), abandoned)
 
 
-def _recollected(saved: Inputs, exploration: Exploration,
+def _recollected(saved: Saved, exploration: Exploration,
                  abandoned: Callable[[], bool]) -> Recollection:
     steps: list[Step] = []
     here, epoch = exploration.last_state, _epoch(exploration)
@@ -87,7 +87,7 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
     return found, {'log': str(path), 'sha256': _digest(found)}
 
 
-def begun(saved: Inputs) -> Exploration:
+def begun(saved: Saved) -> Exploration:
     """
     Return the exploration to which the inputs of a file were given.
 

@@ -11,7 +11,7 @@ import math
 import platform
 from typing import Any, NamedTuple
 
-from mnm_ros.checkpoint.input_log import Inputs
+from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.core.exploration import Input
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -53,7 +53,7 @@ class Facts:
     :param description: of the robot side.
     """
 
-    def __init__(self, saved: Inputs, summary: ReplaySummary,
+    def __init__(self, saved: Saved, summary: ReplaySummary,
                  description: RobotDescription) -> None:
         self._saved = saved
         self._summary = summary

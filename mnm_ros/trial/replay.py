@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 import math
 
-from mnm_ros.checkpoint.input_log import Inputs
+from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.model.counts import Pair
@@ -133,7 +133,7 @@ class ReplaySummary:
         return 0 if least == math.inf else int(least)
 
 
-def replay(saved: Inputs) -> ReplaySummary:
+def replay(saved: Saved) -> ReplaySummary:
     """Return what happened; Refused if this version decides otherwise than the log says."""
     exploration = begun(saved)
     summary = ReplaySummary(exploration, exploration.last_state)

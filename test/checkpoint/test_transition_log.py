@@ -27,9 +27,9 @@ from mnm_ros.core.exploration import Exploration, Input, InputListener, Taken
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.simulation.robots import Manner, Robots
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from robots import Manner, Robots
 
 DOCS = Path(__file__).parents[2] / 'docs' / 'checkpoints.md'
 

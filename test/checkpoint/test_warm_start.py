@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from binomial import binomial_tail
-from mnm_ros.checkpoint.input_log import InputLog, Inputs, Refused, Saved
+from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
 from mnm_ros.checkpoint.warm_start import recalled, recollect, warm_start
 from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.mnm.base import Recollection
@@ -28,12 +29,19 @@ def identity(radius: float, seed: int = 1, **options: object) -> dict:
             **{option.name: option.default for option in OPTIONS}, **options}
 
 
+def begun_log(asked: dict) -> Saved:
+    """Return a log without inputs, to which some are added in memory."""
+    with TemporaryDirectory() as folder:
+        InputLog.create(Path(folder, 'log'), asked, None).close()
+        return Saved(Path(folder, 'log'))
+
+
 def explored(radius: float, seed: int, remembered: Recollection | None = None,
-             ) -> tuple[Exploration, Inputs]:
+             ) -> tuple[Exploration, Saved]:
     """Explore to the first hypothesis."""
     asked = identity(radius, seed)
     exploration = Exploration(settings_by_name(asked), seed, recollection=remembered)
-    robot, log = Simulator(WHEEL, seed), Inputs(Path('log'), asked, None)
+    robot, log = Simulator(WHEEL, seed), begun_log(asked)
     exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
     while exploration.hypothesis is None:
         action = exploration.next_action()
@@ -63,7 +71,7 @@ def test_the_promise_is_kept_and_steps_are_saved() -> None:
     assert warm < 0.9 * cold
 
 
-def written(path: Path, log: Inputs) -> Path:
+def written(path: Path, log: Saved) -> Path:
     made = InputLog.create(path, log.identity, None)
     made.append(log.inputs)
     made.close()
@@ -95,7 +103,7 @@ def test_it_is_part_of_what_an_exploration_was_asked_for(tmp_path: Path) -> None
 def test_what_is_taken() -> None:
     """Steps without RESETs, broken-off ones as such, and none from before a change noticed."""
     exploration = Exploration(settings_by_name(identity(3.0)), 1)
-    log, robot = Inputs(Path('log'), identity(3.0), None), Simulator(WHEEL, 1)
+    log, robot = begun_log(identity(3.0)), Simulator(WHEEL, 1)
     exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
     noticed = 0
     while not noticed:
@@ -119,7 +127,7 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
     """It is not counted, as the first is not relearnt yet, but it was noticed."""
     asked = identity(3.0)
     exploration = Exploration(settings_by_name(asked), 1)
-    log, robot = Inputs(Path('log'), asked, None), Simulator(WHEEL, 1)
+    log, robot = begun_log(asked), Simulator(WHEEL, 1)
     exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
     alarms: list[int] = []
     exploration.listeners.append(InputListener(lambda taken: alarms.extend(
