@@ -33,13 +33,13 @@ import time
 
 from arguments import Arguments
 from batch import exit_with, Row, run_batch
+from families import draw, FAMILIES
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm, PRESETS
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.watch.watch_phase import SHARES
-from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator

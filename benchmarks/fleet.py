@@ -32,10 +32,10 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.step_task import play
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.robots import Robots
 from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
+from robots import Robots
 
 Task = tuple[str, int, int]
 """The world, how many robots, 0 for one without a fleet, and the seed."""

@@ -29,10 +29,10 @@ from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.simulation.robots import Robots
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from references import Configuration
+from robots import Robots
 
 EPSILON, DELTA = 1.0, 0.1
 LOGGED = 50_000    # of the first inputs, from which the bytes of each in the log are taken

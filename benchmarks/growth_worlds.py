@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from families import draw
 from grids import grid, SLIP
 from mnm_ros.simulation.cmp import Cmp, GENERATORS, GRID_MOVES, MoveCmp
-from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 
 WIDTH = 1000    # of a row in the ids of the plane

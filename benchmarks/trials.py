@@ -14,6 +14,8 @@ import traceback
 from typing import Union
 import zlib
 
+from families import draw, FAMILIES
+from incidents import INCIDENTS, Incidents, Player
 from mnm_ros.core.exploration import Exploration, InputListener
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.mnm.mnm import Mnm
@@ -21,12 +23,11 @@ from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_base, new_mnm, override, settings
-from mnm_ros.simulation.families import draw, FAMILIES
 from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
-from mnm_ros.simulation.robots import COMPANIES, Robots
 from mnm_ros.simulation.scenario import load, Scenario, shipped
-from mnm_ros.simulation.simulator import INCIDENTS, Incidents, Player, Simulator
+from mnm_ros.simulation.simulator import Simulator
 import numpy as np
+from robots import COMPANIES, Robots
 
 RADII = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 """The radius of a trial in a random CMP is one of these, drawn from the seed."""

@@ -15,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
+sys.path.insert(0, str(ROOT / 'benchmarks'))    # programs and what they share, no package
+
 WITH_NODES = ('benchmarks', 'console', 'contract', 'launch', 'nodes')
 """Folders whose tests start nodes, other processes, or both."""
 

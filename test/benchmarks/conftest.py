@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lets the tests import the benchmarks, which are programs and no package."""
+"""A scenario that changes early."""
 
 from __future__ import annotations
 
 from pathlib import Path
-import sys
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
 
 
 @pytest.fixture

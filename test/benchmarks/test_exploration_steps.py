@@ -11,10 +11,10 @@ from pathlib import Path
 
 import exploration_steps
 import false_alarms
+from families import draw
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.simulation.cmp import TableCmp
-from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import load
 import numpy as np

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from binomial import binomial_tail
+from families import draw
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.mnm.building_phase import BuildingPhase
@@ -25,7 +26,6 @@ from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import Cmp, TableCmp
-from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np

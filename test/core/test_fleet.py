@@ -16,11 +16,11 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.robots import Manner, Robots
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
+from robots import Manner, Robots
 
 RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
 PAIR = (0, 0)

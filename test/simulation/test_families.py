@@ -7,8 +7,8 @@ from __future__ import annotations
 from itertools import pairwise
 import math
 
+from families import Draw, draw, FAMILIES, LARGEST, SMALLEST, worth_a_trial
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.simulation.families import Draw, draw, FAMILIES, LARGEST, SMALLEST, worth_a_trial
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.simulator import Simulator

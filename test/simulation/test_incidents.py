@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from families import draw, FAMILIES
+from incidents import INCIDENTS, Incidents, Player
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.simulation.families import draw, FAMILIES
-from mnm_ros.simulation.simulator import INCIDENTS, Incidents, Player, Simulator
+from mnm_ros.simulation.simulator import Simulator
 import pytest
 
 

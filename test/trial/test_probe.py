@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from math import comb
 
+from families import draw
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.progress.prediction import factors, LEARNT, predict, PROBED
-from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

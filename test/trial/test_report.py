@@ -18,13 +18,13 @@ import sqlite3
 import subprocess
 import sys
 
+from families import draw
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.simulation.families import draw
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial import report
