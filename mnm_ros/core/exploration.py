@@ -280,7 +280,6 @@ class Exploration(PausableTask):
         return self._mnm.runs
 
     def next_action(self) -> int:
-        """Return the action to play; the same until ``observe`` is called."""
         if self._open is None:
             self._open = self._mnm.next_action()
         return self._open
@@ -301,11 +300,9 @@ class Exploration(PausableTask):
         return self.take(Input.OBSERVED, state, action, robot)
 
     def relocate(self, state: int) -> Taken:
-        """Take note that the robot was moved to ``state``: the next action is RESET."""
         return self.take(Input.RELOCATED, state)
 
     def lose_place(self, robot: str = '') -> Taken:
-        """Take note that the robot may be anywhere: the next action is RESET."""
         return self.take(Input.INTERRUPTED, robot=robot)
 
     def take(self, kind: Input, state: int = 0, action: int = RESET, robot: str = '') -> Taken:

@@ -109,58 +109,47 @@ class Disco(Phased, BaseAlgorithm):
 
     @property
     def finished(self) -> bool:
-        """Whether the output is final."""
         return self.state is DiscoPhase.FINISHED
 
     @property
     def evaluating(self) -> bool:
-        """Whether a quantum is one episode."""
         return self.state is DiscoPhase.EVALUATION
 
     @property
     def between_attempts(self) -> bool:
-        """Whether another run may have the robot now without breaking anything off."""
         attempts = self._certifier.attempts
         return attempts is None or not attempts.under_way
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        """One policy per known state, in the order in which they became known."""
         return tuple(self._certifier.known.values())
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        """States met that are not known yet, in the order of discovery."""
         return tuple(state for state in self._seen if state not in self._certifier.known)
 
     @property
     def estimates(self) -> Mapping[int, float]:
-        """Return the expected steps as estimated when the policies were certified."""
         return self._certifier.estimates
 
     def activity(self) -> Doing:
-        """Return what it is doing now, for display."""
         return self._certifier.activity(self._here)
 
     @property
     def outlook(self) -> Outlook:
-        """Return how much seems to be left to do, for display."""
         sampling = self._sampling
         return Outlook(len(sampling.sampled), len(self._certifier.known),
                        sampling.executions_lacking * sampling.price, self._ruling_out.progress)
 
     def step_bound(self, known: int) -> int:
-        """Return ``W`` for ``|K| = known``."""
         return ALLOWANCE * self._parts.step_bound(known)
 
     def next_action(self) -> int:
-        """Return the action to execute; the same until ``observe`` is called."""
         if self._asked is None:
             self._asked = self._choose()
         return self._asked
 
     def observe(self, action: int, state: int) -> None:
-        """Learn that ``action`` ended in ``state``, and plan where that is due."""
         here, self._here, self._asked = self._here, state, None
         self.episode_over = False
         if here is not None and action != RESET:
@@ -182,7 +171,6 @@ class Disco(Phased, BaseAlgorithm):
             self._at_once or self.evaluating or len(self._sampling.open) <= 1)
 
     def interrupt(self) -> None:
-        """Start again from home; what is under way is counted as broken off."""
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
             self.add_censored(self._here, self._asked)
@@ -190,7 +178,6 @@ class Disco(Phased, BaseAlgorithm):
         self._certifier.interrupt()
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
-        """Learn from somebody else's step in the same CMP."""
         self._learn(state, action, next_state)
         self._sampling.reopen(state)
 
@@ -238,16 +225,13 @@ class Disco(Phased, BaseAlgorithm):
         return True
 
     def request_sample(self, state: int, action: int) -> None:
-        """Execute the pair once more before all else."""
         if self._rows.number(state) is not None and not self.finished:
             self._sampling.urge((state, action))
 
     def lower_bound(self, policy: Policy) -> float:
-        """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
         return self._certifier.lower_bound(policy)
 
     def restart_confidence(self, delta: float) -> None:
-        """Certify by what is learnt from now on as well, wrongly with probability ``delta``."""
         self._certifier.renew(delta)
 
     def _start_over(self) -> None:

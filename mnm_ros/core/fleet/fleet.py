@@ -231,7 +231,6 @@ class Member(PausableTask):
         fleet.join(name, self)
 
     def next_action(self) -> int:
-        """Return the action to play; the same until ``observe`` is called."""
         if self._open is None:
             self._open = RESET
             if not self._lost and self.last_state is not None:
@@ -239,7 +238,6 @@ class Member(PausableTask):
         return self._open
 
     def observe(self, action: int, state: int) -> None:
-        """Take note that ``action``, which was ``next_action``, has led to ``state``."""
         self.robot_answers()
         here, self.last_state, self._open = self.last_state, state, None
         self.steps += 1
@@ -256,12 +254,10 @@ class Member(PausableTask):
             self._settle(state)
 
     def relocate(self, state: int) -> None:
-        """Take note that the robot was moved to ``state``: the next action is RESET."""
         self.lose_place()
         self.last_state = state
 
     def lose_place(self) -> None:
-        """Take note that the robot may be anywhere: the next action is RESET."""
         self.last_state = self._open = None
         self._lost = True
         self._give_up()

@@ -107,7 +107,6 @@ class OnTheWayDiscovery(Discovery):
             if min(self._counts.visits_of_all(state, self._problem.actions)) < quota)
 
     def done(self) -> bool:
-        """Return whether no state is left to sample."""
         return not self._open
 
     def action(self, here: int) -> int:
@@ -213,7 +212,6 @@ class PerVisitDiscovery(Discovery):
         return ()
 
     def done(self) -> bool:
-        """Return whether the quota is used up."""
         return not self._remaining
 
     def action(self, here: int) -> int:

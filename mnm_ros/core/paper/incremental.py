@@ -65,29 +65,23 @@ class IncrementalBase(Phased, BaseAlgorithm):
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        """One policy per known state, in the order in which they became known."""
         return tuple(self._known.values())
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        """``U``, in the order of discovery."""
         return tuple(self._candidates)
 
     @property
     def estimates(self) -> Mapping[int, float]:
-        """Return the expected steps as estimated when the policies were certified."""
         return self._estimates
 
     def step_bound(self, known: int) -> int:
-        """Return ``W`` for ``|K| = known``."""
         return self._parts.step_bound(known)
 
     def next_action(self) -> int:
-        """Return the action to execute; the same until ``observe`` is called."""
         return RESET if self._here is None else self._parts.discovery.action(self._here)
 
     def observe(self, action: int, state: int) -> None:
-        """Learn that ``action`` ended in ``state``, and plan where that is due."""
         here, self._here = self._here, state
         if here is not None and action != RESET:
             self._learn(here, action, state)
@@ -98,11 +92,9 @@ class IncrementalBase(Phased, BaseAlgorithm):
         return len(self._known) + len(self._candidates) > FEW_STATES
 
     def interrupt(self) -> None:
-        """Start again from home."""
         self._here = None
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
-        """Learn from somebody else's step in the same CMP."""
         self._learn(state, action, next_state)
         if not self.evaluating:
             self._parts.discovery.witness(state)

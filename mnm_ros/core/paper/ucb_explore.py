@@ -67,16 +67,13 @@ class UcbExplore(IncrementalBase):
 
     @property
     def finished(self) -> bool:
-        """Whether the output is final."""
         return self.state is UcbPhase.FINISHED
 
     @property
     def evaluating(self) -> bool:
-        """Whether a quantum is one episode."""
         return self.state is UcbPhase.EVALUATION
 
     def activity(self) -> Doing:
-        """Return what it is doing now, for display."""
         test, attempts = self._evaluation, self._attempts
         if not self.evaluating or test is None or attempts is None:
             return super().activity()
@@ -87,7 +84,6 @@ class UcbExplore(IncrementalBase):
             target, None, (Evidence('policy', target, None, *test.evidence),))
 
     def next_action(self) -> int:
-        """Return the action to execute; the same until ``observe`` is called."""
         if self._here is None or not self.evaluating:
             return super().next_action()
         assert self._attempts is not None

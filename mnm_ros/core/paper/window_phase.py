@@ -166,7 +166,6 @@ class WindowPhase(CheckingPhase):
         return self.runner.rediscovering
 
     def next_action(self) -> int:
-        """Return what the check-run does next."""
         self._asked = self.runner.next_action()
         return self._asked
 
@@ -184,7 +183,6 @@ class WindowPhase(CheckingPhase):
                 self._start_run()
 
     def interrupt(self) -> None:
-        """Go on from home."""
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
             self._reach.lose(self._here, self._asked)
@@ -192,7 +190,6 @@ class WindowPhase(CheckingPhase):
         self.runner.interrupt()
 
     def activity(self) -> Doing:
-        """Return what the check-run is doing, for display."""
         return self.runner.activity()
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:

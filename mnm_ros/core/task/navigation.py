@@ -85,13 +85,11 @@ class Navigation(StepTask):
             self._place if self.attempts else self._home)
 
     def next_action(self) -> int:
-        """Return the action to play; the same until ``observe`` is called."""
         if self.last_state is None:
             return RESET
         return self._attempts.action(self.last_state)
 
     def observe(self, action: int, state: int) -> None:
-        """Take note of the state that the action has led to."""
         self.steps += self.attempts > 0
         self.last_state = state
         if state == self._target:

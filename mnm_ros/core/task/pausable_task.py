@@ -89,7 +89,6 @@ class PausableTask(Phased, StepTask):
             self.reason = f'waiting for the robot: {reason}'
 
     def robot_answers(self) -> None:
-        """Hear that the robot answers (again)."""
         if self.state is RunState.WAITING_FOR_ROBOT:
             self._stop('robot_answered', '')
 

@@ -78,7 +78,6 @@ class WatchPhase(CheckingPhase):
 
     @property
     def cut_offs(self) -> int:
-        """How many rediscoveries were cut off so far."""
         return self._rediscovery.limit.cut_offs
 
     @property
@@ -89,11 +88,9 @@ class WatchPhase(CheckingPhase):
 
     @property
     def can_snapshot(self) -> bool:
-        """Whether the rediscovery is a run of a base of the core."""
         return snapshot.covers(self.base)
 
     def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data; only while ``at_restart_point`` or ``can_snapshot``."""
         if not self.at_restart_point:
             return {**_NOTHING, 'rediscovering': True, 'rediscoveries': self._rediscovery.number,
                     'within': snapshot.take(self)}
@@ -130,7 +127,6 @@ class WatchPhase(CheckingPhase):
             snapshot.put(given['reach'], self._reach)
 
     def next_action(self) -> int:
-        """Return what the rediscovery, or the policy under watch, does next."""
         if self.rediscovering:
             self._asked = self.base.next_action()
         else:
@@ -157,7 +153,6 @@ class WatchPhase(CheckingPhase):
             self._watch(state)
 
     def interrupt(self) -> None:
-        """Go on from home."""
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
             self._reach.lose(self._here, self._asked)
@@ -169,7 +164,6 @@ class WatchPhase(CheckingPhase):
         self._watching.interrupt()
 
     def activity(self) -> Doing:
-        """Return what it is doing now, for display."""
         return watching_now(
             self.base.activity() if self.rediscovering else None, self._watching.target,
             self._rediscovery.number, self._rediscovery.evidence,
@@ -177,7 +171,6 @@ class WatchPhase(CheckingPhase):
 
     @property
     def sweep(self) -> tuple[int, int]:
-        """Return the steps since the rediscovery began, and those that it is likely to take."""
         return self._rediscovery.sweep
 
     def steps_to_relearn(self, expected_steps: Mapping[int, float | None]) -> int:
