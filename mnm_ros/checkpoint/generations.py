@@ -49,7 +49,7 @@ class Generations:
 
     :ivar refusals: the files that the last ``load`` has set aside, and why.
     :ivar repairs: what it has taken from the transition log, as a generation lacked it.
-    :ivar losses: what is missing for good, in sentences; whoever tells of them removes them.
+    :ivar losses: what is missing for good, in sentences; the caller removes what it tells.
     :ivar gap: why inputs are left out until the next generation begins, or empty.
     :ivar log_problem: why inputs wait for the transition log, or empty.
     """

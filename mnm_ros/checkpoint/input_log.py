@@ -46,7 +46,7 @@ _INPUTS = ('CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NU
            'state INTEGER NOT NULL, action INTEGER NOT NULL, chain INTEGER NOT NULL)')
 _ROBOTS = 'CREATE TABLE robots (number INTEGER PRIMARY KEY, robot TEXT NOT NULL)'
 
-_HARMLESS = re.compile(    # what people may add who look inside
+_HARMLESS = re.compile(    # what an SQLite browser may add
     r'CREATE TABLE sqlite_stat\d\([a-z,]+\)|'
     r'CREATE INDEX \w+ (?i:ON) (meta|inputs|robots) ?\( ?[a-z]+( ?, ?[a-z]+)* ?\)').fullmatch
 
@@ -70,7 +70,7 @@ class Different(Refused):
 
 
 class Abandoned(Exception):
-    """Nobody wants what is being loaded any more."""
+    """What is being loaded is no longer wanted."""
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def recollect(saved: Saved, abandoned: Callable[[], bool] = lambda: False) -> Re
     Return what can be taken from a log.
 
     :raises Abandoned: once ``abandoned`` says so.
-    :raises Refused: if it cannot be replayed, so that nobody knows when a change was noticed.
+    :raises Refused: if it cannot be replayed: it is not known then when a change was noticed.
     """
     with refusing(saved.path):
         return _recollected(saved, begun(saved), abandoned)

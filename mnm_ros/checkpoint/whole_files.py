@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Files that are read without waiting for anybody, and written whole or not at all."""
+"""Files that are read without waiting, and written whole or not at all."""
 
 from __future__ import annotations
 

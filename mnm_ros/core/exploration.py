@@ -294,7 +294,7 @@ class Exploration(PausableTask):
         Count the transition by ``action``, which was ``next_action``, to ``state``.
 
         A RESET that misses home is no step of the algorithm: the next action is RESET again.
-        Whoever was waited for has answered.
+        The robot has answered.
         """
         self.robot_answers()
         return self.take(Input.OBSERVED, state, action, robot)

@@ -122,10 +122,10 @@ def settings_by_name(given: Mapping[str, Any]) -> Settings:
 
 def settings_of_file(given: Mapping[str, Any]) -> Settings:
     """
-    Resolve parameters as a file names them, which may be by anybody: nothing is imported.
+    Resolve parameters as a file names them, which may be a foreign one: nothing is imported.
 
     :raises KeyError: as ``settings_by_name`` does.
-    :raises ValueError: as well, and for a base of another package that nobody has asked for here.
+    :raises ValueError: as well, and for a base of another package that was not asked for here.
     """
     base = given.get('base', '')
     if base and base not in BASES and base not in _imported:
@@ -166,7 +166,7 @@ def base_factory(name: str) -> BaseFactory:
     module, _, factory = name.partition(':')
     try:
         found: BaseFactory = getattr(importlib.import_module(module), factory)
-    # The module is somebody else's code; it may raise anything, or end the program.
+    # The module is foreign code; it may raise anything, or end the program.
     except (Exception, SystemExit) as error:
         raise ValueError(f'base is {name!r}, expected a module:factory to import: '
                          f'{type(error).__name__}: {error}') from None

@@ -31,7 +31,7 @@ RELEARNING_RANGE = (0.3, 2.5)
 
 class ProgressEstimator:
     """
-    Keeps what nobody else needs to know.
+    Keeps what is known for display alone.
 
     :param mnm: what is looked at.
     :param problem: with the delta of the exploration.
@@ -65,7 +65,7 @@ class ProgressEstimator:
         return self._expected.of(self._mnm.hypothesis, following)
 
     def progress(self, step: int, expected_steps: Mapping[int, float | None]) -> Progress | None:
-        """Return how far it is; None if nobody can say."""
+        """Return how far it is; None if unknown."""
         mnm = self._mnm
         if mnm.building is not None and not mnm.log.open and mnm.hypothesis is None:
             left = self._until_built(mnm.building)
@@ -108,7 +108,7 @@ def _progress(aim: str, done: int, left: Prediction) -> Progress:
 
 def expected_steps(policy: Policy, home: int, following: Following) -> float | None:
     """
-    Return the steps from home with a RESET after each failure; None if nobody can say.
+    Return the steps from home with a RESET after each failure; None if unknown.
 
     :param policy: executed as it is published: its attempt has failed outside its states.
     :param following: the counts.
@@ -151,7 +151,7 @@ class ExpectedSteps:
         self._turns: deque[int] = deque()
 
     def of(self, hypothesis: Hypothesis | None, following: Following) -> dict[int, float | None]:
-        """Return them by target, None where nobody can say, or not yet."""
+        """Return them by target, None where it is not known, or not yet."""
         if hypothesis is None:
             return {}
         home = hypothesis.policies[0].target

@@ -125,7 +125,7 @@ class TransitionWatch:
 
     def leave(self, states: Collection[int]) -> None:
         """
-        Watch the pairs of ``states`` no longer: nobody goes there any more.
+        Watch the pairs of ``states`` no longer: the robot does not go there any more.
 
         Should they be known again, their detectors begin anew, as it is no news by then that
         they may have changed meanwhile.

@@ -79,7 +79,7 @@ class Disco(Phased, BaseAlgorithm):
     :param home: the start state ``s0``.
     :param parts: made for this run alone.
     :param policies: known from the start, home first; empty for home alone. With them, a state
-        that is new is certified at once, as somebody waits for it; without, all is certified in
+        that is new is certified at once, as a check waits for it; without, all is certified in
         the end, when most of what certificates need is there.
     """
 
@@ -182,7 +182,7 @@ class Disco(Phased, BaseAlgorithm):
         self._sampling.reopen(state)
 
     def add_censored(self, state: int, action: int) -> None:
-        """Count a step that was broken off, whoever made it: it may have led anywhere."""
+        """Count a step that was broken off, of any run: it may have led anywhere."""
         for evidence in self._certifier.evidence:
             evidence.sets.lose(state, action)
 
@@ -208,7 +208,7 @@ class Disco(Phased, BaseAlgorithm):
     def revise(self, policies: tuple[Policy, ...]) -> bool:
         """Take other policies as what is known; a target that was deleted may be found again."""
         kept = {policy.target: policy for policy in policies}
-        # Nobody watches over the transitions of states that were deleted, so they may be stale.
+        # No detector watches the transitions of states that were deleted, so they may be stale.
         for target in self._certifier.known:
             if target not in kept:
                 self._seen[target] = None

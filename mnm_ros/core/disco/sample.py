@@ -27,7 +27,7 @@ class Sampling:
     """
     Executes every pair as often as it is wanted, near ones first. All of it is heuristic.
 
-    :param counts: of the run; whoever makes a step adds it, to the rows, too.
+    :param counts: of the run; the caller adds each step to them, and to the rows.
     :param rows: of all states that are sampled.
     :param patience: steps after which new ways are looked for if none led to a sample.
     :ivar sampled: the states that are sampled.

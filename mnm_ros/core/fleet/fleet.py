@@ -30,8 +30,8 @@ MOST_LOOKS = 32
 """How many times that at most, if there is nothing to do otherwise."""
 
 MOST_SPARE = 64, 8
-"""Executions of a pair that may wait before the first hypothesis, and afterwards, without anybody
-having asked for them. Afterwards they keep a change from being noticed, as they are older."""
+"""Executions of a pair that may wait before the first hypothesis, and afterwards, without being
+wanted. Afterwards they keep a change from being noticed, as they are older."""
 
 _MOST_RESETS = 100    # in a row that the exploration may play between two steps of robots
 _LIMITS_TO_WAIT = 5    # times the limit, that each robot may take to come to where it is wanted
@@ -47,7 +47,7 @@ class Fleet:
     :param actions: how many there are.
     :param limit: ``(1 + epsilon) L``.
     :param seed: of all random choices but those of the exploration.
-    :ivar members: the robots by name; whoever is made joins.
+    :ivar members: the robots by name; each joins when it is made.
     :ivar steps: that all robots have made, RESETs included, and those of the exploration before.
     """
 
@@ -143,7 +143,7 @@ class Fleet:
 
     @property
     def _surprised(self) -> bool:
-        """Whether the exploration waits for what nobody is to find out."""
+        """Whether the exploration waits for what no robot is to find out."""
         pair = self._next
         return pair is not None and not (
             self._pool.waiting(pair) or self._assignments.wanted(pair))
@@ -192,7 +192,7 @@ class Fleet:
         self._idle = False
         self._looked_at = self._pool.taken
         robots, mnm = max(1, self.robots), self.exploration.understudy()
-        if mnm is None:    # of what is wanted next nobody knows more than that
+        if mnm is None:    # no more is known of what is wanted next
             asked = {self._next: [0]} if self._next else {}
         else:
             asked, self._ends_in_plan = look_ahead(
@@ -273,7 +273,7 @@ class Member(PausableTask):
         self._give_up()
 
     def finish(self, reason: str) -> None:
-        """Stop for good, this robot alone; nobody waits for an answer of it."""
+        """Stop for good, this robot alone; the others do not wait for it."""
         super().finish(reason)
         self._give_up()
 

@@ -5,8 +5,8 @@ What several robots have found out, in the order in which they set out to find i
 
 The outcomes of a pair (state, action) are taken from here one by one, as if one robot had executed
 the pair again and again. They come in the order in which the executions *began*: the outcome of a
-slow robot is waited for, as what takes longer may well be what leads elsewhere. An execution that
-nobody will hear the end of keeps its place, too, and counts as broken off.
+slow robot is waited for, as what takes longer may well be what leads elsewhere. An execution whose
+end will not be heard of keeps its place, too, and counts as broken off.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Ticket:
 
     :ivar robot: that makes it.
     :ivar settled: whether it is over, one way or another.
-    :ivar state: where it has led; None if nobody will ever say.
+    :ivar state: where it has led; None if that will never be known.
     """
 
     robot: str = ''
@@ -37,7 +37,7 @@ class Ticket:
     def settle(self, state: int | None) -> None:
         """Take note of the end of it; only the first one counts."""
         if not self.settled:
-            self.state = state    # first: somebody else may look in another thread
+            self.state = state    # first: another thread may look
             self.settled = True
 
 

@@ -35,7 +35,7 @@ class Recollection:
 
 
 FEW_STATES = 30
-"""Planning over so few states holds nobody up: it takes some milliseconds."""
+"""Planning over so few states holds nothing up: it takes some milliseconds."""
 
 
 _FORMER = {
@@ -108,8 +108,8 @@ class BaseAlgorithm(ABC):
 
         What was learnt stays. An attempt that was under way must be counted with care, not left
         out: what takes long is broken off more often. If ``next_action`` was asked since the
-        last ``observe``, the same holds for that step, as it may have been made, and nobody will
-        say where it led. Nothing is broken off while ``between_attempts`` and no step is open.
+        last ``observe``, the same holds for that step, as it may have been made, and led
+        anywhere. Nothing is broken off while ``between_attempts`` and no step is open.
         """
 
     @property
@@ -143,21 +143,21 @@ class BaseAlgorithm(ABC):
 
     @property
     def outlook(self) -> Outlook | None:
-        """Return how much seems to be left to do, for display; None if nobody can say."""
+        """Return how much seems to be left to do, for display; None if unknown."""
         return None
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         """
-        Learn from a step, no RESET, that somebody else made in the same CMP; optional.
+        Learn from a step, no RESET, of another run in the same CMP; optional.
 
         It never finishes the run.
         """
 
     def add_censored(self, state: int, action: int) -> None:
         """
-        Take note of somebody else's step in the same CMP that was broken off; optional.
+        Take note of a step of another run in the same CMP that was broken off; optional.
 
-        It is no RESET, and nobody will say where it led. A base that learns by
+        It is no RESET, and where it led is not known. A base that learns by
         ``add_transition``, and whose certificates rest on it, has to count such steps as its own.
         It never finishes the run.
         """
@@ -222,5 +222,5 @@ class BaseFactory(Protocol):
         :param home: the state after a RESET.
         :param rng: makes all random choices of the run.
         :param policies: home first; the run may take their targets as known from the start, as
-            somebody else watches over the policies. A base that cannot starts without.
+            the policies are watched meanwhile. A base that cannot starts without.
         """

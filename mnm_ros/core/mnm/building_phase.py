@@ -33,7 +33,7 @@ class BuildingPhase:
     :param shared: whether a stream also learns from the steps that other streams take after its
         start. If nothing has changed since, they come from the same CMP; if something has,
         the stream is as worthless as it would be on its own.
-    :param transitions: sees the steps of all streams; None if nobody will ask for it.
+    :param transitions: sees the steps of all streams; None if it is not asked for.
     :ivar streams: in the order of their start.
     :ivar active: the one that has the robot.
     :ivar steps_taken: steps of all streams.
@@ -118,7 +118,7 @@ class BuildingPhase:
         self._here, self._asked = state, None
         self._steps += 1
         self.steps_taken += 1
-        # Who finished is the result: no other stream may have the robot any more.
+        # The stream that finished is the result: no other stream may have the robot any more.
         if not self.active.finished and self._quantum_over():
             self._activate()
 

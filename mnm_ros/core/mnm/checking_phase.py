@@ -50,7 +50,7 @@ class ChangeLog:
             self.on_notice()
 
     def outdate(self, state: int | None = None, action: int | None = None) -> None:
-        """Tell whoever draws what was counted that it is no longer true; None is any of them."""
+        """Tell that what was counted of a pair is no longer true; None is any of them."""
         self.on_outdated(state, action)
 
     def settle(self) -> None:

@@ -203,7 +203,7 @@ class Mnm(Phased):
     def _stream(self, number: int) -> BaseAlgorithm:
         run = self._base(self._problem_of_stream(number))
         remembered = self._recollection
-        # Later streams are there for a change that nobody has noticed, perhaps before the first.
+        # Later streams are there for a change that was not noticed, perhaps before the first.
         if (remembered is not None and remembered.home == self.home
                 and self.round == number == 1):
             run.load_transitions(remembered.steps)

@@ -40,8 +40,7 @@ class Settings:
     """
     A problem with every option resolved; the names of the fields are those of the options.
 
-    :ivar problem: with the delta of whoever gets the settings: of the exploration as a whole, or
-        of one run of the base algorithm.
+    :ivar problem: with the delta of the whole exploration, or of one run of the base algorithm.
     :ivar preset: the name of the preset that was resolved.
     :raises ValueError: if the streams would never take turns, or if an attempt would be too long.
     """

@@ -109,7 +109,7 @@ class Observed:
         self._outdated: dict[Pair, dict[int, int]] = {}
 
     def add(self, before: int | None, action: int, state: int) -> None:
-        """Take note of a step; nobody may know where it began."""
+        """Take note of a step; None is a beginning that is not known."""
         if before is not None:
             self.counts.add(before, action, state)
             self.met.add(before)

@@ -115,7 +115,7 @@ class Attempts:
         """
         Break the attempt under way off, as the robot may be anywhere, and return it.
 
-        Whoever judges the policy has to count it: what is broken off is more often what takes
+        A test of the policy has to count it: what is broken off is more often what takes
         long, so that the other attempts alone would flatter the policy.
         """
         broken, self._episode = self._episode, None

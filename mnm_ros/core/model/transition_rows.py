@@ -18,7 +18,7 @@ class TransitionRows:
     """
     One row for each (state, action) of the states entered; every state met has a place.
 
-    :param counts: of the run; whoever adds a transition to them calls ``add``, too.
+    :param counts: of the run; the caller adds each transition to them and by ``add``.
     :param actions: number of actions without RESET.
     :ivar actions: as given.
     :ivar states: those entered, home first; number ``i`` has the rows from ``i * actions`` on.

@@ -70,7 +70,7 @@ class OnTheWayDiscovery(Discovery):
 
     :param problem: with the delta of the run, which is not used here.
     :param delta: the part ``delta'`` of it that discovery may use.
-    :param counts: of the run; whoever makes a step adds it.
+    :param counts: of the run; the caller adds each step to them.
     """
 
     learns_everywhere = True

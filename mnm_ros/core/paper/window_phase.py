@@ -225,7 +225,7 @@ class WindowPhase(CheckingPhase):
                 return
             self._delete(known, runs)
             self._add(known, runs)
-            # Whoever holds the policies compares the tuple itself, not what is in it.
+            # MNM compares the tuple itself, not what is in it.
             if list(known) != [policy.target for policy in self.policies]:
                 self.policies = over_own_targets(known.values())
         self._settle(set(known))

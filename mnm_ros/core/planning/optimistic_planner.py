@@ -106,7 +106,7 @@ class OptimisticPlanner:
         """
         Return a plan that rules each of some states met out, if it is beyond the radius.
 
-        Whoever arrives at any of them has arrived.
+        An attempt that comes to any of them has arrived.
         """
         hits = np.zeros(model.places.shape, dtype=bool)
         seers = 0

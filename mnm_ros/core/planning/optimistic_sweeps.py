@@ -124,7 +124,7 @@ class Sweeps:
         states = np.arange(len(values))
         level, row = np.nonzero(np.ones_like(self._near) if everywhere else self._near)
         cells = level, row
-        # Whoever has paid here pays nothing for what leads back to here.
+        # After the fee of a state is paid, what leads back to it costs nothing.
         back = (np.maximum(0.0, values[self._own[row]] - self._fees[level]) if self._together
                 else np.full(len(row), np.inf))
         outside = model.columns[row] < 0    # from there, RESET leads home

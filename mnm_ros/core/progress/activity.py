@@ -3,8 +3,8 @@
 """
 What an exploration is doing at the moment, as figures and one sentence.
 
-It is published on ``activity`` as one JSON object with the fields of ``Activity`` as keys. Whoever
-reads it ignores keys that are not known and takes the defaults for those that are missing, so that
+It is published on ``activity`` as one JSON object with the fields of ``Activity`` as keys. A
+reader ignores keys that are not known and takes the defaults for those that are missing, so that
 an older program understands a newer explorer.
 """
 

@@ -10,7 +10,7 @@ With ``m`` the limit on expected steps and an episode of length ``len``, put
 An episode that was broken off would have had some ``X`` if it had gone on. It counts as the
 largest possible one where a policy is accepted, and as the least possible one where a policy is
 found wanting. Capital that is a supermartingale with the true ``X`` has then gained no more than
-with it, whatever made somebody break the episode off.
+with it, for whatever reason the episode was broken off.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Evaluation(ABC):
 
     @property
     def evidence(self) -> tuple[float, float]:
-        """Return what speaks for the policy so far, and how much has to; 0 if nobody can say."""
+        """Return what speaks for the policy so far, and how much has to; 0 if unknown."""
         return 0.0, 0.0
 
     @abstractmethod

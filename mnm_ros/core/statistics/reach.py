@@ -28,7 +28,7 @@ class Reach:
     Such a state was missing. Without a change that means that the hypothesis was wrong from the
     start, or that a policy within the limit was deleted, or that a set is wrong. The first two
     have parts of delta of their own. The third one takes ``delta``, of which number ``i`` of the
-    moments has ``1 / (i (i + 1))``. How often states come and go, and how often anybody looks,
+    moments has ``1 / (i (i + 1))``. How often states come and go, and how often that is looked at,
     does not matter.
 
     :param radius: ``L``.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Who plays the steps: what a robot is asked to do, one action at a time, without blocking.
+What plays the steps: what a robot is asked to do, one action at a time, without blocking.
 
 Read ``step_task`` (``StepTask``, ``play()``, and ``Homing``, which tells whether a RESET has led
 home), then ``pausable_task``, which an exploration is, with its state machine, and ``navigation``,
