@@ -13,9 +13,9 @@ from typing import Any
 
 from mnm_ros.core.components import BASES, CHECKS, PARTS
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
+from mnm_ros.core.mnm.building_phase import new_schedule
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
-from mnm_ros.core.mnm.streams import new_schedule
 from mnm_ros.core.model.problem import Problem
 import numpy as np
 

@@ -16,9 +16,8 @@ from binomial import binomial_tail
 from families import draw
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.mnm.streams import StreamSchedule
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation

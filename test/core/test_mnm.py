@@ -10,9 +10,9 @@ import math
 
 from mnm_ros.core.components import CHECKS
 from mnm_ros.core.mnm.base import BaseAlgorithm, Recollection, Step
+from mnm_ros.core.mnm.building_phase import DoublingSchedule, Schedule, StreamSchedule
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings, Value
-from mnm_ros.core.mnm.streams import DoublingSchedule, Schedule, StreamSchedule
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase

@@ -11,9 +11,8 @@ from mnm_ros.core.components import BASES
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.mnm.streams import StreamSchedule
 from mnm_ros.core.model.counts import Counts, Observed
 from mnm_ros.core.model.episode import Episode
 from mnm_ros.core.model.policy import Policy

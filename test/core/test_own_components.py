@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.building_phase import Schedule
 from mnm_ros.core.mnm.checking_phase import CheckingPhase
-from mnm_ros.core.mnm.streams import Schedule
 from mnm_ros.core.paper.discovery import Discovery
 from mnm_ros.core.paper.optimism import Optimism
 from mnm_ros.core.progress.activity import Doing

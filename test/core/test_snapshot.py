@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import DiscoPhase
-from mnm_ros.core.mnm.streams import DoublingSchedule
+from mnm_ros.core.mnm.building_phase import DoublingSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.episode import Attempts

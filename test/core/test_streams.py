@@ -4,7 +4,7 @@
 
 import math
 
-from mnm_ros.core.mnm.streams import (
+from mnm_ros.core.mnm.building_phase import (
     ALONE,
     DoublingSchedule,
     new_schedule,

@@ -11,9 +11,8 @@ import math
 from mnm_ros.core.components import BASES
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.mnm.streams import StreamSchedule
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET

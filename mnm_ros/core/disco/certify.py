@@ -21,11 +21,10 @@ from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.counts import Counts, Indices, Pair
-from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.progress.activity import Doing, Evidence
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel

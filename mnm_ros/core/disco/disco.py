@@ -22,9 +22,9 @@ from mnm_ros.core.disco.rule_out import RulingOut
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES, Step
 from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair
+from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 
 FIRST_EXECUTIONS = 2

@@ -12,10 +12,9 @@ from typing import Any
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
-from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.mnm.streams import Schedule
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.activity import Doing
