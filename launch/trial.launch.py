@@ -19,7 +19,7 @@ from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, Op
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from mnm_ros.launching import declared, EXPLORATION, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
 from mnm_ros.parameters.params_file import check
-from mnm_ros.trial.folder import prepare
+from mnm_ros.trial.report import prepare
 
 RECORDED = (
     'action', 'state', 'action/driver', 'robot_side', 'known_states', 'phase', 'status',

@@ -33,8 +33,8 @@ class Command(NamedTuple):
     """
     A subcommand.
 
-    :ivar module: has the function ``main``, which takes the arguments and ``mnm_ros COMMAND``, and
-        returns the exit status.
+    :ivar module: with the function after a colon, else ``main``, which takes the arguments and
+        ``mnm_ros COMMAND``, and returns the exit status.
     """
 
     module: str
@@ -45,10 +45,11 @@ COMMANDS = {
     'explore': Command('console.__main__',
                        'explore a simulated robot, or your own, and watch it live'),
     'watch': Command('command.watch', 'show what a running explorer knows, does and decides'),
-    'policies': Command('command.policies', 'print what was learnt, or the way to one state'),
-    'export': Command('command.export', 'write what was learnt for other programs'),
+    'policies': Command('command.knowledge:policies',
+                        'print what was learnt, or the way to one state'),
+    'export': Command('command.knowledge:export', 'write what was learnt for other programs'),
     'run': Command('command.run', 'run a node of the package'),
-    'goal': Command('command.goal', 'send the robot to a known state'),
+    'goal': Command('command.call:goal', 'send the robot to a known state'),
     'cancel': Command('command.call', 'give up the goal after the current step'),
     'pause': Command('command.call', 'pause exploration after the current step'),
     'resume': Command('command.call', 'go on exploring, beginning with a RESET'),
@@ -60,7 +61,7 @@ COMMANDS = {
     'load': Command('command.call', 'go back to what is on the disk, while paused'),
     'change': Command('command.call', 'let a simulated world change now'),
     'preflight': Command('command.run', 'check a robot side before a trial'),
-    'trial': Command('command.trial', 'run an explorer that keeps everything in a folder'),
+    'trial': Command('command.run:trial', 'run an explorer that keeps everything in a folder'),
     'report': Command('trial.report', 'write the report of a trial or a log'),
     'contract': Command('contract.__main__', 'test a robot side against the step protocol'),
     'checkpoint': Command('checkpoint.__main__', 'print what checkpoint files hold'),
@@ -85,8 +86,9 @@ def _run(words: list[str]) -> int:
     if not words or words[0] not in COMMANDS:
         _parser().parse_args(words or ['--help'])    # which ends the program
     try:
-        module = importlib.import_module(f'mnm_ros.{COMMANDS[words[0]].module}')
-        return int(module.main(words[1:], f'mnm_ros {words[0]}'))
+        module, _, function = COMMANDS[words[0]].module.partition(':')
+        main = getattr(importlib.import_module(f'mnm_ros.{module}'), function or 'main')
+        return int(main(words[1:], f'mnm_ros {words[0]}'))
     except ModuleNotFoundError as error:
         missing = (error.name or '').partition('.')[0]
         if missing == 'mnm_ros':

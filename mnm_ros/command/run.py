@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run a node of the package, as ``ros2 run mnm_ros NODE`` does, or several in one process."""
+"""Run nodes of the package, one as ``ros2 run mnm_ros NODE`` does, or several in one process."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from datetime import datetime
 import importlib
 from pathlib import Path
+import sys
 
-from mnm_ros.command.arguments import parser, ROS_ARGUMENTS, split, within
+from mnm_ros.console.arguments import parser, ROS_ARGUMENTS, split, within
 
 _FOLDER = Path(__file__).parents[1] / 'nodes'
 _DESCRIPTION = ('Run a node of the package until Ctrl-C, or several of them in one process, which '
@@ -74,3 +76,31 @@ def _run_together(names: Sequence[str], arguments: list[str]) -> int:
 
 def _run(node: str, arguments: list[str]) -> int:
     return int(importlib.import_module(f'mnm_ros.nodes.{node}').main(arguments))
+
+
+def trial(arguments: Sequence[str], program: str) -> int:
+    """Run an explorer until Ctrl-C that keeps everything, as ``trial.launch.py`` does."""
+    words, ros_arguments = split(arguments)
+    made = parser(program, 'Run an explorer with a robot side that runs, and keep everything in a '
+                  'folder: parameters, checkpoints and every transition. A trial that is in the '
+                  'folder goes on. `mnm_ros watch` shows what it does, `mnm_ros report` writes '
+                  'the report.')
+    made.add_argument('--params-file', required=True, metavar='FILE',
+                      help='parameters of the explorer, with the actions of the robot')
+    made.add_argument('--trial-dir', default='', metavar='DIR',
+                      help='default: a new folder in ~/mnm_trials')
+    given = made.parse_args(words)
+
+    from mnm_ros.trial.report import prepare
+    try:
+        parameters = prepare(given.params_file, given.trial_dir, datetime.now())
+    except OSError as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    except ValueError as error:
+        print(f'{program}: {given.params_file}: {error}', file=sys.stderr)
+        return 1
+    explorer = importlib.import_module('mnm_ros.nodes.explorer')
+    print(f'the trial is kept in {parameters.parent}', flush=True)
+    return int(explorer.main(within(given.namespace, [
+        ROS_ARGUMENTS, '--params-file', str(parameters), *ros_arguments])))

@@ -9,7 +9,7 @@ import os
 import time
 from typing import Any
 
-from mnm_ros.command.arguments import NoAnswer
+from mnm_ros.console.arguments import NoAnswer
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor

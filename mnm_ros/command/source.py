@@ -11,11 +11,10 @@ import time
 from typing import TYPE_CHECKING
 
 from mnm_ros.checkpoint.input_log import Refused
-from mnm_ros.command.arguments import NoAnswer
+from mnm_ros.console.arguments import NoAnswer
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
-from mnm_ros.export import from_file
-from mnm_ros.export.learnt import Learnt
+from mnm_ros.export.learnt import Learnt, read
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Heard
 
@@ -31,7 +30,7 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     """
     Return what was learnt.
 
-    :param given: of ``command.arguments.add_source``.
+    :param given: of ``console.arguments.add_source``.
     :param log: whether all transitions are wanted, which only a transition log has.
     :param target: whose policy is wanted.
     :raises Refused: if the file cannot be used.
@@ -43,7 +42,7 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
                 base_factory(given.base)
         except ValueError as error:
             raise Refused(f'--base: {error}') from None
-        return from_file.read(given.source, log)
+        return read(given.source, log)
     if log:
         raise NoAnswer('a running explorer does not tell every step, expected --from with a '
                        '*.log.sqlite of an explorer with transition_log: true')

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from mnm_ros.command.arguments import add_timeout, parser, split
+from mnm_ros.console.arguments import add_timeout, parser, split
 
 if TYPE_CHECKING:
     from mnm_ros.subscriptions import Listener
@@ -71,13 +71,12 @@ def _json(listener: Listener) -> int:
 
 
 def _shown(listener: Listener) -> int:
-    from mnm_ros.view.terminal import display
-    from mnm_ros.view.terminal.live_view import Frame
-    if display.is_terminal(sys.stdout, os.environ):
-        shown = display.choose(sys.stdout, Frame(
+    from mnm_ros.view.terminal import live_view
+    if live_view.is_terminal(sys.stdout, os.environ):
+        shown = live_view.choose(sys.stdout, live_view.Frame(
             listener.explorer, hint='Ctrl-C ends the watch; the explorer goes on'), os.environ)
     else:
-        shown = display.Lines(sys.stdout)
+        shown = live_view.Lines(sys.stdout)
     begun = time.monotonic()
     try:
         return _look(listener, lambda heard: shown.show(heard, time.monotonic() - begun))

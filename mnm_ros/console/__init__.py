@@ -3,6 +3,6 @@
 """
 Watch the exploration of a simulated CMP or robot live in a terminal: ``scripts/explore``.
 
-Read ``live_run`` (start the nodes, watch them, stop them) with ``processes``, and
-``command_line``, which becomes ``run_options``. What is shown is in the room ``view``.
+Read ``command_line`` (what to run), then ``live_run`` (start, watch and stop the nodes) with
+``processes``. What is shown is in the room ``view``.
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Start the nodes, watch them and stop them."""
+"""Start the nodes, watch them, stop them, and say by the truth what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 import os
@@ -14,15 +14,17 @@ import tempfile
 import time
 from typing import NamedTuple, TextIO
 
-from mnm_ros.console import summary
+from mnm_ros.console.command_line import Options, StopCondition
 from mnm_ros.console.processes import Child, Interrupt, stop
-from mnm_ros.console.run_options import Options, StopCondition
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.simulation.ground_truth import judge, Verdict
+from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.subscriptions import Listener
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.terminal import display
-from mnm_ros.view.terminal.live_view import Frame
+from mnm_ros.view.terminal.live_view import choose, Frame
 from mnm_ros.view.terminal.state_grid import pictures
+from mnm_ros.view.words import known, LABEL, robots, setting, steps, version, whole
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
@@ -61,7 +63,7 @@ class LiveRun:
                 self._options.namespace, self._options.ros_arguments, self._options.robots,
                 None if self._options.scenario is None else self._options.settings))
             ended = 'the explorer' if self._options.scenario is None else 'all nodes'
-            self._display = display.choose(self._out, Frame(
+            self._display = choose(self._out, Frame(
                 self._options.title, self._options.settings,
                 f'{self._options.address}Ctrl-C ends {ended}; '
                 f'ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
@@ -147,9 +149,9 @@ class LiveRun:
             robots=latest.robots,
             true_setting=(latest if judged.true_setting is None else judged).true_setting)
         if scenario is None:
-            return Ending(summary.learnt(shown, seconds), 0)
-        found = summary.verdict(shown, scenario, problem)
-        return Ending(summary.summary(shown, scenario, problem, found, seconds), int(not found.ok))
+            return Ending(learnt(shown, seconds), 0)
+        found = verdict(shown, scenario, problem)
+        return Ending(summary(shown, scenario, problem, found, seconds), int(not found.ok))
 
     def _next_report(self, heard: Heard) -> Heard:
         deadline = time.monotonic() + REPORT_S
@@ -170,3 +172,62 @@ def _precedes_hypothesis(heard: Heard) -> bool:
     """Return whether the diagnostics are of an earlier round, or do not say of which."""
     hypothesis = heard.hypothesis
     return hypothesis is not None and (heard.count('round') or 0) < hypothesis.version[0]
+
+
+def verdict(heard: Heard, scenario: Scenario, problem: Problem) -> Verdict:
+    """Compare the hypothesis with the setting in force."""
+    cmp = scenario.settings[heard.true_setting or 0].cmp
+    return judge(cmp, heard.hypothesis, problem.radius, problem.epsilon)
+
+
+def beyond(heard: Heard, scenario: Scenario, found: Verdict) -> list[int]:
+    """Return the states next to the known ones that are too far away to be learnt."""
+    cmp = scenario.settings[heard.true_setting or 0].cmp
+    near = {following for state in heard.known for action in range(cmp.actions)
+            for following, _ in cmp.transitions(state, action)}
+    return sorted(near - {*heard.known, *found.missing})
+
+
+def learnt(heard: Heard, seconds: float) -> list[str]:
+    """Return the last lines where nobody knows the truth; the other arguments are as below."""
+    return [*_lines([
+        ('hypothesis', version(heard)),
+        ('known', known(heard)),
+        ('steps', steps(heard) + (heard.made and f', {heard.made}')),
+        *_robots(heard),
+        ('wall time', f'{seconds:.1f} s from the start of the explorer to the goal'),
+    ]), '', 'The explorer has ended; nobody here knows whether its hypothesis is right.']
+
+
+def summary(
+        heard: Heard, scenario: Scenario, problem: Problem, found: Verdict,
+        seconds: float) -> list[str]:
+    """Return the last lines; ``seconds`` is the time from the start of the nodes to the goal."""
+    limit = f'limit {problem.limit:g} expected steps'
+    far = beyond(heard, scenario, found)
+    over = [f'state {state}: {tau:.2f}' for state, tau in found.over_limit]
+    rows = [
+        ('hypothesis', version(heard)),
+        ('true setting', setting(heard.true_setting, len(scenario.settings))),
+        ('known', f'{len(heard.known)} states'),
+        ('missing', ' '.join(map(str, found.missing)) or 'none'),
+        ('over the limit', f'{", ".join(over) or "none"} ({limit})'),
+        *([('too far', f'{" ".join(map(str, far))} (seen, but not within the radius '
+                       f'{problem.radius:g})')] if far else []),
+        ('steps', steps(heard) + (heard.made and f', {heard.made}')),
+        *([] if heard.exploration_steps is None else    # only cmp_sim counts them
+          [('exploration', f'{whole(heard.exploration_steps)} steps')]),
+        *_robots(heard),
+        ('wall time', f'{seconds:.1f} s from the start of the nodes to the goal'),
+    ]
+    return [*_lines(rows), '',
+            'The hypothesis is right.' if found.ok else 'The hypothesis is wrong.']
+
+
+def _robots(heard: Heard) -> list[tuple[str, str]]:
+    return [('' if index else 'robots', line)
+            for index, line in enumerate(robots(heard, len(heard.robots)))]
+
+
+def _lines(rows: Iterable[tuple[str, str]]) -> list[str]:
+    return [f'{label:<{LABEL}}{value}' for label, value in rows]

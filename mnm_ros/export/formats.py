@@ -51,6 +51,6 @@ FORMATS: Mapping[str, Format] = {
                       'writers.graphml'),
     'dot': Format('the graph of states, for Graphviz', 'writers.dot'),
     'log-csv': Format('the transition log, one step in a line', 'writers.log_csv', log=True),
-    'log-mcap': Format('the transition log as a bag, for ros2 bag and Foxglove', 'bag.log_mcap',
-                       log=True),
+    'log-mcap': Format('the transition log as a bag, for ros2 bag and Foxglove',
+                       'writers.log_mcap', log=True),
 }

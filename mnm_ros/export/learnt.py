@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an exploration has learnt, wherever it comes from."""
+"""What an exploration has learnt, wherever it comes from, and the likely way to a state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import heappop, heappush
+from itertools import groupby
 import math
+from pathlib import Path
+import re
 from typing import NamedTuple
 
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
+from mnm_ros.checkpoint.warm_start import begun
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.presets import settings_of_file
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -154,3 +162,97 @@ def nested(rows: Iterable[tuple[int, int, int, int]]) -> Counts:
     for state, action, following, count in rows:
         counts.setdefault(state, {}).setdefault(action, {})[following] = count
     return counts
+
+
+_NAME = re.compile(r'(.*)\.(log|\d{8})\.sqlite')
+
+
+def read(path: Path, log: bool = False) -> Learnt:
+    """
+    Return what a file says was learnt, or a file in a folder.
+
+    :param path: a ``*.sqlite`` in the ``checkpoint_dir`` of an explorer, or that folder.
+    :param log: whether all transitions are wanted, which only a transition log has.
+    :raises Refused: if there is no such file, or if it cannot be used.
+    """
+    saved = Saved(_file_in(path, log) if path.is_dir() else path)
+    if log and (saved.point is not None or not saved.path.name.endswith('.log.sqlite')):
+        raise Refused(f'{saved.path} does not begin with the exploration, expected a '
+                      '*.log.sqlite that does, of an explorer with transition_log: true')
+    with refusing(saved.path):
+        return _learnt(saved)
+
+
+def _learnt(saved: Saved) -> Learnt:
+    exploration = begun(saved)
+    saved.replay(exploration)
+    hypothesis = exploration.hypothesis
+    policies = hypothesis.policies if hypothesis is not None else ()
+    known = tuple(policy.target for policy in policies)
+    candidates = frozenset(exploration.candidates) - {*known}
+    return Learnt(
+        str(saved.path), exploration.steps, exploration.home, known, policies,
+        nested(_rows(exploration)),
+        candidates if not known or exploration.under_revision else frozenset(),
+        limit=settings_of_file(saved.identity).problem.limit,
+        description=RobotDescription(tuple(saved.identity['actions'])), saved=saved)
+
+
+def _file_in(folder: Path, log: bool) -> Path:
+    """Return the newest file; Refused if there is none, or if there are several explorers."""
+    files = {path: match for path in folder.glob('*.sqlite')
+             if (match := _NAME.fullmatch(path.name))}
+    names = sorted({match[1] for match in files.values()})
+    if len(names) != 1:
+        raise Refused(f'{folder} has files of {len(names)} explorers'
+                      f'{": " if names else ""}{", ".join(names)}, expected those of one; a file '
+                      'can be named, too')
+    wanted = [path for path, match in files.items() if (match[2] == 'log') == log]
+    if not wanted:
+        raise Refused(f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
+                      'with transition_log: true' if log else f'{folder} has no checkpoint')
+    return max(wanted, key=lambda path: path.stat().st_mtime)
+
+
+def _rows(exploration: Exploration) -> Iterator[tuple[int, int, int, int]]:
+    """Yield state, action, next state and count of what is thought to be true now."""
+    counts = exploration.counts
+    for (state, action), nexts in counts.items():
+        if action == RESET:
+            yield from ((state, RESET, following, count) for following, count in nexts.items())
+    for state in {state for state, _ in counts}:
+        for action, following, count in exploration.successors(state):
+            yield state, action, following, count
+
+
+def route(learnt: Learnt, policy: Policy) -> tuple[Transition, ...] | None:
+    """
+    Return the transitions by which the policy arrives with the greatest probability.
+
+    What fails and may be tried again is not among them. None if it was never seen to arrive.
+    """
+    if learnt.home is None:
+        return None
+    stationary = len(policy.actions) == 1
+    queue: list[tuple[float, int, int, tuple[Transition, ...]]] = [(0.0, 0, learnt.home, ())]
+    done: set[tuple[int, int]] = set()
+    while queue:    # the way of Dijkstra, as probabilities are multiplied
+        cost, step, state, legs = heappop(queue)
+        if state == policy.target:
+            return legs
+        place = state, 0 if stationary else step
+        action = policy.action(step, state)
+        if place in done or action == RESET:
+            continue
+        done.add(place)
+        for leg in learnt.after(state, action):
+            heappush(queue, (
+                cost - math.log(leg.probability), step + 1, leg.following, (*legs, leg)))
+    return None
+
+
+def in_words(learnt: Learnt, legs: tuple[Transition, ...]) -> str:
+    """Return the actions of a route, as in ``2 east, south``."""
+    names = [learnt.description.action_name(leg.action) for leg in legs]
+    runs = [(name, len(list(same))) for name, same in groupby(names)]
+    return ', '.join(name if times == 1 else f'{times} {name}' for name, times in runs)

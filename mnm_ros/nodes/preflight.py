@@ -22,8 +22,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.trial.probe import Probe
-from mnm_ros.trial.probe_run import Finding, ProbeRun
+from mnm_ros.trial.probe import Finding, Probe, ProbeRun
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 

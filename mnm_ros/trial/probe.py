@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A few steps that show how a robot and its world behave."""
+"""
+The check of a robot side before a trial, without ROS: time is passed in, in seconds.
+
+A probe, a few steps that show how a robot and its world behave, is played by the step protocol.
+Its answers lead to findings and to a prediction.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 import math
 from random import Random
+from statistics import mean, median
 
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.progress.prediction import factors, LEARNT, MEASURED_STATES, predict, PROBED
+from mnm_ros.protocol.exchange import Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 
@@ -104,3 +115,168 @@ class Probe:
 
     def _tried(self, action: int) -> int:
         return sum(self.counts.get((self._here, action), {}).values())
+
+
+_REPORTS = 20    # reports of having been moved, after which the probe is given up
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the result: what was looked at, whether it is as it should be, and details."""
+
+    name: str
+    ok: bool
+    text: str
+
+    def __str__(self) -> str:
+        return f'{"ok    " if self.ok else "FAILED"}  {self.name:<12} {self.text}'
+
+
+class ProbeRun:
+    """
+    Plays a probe by the step protocol and keeps what the findings need.
+
+    :param names: of the actions, in order.
+    :param timer: of the answers.
+    :param first_seq: of the first action; the time in nanoseconds.
+    :param send: publishes ``[seq, action]``.
+    :ivar given_up: why the probe was given up, or ''.
+    :ivar foreign: how many answers to orders of other nodes came.
+    """
+
+    def __init__(self, names: Sequence[str], probe: Probe, timer: RetryTimer, first_seq: int,
+                 send: Callable[[int, int], None]) -> None:
+        self.given_up = ''
+        self._names = [*names, 'RESET']    # RESET is -1, hence the last one
+        self._probe = probe
+        self._timer = timer
+        self._client = StepClient(first_seq, timer)
+        self._send = send
+        self._begun = 0.0
+        self._sent_again = False    # the action under way
+        self._times: dict[int, list[float]] = {}    # until an answer, per action
+        self._late: list[str] = []
+        self._answered: tuple[int, bool] | None = None    # the last seq, and if sent again
+        self.foreign = 0
+        self._twice = self._reports = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether the probe has been played or given up."""
+        return self._probe.over or bool(self.given_up)
+
+    @property
+    def steps(self) -> int:
+        """Return the number of steps answered so far."""
+        return sum(map(len, self._times.values()))
+
+    def start(self, now: float) -> None:
+        """Send the next action."""
+        self._begun, self._sent_again = now, False
+        self._send(*self._client.start(self._probe.next_action(), now))
+
+    def on_state(self, seq: int, state: int, now: float) -> None:
+        """Take a ``state`` message."""
+        if self.over:
+            return
+        if seq == REPORT:
+            self._reports += 1
+            self._client.abandon()
+            self._probe.relocate()
+            if self._reports >= _REPORTS:
+                self.given_up = f'given up after {self._reports} reports of having been moved'
+            else:
+                self.start(now)
+        elif self._client.receive(seq) is Incoming.ANSWER:
+            self._times.setdefault(self._probe.next_action(), []).append(now - self._begun)
+            self._answered = seq, self._sent_again
+            self._probe.observe(state)
+            if not self._probe.over:
+                self.start(now)
+        elif self._answered == (seq, False):
+            self._twice += 1
+        elif not self._client.sent(seq):
+            self.foreign += 1
+
+    def tick(self, now: float) -> None:
+        """Send again an action that is overdue; to be called now and then."""
+        if self.over:
+            return
+        order = self._client.overdue(now)
+        if order is None:
+            return
+        name = self._names[order[1]]
+        if self._timer.exhausted:
+            self.given_up = f'{name} was not answered within {now - self._begun:.1f} s'
+            return
+        # The very first RESET may get lost before both sides are connected.
+        if not self._sent_again and self.steps:
+            self._late.append(name)
+        self._sent_again = True
+        self._send(*order)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what can be told from the answers so far."""
+        homes = self._probe.homes
+        if not homes:
+            yield Finding('RESET', False, self.given_up or 'RESET was not answered')
+            return
+        led = ', '.join(f'state {state} {count} times' for state, count in homes.most_common())
+        yield Finding('RESET', len(homes) == 1, f'led to {led}' + (
+            '' if len(homes) == 1 else ', expected one and the same state'))
+        yield Finding('actions', not (self.given_up or self._late), self._answers())
+        others = ' and '.join(f'{count} {what}' for count, what in (
+            (self._twice, 'second answers'), (self.foreign, 'answers to somebody else'),
+            (self._reports, 'reports of having been moved')) if count)
+        yield Finding('nothing else', not others, f'{others}, expected none' if others else
+                      'no second answers, no reports of having been moved')
+
+    def outlook(self, problem: Problem, states: int) -> Iterator[str]:
+        """
+        Yield the lines that predict an exploration; none unless the probe is complete.
+
+        :param states: the number of states to be learnt; 0 to estimate it by the probe.
+        """
+        times = sorted(chain.from_iterable(self._times.values()))
+        if not self._probe.over or not times:
+            return
+        high = times[min(len(times) - 1, int(0.95 * len(times)))]
+        yield f'a step takes {median(times):.3g} s (median; 95% {high:.3g} s)'
+        found, complete = self._probe.estimate()
+        met = len(self._probe.met)
+        yield (f'{met} states met, {"" if complete else "at least "}{found} of them within '
+               f'{problem.radius:g} steps by what was seen')
+        prediction = predict(LEARNT if states else PROBED, factors(
+            states or found, met, problem.actions, problem.radius, problem.epsilon,
+            problem.delta))
+        least, middle, most = (
+            f'{_rounded(steps):,} steps ({duration(steps * mean(times))})'
+            for steps in (prediction.low, prediction.steps, prediction.high))
+        yield (f'first hypothesis predicted after about {middle}; in 9 of 10 worlds between '
+               f'{least} and {most}')
+        if not MEASURED_STATES[0] <= (states or found) <= MEASURED_STATES[1]:
+            yield ('this prediction is an extrapolation: it was measured with '
+                   f'{MEASURED_STATES[0]} to {MEASURED_STATES[1]} states')
+
+    def _answers(self) -> str:
+        if self.given_up:
+            return self.given_up
+        if self._late:
+            names = ', '.join(dict.fromkeys(self._late))
+            return (f'{len(self._late)} of {self.steps} steps took longer than '
+                    f'{self._timer.timeout:g} s: {names}')
+        return 'answered in time: ' + ', '.join(
+            f'{self._names[action]} {median(self._times[action]):.3g} s'
+            for action in (*range(len(self._names) - 1), RESET) if action in self._times)
+
+
+def _rounded(steps: float) -> int:
+    return int(float(f'{steps:.2g}'))
+
+
+def duration(seconds: float) -> str:
+    """Return a time span in the unit that suits it."""
+    for unit, name in ((3600.0, 'hours'), (60.0, 'minutes')):
+        if seconds >= 2 * unit:
+            return f'{seconds / unit:.1f} {name}'
+    return f'{seconds:.0f} seconds'

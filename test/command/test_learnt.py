@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.command import policies
+from mnm_ros.command.knowledge import policies
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
@@ -53,7 +53,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Heard]:
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    status = policies.main(['--timeout', '0.1', *words], 'mnm_ros policies')
+    status = policies(['--timeout', '0.1', *words], 'mnm_ros policies')
     return (status, *capsys.readouterr())
 
 

@@ -15,7 +15,7 @@ from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command import call, run
 from mnm_ros.command.main import COMMANDS, main
 from mnm_ros.topics import SERVICES
-from mnm_ros.trial import folder
+from mnm_ros.trial.report import prepare, STARTS
 import pytest
 import yaml
 
@@ -146,14 +146,14 @@ def test_a_trial_keeps_everything_in_its_folder(tmp_path: Path) -> None:
     given = tmp_path / 'lift.yaml'
     given.write_text('/**:\n  ros__parameters: {actions: [n, y], delta: 1e-2, '
                      'checkpoint_dir: /elsewhere}\n')
-    path = folder.prepare(str(given), str(tmp_path / 'trial'), datetime(2026, 1, 2, 3, 4, 5))
+    path = prepare(str(given), str(tmp_path / 'trial'), datetime(2026, 1, 2, 3, 4, 5))
     assert path == tmp_path / 'trial' / 'params.yaml'
     kept = yaml.safe_load(path.read_text())
     assert kept['/**']['ros__parameters'] == {'actions': ['n', 'y'], 'delta': 0.01}
     assert kept['/**/explorer']['ros__parameters'] == {
         'checkpoint_dir': str(tmp_path / 'trial'), 'transition_log': True}
-    folder.prepare(str(given), str(tmp_path / 'trial'), datetime(2026, 1, 2, 3, 5, 0))
-    assert (tmp_path / 'trial' / folder.STARTS).read_text().splitlines() == [
+    prepare(str(given), str(tmp_path / 'trial'), datetime(2026, 1, 2, 3, 5, 0))
+    assert (tmp_path / 'trial' / STARTS).read_text().splitlines() == [
         '2026-01-02 03:04:05', '2026-01-02 03:05:00']
 
 

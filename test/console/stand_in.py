@@ -18,7 +18,7 @@ NODES = ('cmp_sim', 'explorer')
 
 def console() -> int:
     from mnm_ros.console import __main__ as program
-    from mnm_ros.console.run_options import Options
+    from mnm_ros.console.command_line import Options
     Options.commands = lambda self: {node: [__file__, node] for node in NODES}
     del sys.argv[1]
     return program.main()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnm_ros.console.command_line import parse
-from mnm_ros.console.run_options import StopCondition
+from mnm_ros.console.command_line import parse, StopCondition
 from mnm_ros.simulation import scenario
 import pytest
 

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
-from mnm_ros.console import summary
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation import scenario
 from mnm_ros.view.heard import Heard
+import pytest
+
+live_run = pytest.importorskip('mnm_ros.console.live_run', reason='ROS 2 is not installed')
 
 
 def learnt(*known: int) -> Heard:
@@ -19,8 +21,8 @@ def learnt(*known: int) -> Heard:
 def lines(heard: Heard, radius: float) -> str:
     corridor = scenario.load('corridor')
     problem = Problem(len(corridor.actions), radius, 1.0, 0.1)
-    found = summary.verdict(heard, corridor, problem)
-    return '\n'.join(summary.summary(heard, corridor, problem, found, 1.0))
+    found = live_run.verdict(heard, corridor, problem)
+    return '\n'.join(live_run.summary(heard, corridor, problem, found, 1.0))
 
 
 def test_a_state_that_was_seen_but_is_too_far_away_is_named() -> None:
@@ -35,6 +37,6 @@ def test_one_that_is_missing_is_not_too_far_away() -> None:
 
 
 def test_where_nobody_knows_the_truth_there_is_no_verdict() -> None:
-    text = '\n'.join(summary.learnt(learnt(0, 1, 2), 1.0))
+    text = '\n'.join(live_run.learnt(learnt(0, 1, 2), 1.0))
     assert '\nknown           3: 0 1 2\n' in text and 'right.' in text.splitlines()[-1]
     assert 'The hypothesis is' not in text and 'missing' not in text

@@ -13,8 +13,7 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.scenario import describe
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.terminal.display import choose
-from mnm_ros.view.terminal.live_view import Frame, View
+from mnm_ros.view.terminal.live_view import choose, Frame, View
 from mnm_ros.view.terminal.state_grid import described, Picture, pictures, window
 import pytest
 from rich.console import Console

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 
-from mnm_ros.console.run_options import StopCondition
+from mnm_ros.console.command_line import StopCondition
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard

@@ -14,8 +14,7 @@ from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Ground, Heard, RobotHeard
 from mnm_ros.view.scene import kinds
-from mnm_ros.view.web.layers import draw, policy_arrows
-from mnm_ros.view.web.places import _radii, Places
+from mnm_ros.view.web.layers import _radii, draw, Places, policy_arrows
 import pytest
 
 GRID = RobotDescription(

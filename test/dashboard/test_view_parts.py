@@ -12,10 +12,8 @@ import zlib
 from mnm_ros.core.exploration import Phase
 from mnm_ros.topics import SERVICES
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.web.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.view.web.html import machine
-from mnm_ros.view.web.map_image import picture
-from mnm_ros.view.web.timeline import MOST, Timeline
+from mnm_ros.view.web.layers import picture
+from mnm_ros.view.web.panels import CONTROLS, machine, MOST, refusal, refusal_to_go, Timeline
 import pytest
 
 

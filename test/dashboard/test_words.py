@@ -10,8 +10,7 @@ from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard, RobotHeard
-from mnm_ros.view.web.html import evidence_table, robots_table
-from mnm_ros.view.web.timeline import Timeline
+from mnm_ros.view.web.panels import evidence_table, robots_table, Timeline
 import pytest
 
 DESCRIPTION = RobotDescription(('east', 'west'), 0, names={7: 'door'})

@@ -20,16 +20,15 @@ import subprocess
 from types import MappingProxyType, SimpleNamespace
 
 from mnm_ros.checkpoint.input_log import Entry, InputLog, Refused
-from mnm_ros.command import export, policies
+from mnm_ros.command.knowledge import export, policies
 from mnm_ros.core.exploration import Exploration, Input, InputListener, RESET_OPEN, Taken
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
-from mnm_ros.export import from_file, writers
+from mnm_ros.export import writers
 from mnm_ros.export.formats import FORMATS
-from mnm_ros.export.learnt import Learnt, nested
-from mnm_ros.export.routes import in_words, route
+from mnm_ros.export.learnt import in_words, Learnt, nested, read, route
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -71,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope='module')
 def learnt(folder: Path) -> Learnt:
-    return from_file.read(folder)
+    return read(folder)
 
 
 SHORT = Learnt(
@@ -86,7 +85,7 @@ SHORT = Learnt(
 
 
 def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> None:
-    from_log = from_file.read(folder, log=True)
+    from_log = read(folder, log=True)
     assert learnt.source.endswith('robot_1.explorer.00000004.sqlite')
     assert from_log.source.endswith('robot_1.explorer.log.sqlite')
     assert writers.as_json(learnt).splitlines()[2:] == writers.as_json(from_log).splitlines()[2:]
@@ -96,13 +95,13 @@ def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> 
 
 def test_a_folder_that_leaves_a_choice_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(Refused, match='has files of 0 explorers, expected those of one'):
-        from_file.read(tmp_path)
+        read(tmp_path)
     (folder / 'robot_2.explorer.00000001.sqlite').touch()
     with pytest.raises(Refused, match='2 explorers: robot_1.explorer, robot_2.explorer'):
-        from_file.read(folder)
+        read(folder)
     (folder / 'robot_2.explorer.00000001.sqlite').unlink()
     with pytest.raises(Refused, match='does not begin with the exploration, expected a'):
-        from_file.read(folder / 'robot_1.explorer.00000004.sqlite', log=True)
+        read(folder / 'robot_1.explorer.00000004.sqlite', log=True)
 
 
 def test_a_route_is_the_most_likely_way() -> None:
@@ -150,7 +149,7 @@ def test_the_tables_have_a_line_for_each_thing(learnt: Learnt) -> None:
 
 
 def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
-    written = FORMATS['log-csv'].write(from_file.read(folder, log=True)).decode().splitlines()
+    written = FORMATS['log-csv'].write(read(folder, log=True)).decode().splitlines()
     assert len(written) == 1503
     assert written[0] == 'number,kind,state,action,action_name,next'
     assert written[1] == '1,observed,,-1,RESET,0'
@@ -160,7 +159,7 @@ def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
 
 
 def test_the_log_of_several_robots_names_them(folder: Path) -> None:
-    learnt = from_file.read(folder, log=True)
+    learnt = read(folder, log=True)
     assert learnt.saved is not None
     learnt.saved.robots.update({2: 'r1', 1502: 'deck/r2'})
     head, first, second, *_, last = FORMATS['log-csv'].write(learnt).decode().splitlines()
@@ -257,7 +256,7 @@ def test_a_bag_is_written_and_refused_like_the_other_formats(
     os.mkfifo(tmp_path / 'pipe.log.sqlite')
 
     def written(source: Path, path: Path = path) -> tuple[int, str]:
-        status = export.main(['--format', 'log-mcap', '--from', str(source), '--output',
+        status = export(['--format', 'log-mcap', '--from', str(source), '--output',
                               str(path)], 'mnm_ros export')
         return status, capsys.readouterr().err
 
@@ -300,7 +299,7 @@ def test_networkx_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    status = policies.main(words, 'mnm_ros policies')
+    status = policies(words, 'mnm_ros policies')
     return (status, *capsys.readouterr())
 
 
@@ -341,13 +340,13 @@ def test_a_file_is_written_where_it_is_asked_for(
         folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / 'learnt.dot'
     words = ['--from', str(folder), '--format', 'dot', '--output', str(path)]
-    assert export.main(words, 'mnm_ros export') == 0
+    assert export(words, 'mnm_ros export') == 0
     assert path.read_text('utf-8').startswith('digraph learnt {')
     words[-1] = str(tmp_path / 'nowhere' / 'learnt.dot')
-    assert export.main(words, 'mnm_ros export') == 1
+    assert export(words, 'mnm_ros export') == 1
     assert 'mnm_ros export: ' in capsys.readouterr().err
     # Nobody is looked for: an explorer that runs does not tell every step.
-    assert export.main(['--format', 'log-csv'], 'mnm_ros export') == 1
+    assert export(['--format', 'log-csv'], 'mnm_ros export') == 1
     assert 'expected --from with a *.log.sqlite' in capsys.readouterr().err
 
 
@@ -359,18 +358,18 @@ def test_a_full_disk_leaves_the_older_file(
     words = ['--output', str(path)]
     monkeypatch.setattr('mnm_ros.command.source.find', lambda *arguments: learnt)
     with full_disk():
-        assert export.main(words, 'mnm_ros export') == 1
+        assert export(words, 'mnm_ros export') == 1
     assert path.read_text() == 'of yesterday' and [*tmp_path.iterdir()] == [path]
     said = capsys.readouterr().err
     assert said.startswith('mnm_ros export: ') and said.endswith(f"File too large: '{path}'\n")
-    assert export.main([*words[:-1], str(tmp_path / 'no' / 'a.json')], 'mnm_ros export') == 1
+    assert export([*words[:-1], str(tmp_path / 'no' / 'a.json')], 'mnm_ros export') == 1
     assert capsys.readouterr().err.endswith('No such file or directory: '
                                             f"'{tmp_path / 'no' / 'a.json'}'\n")
     link = tmp_path / 'link.json'
     link.symlink_to(path)
     path.chmod(0o600)
     words[-1] = str(link)
-    assert export.main(words, 'mnm_ros export') == 0
+    assert export(words, 'mnm_ros export') == 0
     assert json.loads(path.read_text())['home'] == 0
     assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o600
 
@@ -380,7 +379,7 @@ def test_a_pipe_can_be_written_to(folder: Path, tmp_path: Path) -> None:
     os.mkfifo(path)
     end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     words = ['--from', str(folder), '--format', 'states-csv', '--output', str(path)]
-    assert export.main(words, 'mnm_ros export') == 0
+    assert export(words, 'mnm_ros export') == 0
     assert os.read(end, 2**16).startswith(b'state,name,')
     os.close(end)
 
@@ -411,4 +410,4 @@ def test_no_name_is_a_formula_in_a_table() -> None:
 def test_every_format_can_be_written(name: str, folder: Path) -> None:
     if name == 'graphml':
         pytest.importorskip('networkx')
-    assert FORMATS[name].write(from_file.read(folder, FORMATS[name].log))
+    assert FORMATS[name].write(read(folder, FORMATS[name].log))

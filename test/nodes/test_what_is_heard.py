@@ -24,12 +24,17 @@ from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
-from mnm_ros.view.terminal.display import Lines
-from mnm_ros.view.terminal.live_view import Frame, View
+from mnm_ros.view.terminal.live_view import Frame, Lines, View
 from mnm_ros.view.terminal.state_grid import described
-from mnm_ros.view.web.controls import CONTROLS, refusal, refusal_to_go
-from mnm_ros.view.web.html import evidence_table, machine, robots_table
 from mnm_ros.view.web.layers import policy_arrows
+from mnm_ros.view.web.panels import (
+    CONTROLS,
+    evidence_table,
+    machine,
+    refusal,
+    refusal_to_go,
+    robots_table,
+)
 from nav_msgs.msg import OccupancyGrid
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.protocol.exchange import RetryTimer
-from mnm_ros.trial.probe import Probe
-from mnm_ros.trial.probe_run import duration, ProbeRun
+from mnm_ros.trial.probe import duration, Probe, ProbeRun
 
 NAMES = ('east', 'west')
 

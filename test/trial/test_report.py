@@ -29,8 +29,8 @@ from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial import report
 from mnm_ros.trial.facts import Facts
-from mnm_ros.trial.folder import prepare, STARTS
 from mnm_ros.trial.replay import replay
+from mnm_ros.trial.report import prepare, STARTS
 import pytest
 
 pytest.importorskip('matplotlib', reason='matplotlib is not installed')

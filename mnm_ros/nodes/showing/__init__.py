@@ -3,6 +3,5 @@
 """
 What the node ``dashboard`` is made of: what it hears, what it may do, and its page.
 
-Read ``page_subscriptions``, ``commands`` and ``page``; what the page shows is made in
-``view/web``.
+Read ``page_subscriptions``, ``commands`` and ``page``; ``view/web`` makes what the page shows.
 """

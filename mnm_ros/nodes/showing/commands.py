@@ -8,7 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 from mnm_ros.navigator_client import NavigatorClient
-from mnm_ros.view.web.controls import CONTROLS
+from mnm_ros.view.web.panels import CONTROLS
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 

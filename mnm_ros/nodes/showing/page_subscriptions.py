@@ -18,10 +18,8 @@ from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view.heard import Ground, Heard
-from mnm_ros.view.web.layers import draw, Layers
-from mnm_ros.view.web.map_image import picture
-from mnm_ros.view.web.places import Places
-from mnm_ros.view.web.timeline import Timeline
+from mnm_ros.view.web.layers import draw, Layers, picture, Places
+from mnm_ros.view.web.panels import Timeline
 from nav_msgs.msg import OccupancyGrid
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy

@@ -3,6 +3,5 @@
 """
 The live view in a terminal, and the lines in its place: no ROS.
 
-Read ``display``, which hands out both, then ``live_view`` (the screen) and ``state_grid`` (its
-map).
+Read ``live_view``, then ``state_grid`` (its map).
 """

@@ -3,6 +3,5 @@
 """
 What the page of a running exploration shows, as plain data: no ROS, no browser.
 
-Read ``layers`` (the map, over ``places``), ``timeline``, ``html`` and ``controls`` (what can be
-done).
+Read ``layers`` (the map), ``panels`` (what is beside it) and ``origin`` (whom the server answers).
 """

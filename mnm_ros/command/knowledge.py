@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Print the policies that were learnt, or the way to one state."""
+"""What was learnt: print the policies, or the way to one state, or write it for other programs."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 import json
+from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from mnm_ros.command.arguments import add_source, parser, split
+from mnm_ros.checkpoint.whole_files import write_whole
+from mnm_ros.console.arguments import add_source, NoAnswer, parser, split
+from mnm_ros.export.formats import FORMATS
 
 if TYPE_CHECKING:
     from mnm_ros.core.model.policy import Policy
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 _WIDE = 200    # columns where the output is no terminal
 
 
-def main(arguments: Sequence[str], program: str) -> int:
+def policies(arguments: Sequence[str], program: str) -> int:
     """Print a table of all policies or one route; 1 if there is none."""
     words, ros_arguments = split(arguments)
     made = parser(program, 'Print how each known state is reached and how long that takes, by '
@@ -31,7 +35,6 @@ def main(arguments: Sequence[str], program: str) -> int:
     given = made.parse_args(words)
 
     from mnm_ros.checkpoint.input_log import Refused
-    from mnm_ros.command.arguments import NoAnswer
     from mnm_ros.command.source import find
     try:
         learnt = find(given, ros_arguments, target=given.to)
@@ -85,7 +88,7 @@ def _grid(*columns: str) -> Table:
 
 
 def _table(learnt: Learnt) -> Iterator[RenderableType]:
-    from mnm_ros.export.routes import in_words, route
+    from mnm_ros.export.learnt import in_words, route
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
     for state in learnt.known:
@@ -112,7 +115,7 @@ def _head(learnt: Learnt) -> str:
 
 
 def _route(learnt: Learnt, policy: Policy) -> Iterator[RenderableType]:
-    from mnm_ros.export.routes import route
+    from mnm_ros.export.learnt import route
     limit = '' if learnt.limit is None else f' of at most {learnt.limit:g}'
     over = ', which is over the limit' if learnt.over_limit(policy.target) else ''
     said, legs = learnt.description, route(learnt, policy)
@@ -156,3 +159,45 @@ def _json(learnt: Learnt, chosen: Policy | None) -> dict[str, Any]:
             'policies': [policy_row(learnt, policy) for policy in learnt.policies],
             **{kind: [state for state in learnt.states if learnt.kind(state) == kind]
                for kind in ('candidate', 'beyond', 'lost')}}
+
+
+def export(arguments: Sequence[str], program: str) -> int:
+    """Write a file, or to the output; 1 if nothing can be written."""
+    words, ros_arguments = split(arguments)
+    made = parser(program, 'Write what was learnt for other programs.')
+    made.formatter_class = argparse.RawDescriptionHelpFormatter
+    made.epilog = '\n'.join([
+        'formats:', *(f'  {name:<11} {row.help}' for name, row in FORMATS.items()), '',
+        'RESET leads home from everywhere and is left out of the graphs.',
+        f'{made.epilog}'])
+    add_source(made)
+    made.add_argument('--format', choices=tuple(FORMATS), default='json',
+                      help='one of those below (default %(default)s)')
+    made.add_argument('--output', '--out', metavar='FILE',
+                      type=lambda text: Path(text).expanduser(),
+                      help='where to write it (default: the standard output)')
+    given = made.parse_args(words)
+
+    from mnm_ros.checkpoint.input_log import Refused
+    from mnm_ros.command.source import find
+    from mnm_ros.export.writers import Unwritable
+    row = FORMATS[given.format]
+    try:
+        written = row.write(find(given, ros_arguments, row.log))
+        _write(given.output, written)
+    except BrokenPipeError:
+        raise
+    except (OSError, Refused, NoAnswer, Unwritable) as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def _write(path: Path | None, content: bytes) -> None:
+    if path is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    elif path.exists() and not path.is_file():    # a pipe, or /dev/stdout
+        path.write_bytes(content)
+    else:
+        write_whole(path, content)

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What of the page is beside the map: state machine, tables, timeline, and what can be done."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any, NamedTuple
+
+from mnm_ros.core.exploration import Phase
+from mnm_ros.view.heard import Heard, NOT_KEPT
+from mnm_ros.view.words import evidence, whole
+
+_BOXES = {
+    Phase.WAITING_FOR_ROBOT: (4, 8, 108, 'waiting for robot'),
+    Phase.PAUSED: (4, 52, 108, 'paused'),
+    Phase.FAULT: (4, 96, 50, 'fault'),
+    Phase.DONE: (62, 96, 50, 'done'),
+    Phase.BUILDING_DISCOVERY: (148, 30, 84, 'discovery'),
+    Phase.BUILDING_EVALUATION: (148, 84, 84, 'evaluation'),
+    Phase.CHECKING_REDISCOVERY: (272, 30, 84, 'rediscovery'),
+    Phase.CHECKING_EVALUATION: (272, 84, 84, 'evaluation')}
+"""Left, top and width of each phase, and what is written on it."""
+
+_GROUPS = (('building', 140, 100), ('checking', 264, 100))
+_HIGH = 28
+_ARROWS = (
+    'M112 22H136', 'M136 66H116',                     # it begins, and it can always be paused
+    'M176 58V82', 'M204 84V60', 'M300 58V82', 'M328 84V60',    # within building and checking
+    'M240 50H262', 'M264 92H242')                     # a hypothesis, and a change
+_HEAD = {'H': ((-5, -3), (-5, 3)), 'V': ((-3, -5), (3, -5))}
+
+
+def machine(phase: str) -> str:
+    """Return the picture as SVG; ``phase`` is as published, and need not be known here."""
+    parts = ['<svg class="machine" viewBox="0 0 368 132" role="img" '
+             f'aria-label="phase {escape(phase)}">']
+    for name, left, width in _GROUPS:
+        lit = ' lit' if phase.partition('/')[0] == name else ''
+        parts.append(
+            f'<g class="group{lit}"><rect x="{left}" y="4" width="{width}" height="122" rx="8"/>'
+            f'<text x="{left + width / 2:g}" y="20">{name}</text></g>')
+    parts += [f'<path d="{arrow}{_head(arrow)}"/>' for arrow in _ARROWS]
+    for known, (left, top, width, text) in _BOXES.items():
+        lit = ' lit' if phase == known.value else ''
+        parts.append(
+            f'<g class="phase {known.value.partition("/")[0]}{lit}"><rect x="{left}" y="{top}" '
+            f'width="{width}" height="{_HIGH}" rx="6"/>'
+            f'<text x="{left + width / 2:g}" y="{top + 18}">{text}</text></g>')
+    return ''.join([*parts, '</svg>'])
+
+
+def _head(arrow: str) -> str:
+    """Return the head of an arrow, which ends with a way to the side or down."""
+    begin, way = arrow[1:-1], ''
+    for letter in 'HV':
+        if letter in arrow:
+            begin, way = arrow[1:].split(letter)
+            break
+    x, y = map(int, begin.split())
+    end_x, end_y = (int(way), y) if letter == 'H' else (x, int(way))
+    sign = 1 if end_x > x or end_y > y else -1
+    return ''.join(f'M{end_x} {end_y}l{sign * dx} {sign * dy}' for dx, dy in _HEAD[letter])
+
+
+def evidence_table(heard: Heard) -> str:
+    """Return the tests that are closest to a decision as HTML."""
+    return ''.join(
+        f'<div class="test"><div class="line"><span>{escape(row.name)}</span>'
+        f'<span>{row.figures}</span></div><div class="track"><div class="bar" '
+        f'style="width:{row.share:.0%}"></div></div></div>' for row in evidence(heard))
+
+
+def robots_table(heard: Heard) -> str:
+    """Return how each of several robots is, as HTML; empty for one without a name."""
+    rows = ''.join(
+        f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
+        f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
+        f'<td>{"" if robot.place is None else escape(heard.description.label(robot.place))}</td>'
+        f'<td>{escape(robot.status)}</td></tr>' for robot in heard.robots)
+    return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
+            f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
+
+
+MOST = 400    # points that are kept; of more, every second one is forgotten
+_AXIS = {'axisLabel': {'color': '#888888', 'hideOverlap': True},
+         'splitLine': {'lineStyle': {'color': '#88888833'}}}
+
+
+class _Point(NamedTuple):
+    steps: int
+    known: int
+    candidates: int
+    exploration: int | None
+
+
+class Timeline:
+    """
+    Keeps a point for each report of the explorer.
+
+    :ivar noticed: steps by which a change had been noticed.
+    :ivar true: steps by which the world had changed, where a simulator tells.
+    """
+
+    def __init__(self) -> None:
+        self.noticed: list[int] = []
+        self.true: list[int] = []
+        self._points: list[_Point] = []
+        self._reports = 0
+        self._before: tuple[int | None, int | None] = (None, None)
+
+    def update(self, heard: Heard) -> bool:
+        """Take in what is known now; return whether that is something new."""
+        steps = heard.count('steps')
+        if steps is None or heard.reports == self._reports:
+            return False
+        self._reports = heard.reports
+        if self._points and steps < self._points[-1].steps:    # an explorer that begins anew
+            self.__init__()    # type: ignore[misc]
+            self._reports = heard.reports
+        noticed, setting = self._before
+        self._before = heard.count('changes_noticed'), heard.true_setting
+        for before, now, steps_of in (
+                (noticed, self._before[0], self.noticed), (setting, self._before[1], self.true)):
+            if None not in (before, now) and before != now:
+                steps_of.append(steps)
+        point = _Point(steps, len(heard.known), heard.count('candidates') or 0,
+                       heard.exploration_steps)
+        if self._points[-1:] == [point]:
+            return False
+        self._points.append(point)
+        if len(self._points) > MOST:
+            self._points = [*self._points[:-1:2], self._points[-1]]
+        return True
+
+    def options(self) -> dict[str, Any]:
+        """Return the chart, as ECharts wants it."""
+        explored = [[point.steps, point.exploration] for point in self._points
+                    if point.exploration is not None]
+        series = [
+            _line('known', '#2a9d6f', [[point.steps, point.known] for point in self._points]),
+            _line('candidates', '#e0a100',
+                  [[point.steps, point.candidates] for point in self._points]),
+            {**_line('exploration', '#8a6fd1', explored), 'yAxisIndex': 1, 'step': False},
+            _marks('change noticed', '#d2453d', 'solid', self.noticed),
+            _marks('true change', '#888888', 'dashed', self.true)]
+        names = [entry['name'] for entry in series
+                 if entry['data'] or entry.get('markLine', {}).get('data')]
+        first = self._points[0].steps if self._points else 0
+        return {
+            'animation': False,
+            'textStyle': {'fontFamily': 'inherit'},
+            'legend': {'data': names, 'top': 0, 'left': 0, 'icon': 'roundRect', 'itemWidth': 16,
+                       'itemHeight': 4, 'itemGap': 14,
+                       'textStyle': {'color': '#888888'}},
+            'grid': {'left': 38, 'right': 58, 'top': 52, 'bottom': 26},
+            'tooltip': {'trigger': 'axis', 'confine': True},
+            'xAxis': {'type': 'value', 'min': first, 'max': 'dataMax', 'splitNumber': 4,
+                      'axisLabel': {'color': '#888888', 'hideOverlap': True,
+                                    'showMinLabel': False, 'showMaxLabel': False},
+                      'splitLine': {'show': False}},
+            'yAxis': [
+                {'type': 'value', 'minInterval': 1, **_AXIS},
+                {'type': 'value', 'splitNumber': 3, **_AXIS, 'splitLine': {'show': False},
+                 'show': bool(explored)}],
+            'series': series}
+
+
+def _line(name: str, colour: str, points: list[Any]) -> dict[str, Any]:
+    return {'name': name, 'type': 'line', 'step': 'end', 'showSymbol': False, 'data': points,
+            'color': colour, 'lineStyle': {'width': 2}}
+
+
+def _marks(name: str, colour: str, kind: str, steps: list[int]) -> dict[str, Any]:
+    """Return vertical lines; the name stands in the legend if there are any."""
+    return {'name': name, 'type': 'line', 'data': [], 'color': colour,
+            'lineStyle': {'type': kind, 'width': 2},
+            'markLine': {
+                'silent': True, 'symbol': 'none', 'label': {'show': False},
+                'lineStyle': {'color': colour, 'type': kind, 'width': 2},
+                'data': [{'xAxis': step} for step in steps]}}
+
+
+class Control(NamedTuple):
+    """
+    A button.
+
+    :ivar label: what is written on it.
+    :ivar service: that it calls.
+    :ivar data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
+    :ivar offerer: who offers the service, for people.
+    :ivar effect: what it does.
+    """
+
+    label: str
+    service: str
+    data: bool | None
+    offerer: str
+    effect: str
+
+
+CONTROLS = {
+    'pause': Control('Pause', 'explore', False, 'an explorer',
+                     'pauses after the current step; nothing is lost'),
+    'resume': Control('Go on', 'explore', True, 'an explorer', 'goes on exploring'),
+    'recover': Control('Recover', 'recover', None, 'an explorer',
+                       'leads out of a fault once the robot is well again'),
+    'save': Control('Save', 'save', None, 'an explorer', 'has everything learnt on the disk'),
+    'load': Control('Load', 'load', None, 'an explorer', 'goes back to what is on the disk'),
+    'change': Control('Change', 'change', None, 'a simulator',
+                      'puts the next setting of the simulated world in force'),
+    'cancel': Control('Cancel', 'cancel', None, 'a navigator',
+                      'gives up the goal after the current step'),
+}
+
+
+def refusal(name: str, heard: Heard, now: float) -> str:
+    """Return why a control is of no use at present; empty if it is."""
+    control = CONTROLS[name]
+    if control.service not in heard.offered:
+        return f'needs {control.offerer}: nobody offers {control.service}'
+    if control.offerer == 'an explorer' and heard.silent(now) is not None:
+        return 'the explorer is silent'
+    if name in ('save', 'load') and heard.report.get('checkpoint') == NOT_KEPT:
+        return 'nothing is kept: the explorer has no checkpoint_dir'
+    return _refusal_in(heard.phase, name)
+
+
+def _refusal_in(phase: str, name: str) -> str:
+    """Return why a control is of no use in a phase; empty if it is."""
+    if name == 'recover':
+        return '' if phase == 'fault' else 'there is no fault'
+    if name == 'load':
+        return '' if phase in ('paused', 'fault', 'done') else 'pause first'
+    if name in ('pause', 'resume') and phase in ('fault', 'done'):
+        return f'the phase is {phase}'
+    if name == 'pause' and phase == 'paused':
+        return 'it is paused'
+    if name == 'resume' and phase.partition('/')[0] in ('building', 'checking'):
+        return 'it is exploring'
+    return ''
+
+
+def refusal_to_go(state: int | None, heard: Heard) -> str:
+    """Return why the robot cannot be sent to a state; empty if it can."""
+    if not heard.navigator:
+        return 'needs a navigator, which is not running'
+    if state is None:
+        return 'choose a known state first'
+    if state not in heard.known:
+        return f'state {heard.description.label(state)} is not known'
+    return ''
