@@ -85,18 +85,17 @@ TOPICS = {
     'Steps': (
         Topic('action', 'std_msgs/Int64MultiArray', 'STEP', 'explorer navigator preflight',
               f'advisor {_ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. '
-              'An explorer publishes it only while it is the one that may command the robot'),
+              'Published by the one explorer that may command the robot'),
         Topic('state', 'std_msgs/Int64MultiArray', 'STEP', _ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES,
               f'{_EXPLORERS} preflight dashboard',
-              'what the robot side is: its actions and, where it has them, home, names and '
-              'positions; see [robot_sides.md](robot_sides.md#what-it-is)'),
+              '[what the robot side is](robot_sides.md#what-it-is): its actions, and perhaps '
+              'home, names and positions'),
         Topic('stopped', 'std_msgs/Bool', 'LATCHED', _ROBOT_SIDES, 'navigator',
-              'whether the service `stop` keeps the robot at rest; those who do not publish it '
-              'count as free'),
+              'whether the service `stop` keeps the robot at rest; free without this topic'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
               'when each explorer started, in ns; only the first one commands the robot'),
         Topic('advice', 'std_msgs/Int64MultiArray', 'LATCHED', 'advisor', '',
@@ -107,8 +106,8 @@ TOPICS = {
               "state; `frame_id` is the node's full name. Robot sides heed those that publish "
               '`action`'),
         Topic('bond', 'bond/Status', 'STEP', _EXPLORERS, _EXPLORERS,
-              "while active, with `autostart: false` and where `bondpy` is installed: for nav2's "
-              'lifecycle manager; see [operating.md](operating.md#under-nav2s-lifecycle-manager)'),
+              "for [nav2's lifecycle manager](operating.md#under-nav2s-lifecycle-manager), while "
+              'active, with `autostart: false` and `bondpy` installed'),
     ),
     'What was learnt': (
         Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
@@ -132,17 +131,14 @@ TOPICS = {
               'one sentence: what the explorer is doing, or why it has stopped'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard',
               'how often what led where, `[transition][state, action, next, count]` after the '
-              'head `[steps]`; sorted, RESET is -1; at most once a second, and only while '
-              'somebody listens'),
+              'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
+              'subscriber'),
         Topic('activity', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
-              'what is being done now, as JSON: the state or policy that is sampled, tested or '
-              'watched, the evidence of each test, and how many steps are left; at most five '
-              'times a second, and only while somebody listens; see '
-              '[operating.md](operating.md#what-one-sees)'),
+              'what is being done now, as [JSON](operating.md#what-one-sees), at most five times '
+              'a second, while there is a subscriber'),
         Topic('exploration_markers', 'visualization_msgs/MarkerArray', 'LATCHED', _EXPLORERS, '',
-              'the map of states for RViz and Foxglove, each thing a marker of its own; what has '
-              'changed, and the whole for whoever is new; see '
-              '[operating.md](operating.md#what-one-sees)'),
+              'the [map of states](operating.md#what-one-sees) for RViz and Foxglove: what has '
+              'changed, and the whole for a new subscriber'),
         Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, 'dashboard',
               'the figures [below](#diagnostics), once a second'),
     ),
@@ -151,17 +147,16 @@ TOPICS = {
               'the known state to go to; a new goal replaces the one under way'),
         Topic('goal_result', 'std_msgs/String', 'LATCHED', 'navigator', '',
               '`reached 7 in 5 steps`, `refused 7: why`, `cancelled 7: why` or `failed 7: why`; '
-              'of whichever goal was over last'),
+              'of the goal that was over last'),
         Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', 'dashboard', 'navigator',
-              'as `goal`, with an id of its own: `[goal id, state]`; with an id heard before it '
-              'changes nothing, and `goal/status` is repeated'),
+              'as `goal`, with an id of its own: `[goal id, state]`; see '
+              '[policies.md](policies.md#goals-with-an-id)'),
         Topic('goal/cancel', 'std_msgs/Int64', 'STEP', 'dashboard', 'navigator',
-              'the id of the goal to give up after the current step; no other goal is touched'),
+              'the id of the goal to give up after the current step'),
         Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator',
               'dashboard',
               'the goals that are not over and the last 20 that are, at every change, and at most '
-              'ten times a second for the steps; see '
-              '[policies.md](policies.md#goals-with-an-id)'),
+              'ten times a second for the steps'),
     ),
     'The mobile robot': (
         Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', 'grid_driver',
@@ -208,12 +203,12 @@ SERVICES = (
     Service('explore', 'std_srvs/SetBool', _EXPLORERS, 'navigator dashboard',
             'false pauses after the current step, true goes on; nothing is lost'),
     Service('recover', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
-            'leads out of the phase `fault` once the robot is well again; nothing learnt is lost'),
+            'leads out of the phase `fault` once the robot is well again'),
     Service('save', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'returns once everything learnt is on the disk (it is written twice a second anyway)'),
     Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
-            'while paused or in `fault`: goes back to what is on the disk; what takes longer than '
-            'a moment to replay goes on after the response, and `status` tells of its end'),
+            'while paused or in `fault`: goes back to what is on the disk; a long replay goes on '
+            'after the response, and `status` tells of its end'),
     Service('return_home', 'std_srvs/Trigger', _ROBOT_SIDES, 'explorer navigator',
             'RESET, for `reset_mode: service` and for people'),
     Service('stop', 'std_srvs/SetBool', _ROBOT_SIDES, '',

@@ -56,11 +56,11 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('reset_retries', 10, 'times RESET is tried again after it has failed or ended '
                   'elsewhere than at home, before that is a fault', minimum=0, runtime=True),
     ParameterSpec('autostart', True, 'configure and activate by itself', read_only=True),
-    ParameterSpec('advisory', False, 'command nothing: advise whoever drives the robot and learn '
+    ParameterSpec('advisory', False, 'command nothing: advise the driver of the robot and learn '
                   'from that'),
     ParameterSpec('on_shutdown', 'rest', 'what becomes of a robot that is being driven when the '
-                  'node ends: it is brought to rest, goes home by a last RESET, or nothing is '
-                  'done about it', choices=('rest', 'reset', 'nothing'), runtime=True),
+                  'node ends: it is brought to rest, goes home by a last RESET, or nothing',
+                  choices=('rest', 'reset', 'nothing'), runtime=True),
     ParameterSpec('shutdown_timeout', 60.0, 's, that the end waits for the robot to come home '
                   'with on_shutdown reset', minimum=0, runtime=True),
     ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
@@ -78,9 +78,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   "after a restart; '' for off", read_only=True),
     ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '
                   'replay'),
-    ParameterSpec('warm_start', '', 'transition log of another exploration of the same world, '
-                  "perhaps with another radius, epsilon, delta or preset, to begin with; '' for "
-                  'none', read_only=True),
+    ParameterSpec('warm_start', '', 'transition log of another exploration of the same world to '
+                  "begin with; '' for none", read_only=True),
     RECORD,
     *(spec_of(option) for option in OPTIONS if option.parameter),
     ParameterSpec('overrides', '', 'other options of the preset paper, name=value with spaces '
@@ -231,7 +230,7 @@ GYM_SIDE: tuple[ParameterSpec, ...] = (
                   read_only=True),
     ParameterSpec('seed', 0, 'of the dynamics and of the start state', minimum=0, read_only=True),
     ParameterSpec('one_home', True, 'every RESET leads to the state in which the first one ended; '
-                  'false: to whichever state the environment draws', read_only=True),
+                  'false: to the state that the environment draws', read_only=True),
 )
 
 PREFLIGHT: tuple[ParameterSpec, ...] = (
