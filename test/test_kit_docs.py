@@ -50,4 +50,5 @@ def keys(path: str, name: str) -> Iterator[str]:
 def test_the_page_lists_the_arguments_of_the_launch_file() -> None:
     names = list(keys('launch/trial.launch.py', 'ARGUMENTS'))
     table = text('docs/trials.md').split('| argument | default |')[1].split('\n\n')[0]
-    assert re.findall(r'^\| `(\w+)`', table, re.MULTILINE) == names
+    first_cells = ' '.join(line.split(' | ')[0] for line in table.splitlines()[2:])
+    assert sorted(re.findall(r'`(\w+)`', first_cells)) == sorted(names)

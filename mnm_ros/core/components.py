@@ -5,8 +5,8 @@ The interchangeable parts by name, and how a run of a base algorithm is put toge
 
 A run of ``ucb_explore`` gives a third of its delta to each of discovery, optimism and evaluation;
 one of ``disco`` two thirds to ruling out and one to certificates.
-To add a part, write its class and give it a row here; parameters, launch files and error
-messages find it by its name.
+To add a part, write its class and give it a row here; the option of its kind then takes its name,
+and documentation and error messages have it.
 """
 
 from __future__ import annotations
