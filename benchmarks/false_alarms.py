@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, fields
 from functools import partial
 import math
 import time
@@ -45,7 +45,7 @@ from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from promise import interval
-from references import Configuration, seeds
+from references import Configuration, seeds, unchanging
 
 Task = tuple[str, int]
 
@@ -108,9 +108,8 @@ class Alarms:
 
 def run(name: str, seed: int, steps: int, configuration: Configuration) -> Alarms:
     """Return what MNM decides in so many steps; the same each time."""
-    scenario = load(name) if name in shipped() else draw(
-        name, seed, configuration.radius, configuration.epsilon)
-    scenario = replace(scenario, settings=(replace(scenario.settings[0], until=None),))
+    scenario = unchanging(load(name) if name in shipped() else draw(
+        name, seed, configuration.radius, configuration.epsilon))
     for_simulator, for_explorer = seeds(name, seed, 0)
     simulator = Simulator(scenario, for_simulator)
     resolved = configuration.settings(len(scenario.actions))

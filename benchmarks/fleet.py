@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from statistics import mean
 import time
@@ -36,6 +35,7 @@ from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from robots import Robots
+from trials import waiting
 
 Task = tuple[str, int, int]
 """The world, how many robots, 0 for one without a fleet, and the seed."""
@@ -51,9 +51,7 @@ def world(name: str) -> tuple[Scenario, float]:
     """Return the scenario of a name, which does not change by itself, and its radius."""
     if name in GRIDS:
         return grid(GRIDS[name]), SIZES[GRIDS[name]]
-    scenario = load(name)
-    return replace(scenario, settings=tuple(
-        replace(setting, until=None) for setting in scenario.settings)), RADIUS
+    return waiting(load(name)), RADIUS
 
 
 def trial(base: str, task: Task) -> dict[str, object]:

@@ -31,6 +31,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
+from processes import megabytes
 from references import Configuration
 from robots import Robots
 
@@ -109,7 +110,7 @@ def explored(task: Task) -> dict[str, object]:
     """Return the figures of an exploration until the first hypothesis, as columns."""
     world = WORLDS[task.world](task.number)
     simulator = Simulator(world.scenario, task.seed)
-    before = memory('VmRSS')
+    before = megabytes('VmRSS')
     exploration = _exploration(world, task)
     states, actions = array('q'), array('b')
 
@@ -120,7 +121,7 @@ def explored(task: Task) -> dict[str, object]:
         if len(states) < LOGGED:
             states.append(simulator.state)
             actions.append(action)
-    seconds, peak = time.process_time() - began, memory('VmHWM')
+    seconds, peak = time.process_time() - began, megabytes('VmHWM')
     columns = {'steps': exploration.steps, 'seconds': seconds, 'peak': peak,
                'grown': peak - before, 'least_seconds': bare(world, task.seed) * exploration.steps}
     if exploration.hypothesis is None:
@@ -166,7 +167,7 @@ def fleet(task: Task) -> dict[str, object]:
         robots.step()
     seconds = time.process_time() - began
     columns = {'steps': together.steps, 'rounds': robots.now, 'seconds': seconds,
-               'peak': memory('VmHWM'), 'known': 0,
+               'peak': megabytes('VmHWM'), 'known': 0,
                'least_seconds': bare(world, task.seed) * together.steps}
     return columns if exploration.hypothesis is None else {
         **columns, **_compared(world, exploration)}
@@ -227,14 +228,6 @@ def bare(world: World, seed: int) -> float:
         counts.add(here, action, after)
         here = after
     return (time.process_time() - began) / BARE
-
-
-def memory(name: str) -> float:
-    """Return ``VmRSS``, the resident memory of this process, or ``VmHWM``, its peak, in MB."""
-    for line in Path('/proc/self/status').read_text(encoding='ascii').splitlines():
-        if line.startswith(f'{name}:'):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(f'/proc/self/status has no {name}, expected that of Linux')
 
 
 def _end_with_parent() -> None:

@@ -15,8 +15,6 @@ It chooses no ROS domain: nothing else may run in the one that is set.
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from statistics import median
 import subprocess
 import sys
@@ -26,6 +24,7 @@ from arguments import Arguments
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.simulation.scenario import load
+from processes import processor_seconds
 import rclpy
 from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
@@ -42,12 +41,6 @@ def start(module: str, **parameters: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, '-m', f'mnm_ros.nodes.{module}', '--ros-args', '--log-level', 'warn',
          *(word for value in given for word in ('-p', value))])
-
-
-def processor_seconds(pid: int) -> float:
-    """Return the time of the processor that a process has taken."""
-    fields = Path(f'/proc/{pid}/stat').read_text(encoding='ascii').rpartition(')')[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 class Listener:

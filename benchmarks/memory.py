@@ -10,7 +10,6 @@ unless the last tenfold of the steps took more than the given megabytes.
 
 from __future__ import annotations
 
-from pathlib import Path
 import sys
 import time
 
@@ -20,17 +19,10 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS, settings
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from processes import megabytes
 
 RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
 FIRST = 1000    # steps of the first line
-
-
-def resident() -> float:
-    """Return the resident memory of this process in MB."""
-    for line in Path('/proc/self/status').read_text(encoding='ascii').splitlines():
-        if line.startswith('VmRSS:'):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError('/proc/self/status has no VmRSS, expected that of Linux')
 
 
 def explore(scenario_name: str, preset: str, base: str, seed: int, steps: int) -> list[float]:
@@ -46,7 +38,7 @@ def explore(scenario_name: str, preset: str, base: str, seed: int, steps: int) -
         while exploration.steps < mark:
             action = exploration.next_action()
             exploration.observe(action, simulator.step(action))
-        figures.append(resident())
+        figures.append(megabytes('VmRSS'))
         known = exploration.hypothesis.targets if exploration.hypothesis else ()
         pace = (time.perf_counter() - began) / mark * 1e6
         print(f'{mark:>12,} {figures[-1]:>8.1f} {exploration.diagnostics()["round"]:>6} '

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean, NormalDist, stdev
 import sys
 
@@ -34,6 +34,7 @@ from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
 from promise import CONFIDENCE, interval
+from references import unchanging
 
 DELTA = 0.1
 MAX_STEPS = 1000    # as the parameter of the navigator
@@ -66,9 +67,8 @@ class Goal:
 def explore(name: str, seed: int, radius: float, epsilon: float,
             base: str = '') -> tuple[Simulator, Hypothesis]:
     """Return the simulator of the first setting and the first hypothesis."""
-    scenario = load(name)
-    simulator = Simulator(
-        replace(scenario, settings=(replace(scenario.settings[0], until=None),)), seed)
+    scenario = unchanging(load(name))
+    simulator = Simulator(scenario, seed)
     problem = Problem(len(scenario.actions), radius, epsilon, DELTA)
     machine = new_mnm(settings(problem, overrides={'base': base}), seed)
     while machine.hypothesis is None:

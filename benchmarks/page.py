@@ -28,6 +28,7 @@ from typing import NamedTuple
 from arguments import Arguments
 from browsing import browser, missing
 from mnm_ros.console import environment
+from processes import processor_seconds
 
 WAYS = ('alone', 'dashboard', 'alone', 'page')    # in turns
 SETTLE = 3.0    # s, after a way has begun
@@ -72,15 +73,6 @@ class Steps:
             end, last = self.next_report()
             if end >= begin + seconds:
                 return (last - first) / (end - begin)
-
-
-def processor_time(process: int) -> float:
-    """Return the processor time that a process has taken so far, in s."""
-    try:
-        fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
-    except OSError:    # it has ended
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def address(log: Path) -> str:
@@ -139,7 +131,7 @@ def measure(way: str, steps: Steps, explorer: int, seconds: float, folder: Path)
         time.sleep(SETTLE)
 
         def used() -> dict[str, float]:
-            return {name: sum(map(processor_time, processes)) for name, processes in (
+            return {name: sum(map(processor_seconds, processes)) for name, processes in (
                 ('explorer', [explorer]), *shown.items())}
 
         began, before = time.monotonic(), used()

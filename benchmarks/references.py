@@ -124,6 +124,11 @@ def lengths(scenario: Scenario, tail: int) -> list[int]:
     return [end - start for start, end in pairwise((0, *changes))] + [tail]
 
 
+def unchanging(scenario: Scenario, setting: int = 0) -> Scenario:
+    """Return the scenario with one of its settings, for ever."""
+    return replace(scenario, settings=(replace(scenario.settings[setting], until=None),))
+
+
 def seeds(scenario: str, seed: int, number: int) -> tuple[int, int]:
     """Return the seeds of the simulator and of the explorer, others for each ``number``."""
     sequence = np.random.SeedSequence([seed, zlib.crc32(scenario.encode()), number])
@@ -134,9 +139,7 @@ def seeds(scenario: str, seed: int, number: int) -> tuple[int, int]:
 def stationary(name: str, seed: int, setting: int, configuration: Configuration,
                most: float = math.inf) -> tuple[int, BaseAlgorithm]:
     """Return the steps of one run of the base in one setting of a scenario, and the run."""
-    scenario = load(name)
-    scenario = replace(scenario, settings=(
-        replace(scenario.settings[setting], until=None),))
+    scenario = unchanging(load(name), setting)
     for_simulator, for_base = seeds(name, seed, setting)
     simulator = Simulator(scenario, for_simulator)
     base = new_base(configuration.alone(len(scenario.actions)), scenario.start, for_base)
@@ -250,8 +253,7 @@ def run_stationary(name: str, seed: int, configuration: Configuration) -> Trial:
 
 def run_building(name: str, seed: int, configuration: Configuration) -> Trial:
     """Run MNM in the first setting only, until its first hypothesis."""
-    scenario = load(name)
-    scenario = replace(scenario, settings=(replace(scenario.settings[0], until=None),))
+    scenario = unchanging(load(name))
     for_simulator, for_explorer = seeds(name, seed, 0)
     simulator = Simulator(scenario, for_simulator)
     machine = new_mnm(configuration.settings(len(scenario.actions)), for_explorer)

@@ -142,10 +142,13 @@ def prepare(
     radius = radius_of(family, seed, configuration)
     if family in FAMILIES:
         return draw(family, seed, radius, configuration.epsilon), radius, (seeds[0], seeds[1])
-    scenario = load(family)
-    scenario = replace(scenario, settings=tuple(
+    return waiting(load(family)), radius, (seeds[0], seeds[1])
+
+
+def waiting(scenario: Scenario) -> Scenario:
+    """Return the scenario without changes by itself, until it is told to."""
+    return replace(scenario, settings=tuple(
         replace(setting, until=None) for setting in scenario.settings))
-    return scenario, radius, (seeds[0], seeds[1])
 
 
 def radius_of(family: str, seed: int, configuration: Configuration) -> float:
