@@ -189,8 +189,8 @@ def test_what_takes_long_is_seen_as_often_as_it_happens() -> None:
 
 def test_the_door_on_the_way_to_what_is_wanted_closes() -> None:
     """What nobody can execute any more does not hold the exploration up."""
-    world = World(still('moving_wall'), 2)
-    world.go_on(lambda: world.exploration.steps > 500)
+    world = World(still('two_rooms'), 2)
+    world.go_on(lambda: world.exploration.steps > 200)
     world.change()
     world.explore()
     world.go_on(lambda: world.right, limit=400_000)
