@@ -49,7 +49,7 @@ def run(folder: Path, workers: int, *arguments: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, '-m', 'pytest', '-q', '--rootdir', folder, *distribution, *arguments,
          'test'], cwd=folder, env={**os.environ, 'MNM_LEFT_OUT': ''}, capture_output=True,
-        text=True, timeout=60)
+        text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     return [re.sub(r' in .*', '', line) for line in done.stdout.splitlines()[-2:]]
 
@@ -85,6 +85,6 @@ def test_what_is_selected_is_there() -> None:
 
 def test_help_is_that_of_the_command() -> None:
     done = subprocess.run([str(HERE.parent / 'scripts' / 'test'), '--help'], capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=240)
     assert done.returncode == 0 and done.stdout.startswith('usage: scripts/test [--quick]')
     assert len(done.stdout.splitlines()) == 5 and not done.stderr

@@ -149,7 +149,7 @@ def test_a_companion_that_is_a_pipe_is_not_opened(tmp_path: Path) -> None:
     path = log(tmp_path)
     os.mkfifo(f'{path}-journal')
     done = subprocess.run([sys.executable, '-m', 'mnm_ros.checkpoint', str(path)],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=240)
     assert 'explorer.log.sqlite-journal is no regular file' in done.stderr
 
 

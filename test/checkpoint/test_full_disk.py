@@ -184,5 +184,5 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
         assert states == list(range(len(states))) and len(states) % 5 == 0
         assert confirmed <= len(states) <= confirmed + 5
         InputLog.reopen(saved).close()
-    writers.communicate(timeout=60)
+    writers.communicate(timeout=240)
     assert writers.returncode == 0

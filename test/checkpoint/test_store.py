@@ -113,7 +113,7 @@ def test_what_a_file_holds_can_be_printed(tmp_path: Path) -> None:
     explored(tmp_path, 4000)
     printed = subprocess.run(
         [sys.executable, '-m', 'mnm_ros.checkpoint', str(newest(tmp_path))],
-        capture_output=True, text=True, timeout=60)
+        capture_output=True, text=True, timeout=240)
     assert printed.returncode == 0 and 'known states: 0 1 2 3' in printed.stdout
     (tmp_path / 'none').write_text('')
     with pytest.raises(Refused, match='none'):

@@ -41,7 +41,7 @@ sys.exit(main())
 def without_ros(*words: str) -> subprocess.CompletedProcess:
     """Run the command where neither ROS nor numpy can be imported."""
     return subprocess.run(
-        [sys.executable, '-c', WITHOUT_ROS, *words], capture_output=True, text=True, timeout=60)
+        [sys.executable, '-c', WITHOUT_ROS, *words], capture_output=True, text=True, timeout=240)
 
 
 def test_help_names_every_command_without_ros() -> None:
@@ -97,7 +97,7 @@ def test_whoever_reads_may_stop_reading(tmp_path: Path) -> None:
     os.close(read)
     done = subprocess.run(
         [sys.executable, '-m', 'mnm_ros', 'checkpoint', str(path)],
-        stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+        stdout=write, stderr=subprocess.PIPE, text=True, timeout=240)
     os.close(write)
     assert (done.returncode, done.stderr) == (0, '')
 

@@ -229,7 +229,8 @@ sys.exit(os.environ['ROS_DOMAIN_ID'] == str(domain))
 
 def test_the_tests_stay_out_of_domains_in_use() -> None:
     subprocess.run(
-        [sys.executable, '-c', _TAKEN, str(ROOT / 'test' / 'conftest.py')], check=True, timeout=60)
+        [sys.executable, '-c', _TAKEN, str(ROOT / 'test' / 'conftest.py')], check=True,
+        timeout=240)
 
 
 def test_the_scripts_take_the_transitions_of_ubuntu_22_04(tmp_path: Path) -> None:
@@ -245,5 +246,5 @@ def test_the_scripts_take_the_transitions_of_ubuntu_22_04(tmp_path: Path) -> Non
     given.pop('MNM_PYTHON', None)
     done = subprocess.run(
         ['bash', '-c', f'. {ROOT}/scripts/_environment; echo "$MNM_PYTHON"'], env=given,
-        capture_output=True, text=True, timeout=60)
+        capture_output=True, text=True, timeout=240)
     assert (done.returncode, done.stdout.strip()) == (0, str(python)), done.stderr

@@ -14,7 +14,7 @@ import time
 from mnm_ros.console.processes import _leash, Child, Interrupt, stop
 import pytest
 
-DEADLINE = 60.0    # s, against standing still
+DEADLINE = 240.0    # s, against standing still
 SLEEP = 'import time; print("ready", flush=True); time.sleep(60)'
 DEAF = 'import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); ' + SLEEP
 STUBBORN = 'import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); ' + DEAF
@@ -152,5 +152,6 @@ def test_a_child_whose_parent_has_been_killed_before_it_began(tmp_path: Path) ->
     """The kernel tells of what comes after it was asked, not of what was before."""
     begun = tmp_path / 'begun'
     done = subprocess.run(
-        [*_leash()[:-1], '-1', sys.executable, '-c', f'open({str(begun)!r}, "w")'], timeout=60)
+        [*_leash()[:-1], '-1', sys.executable, '-c', f'open({str(begun)!r}, "w")'],
+        timeout=DEADLINE)
     assert done.returncode == 0 and not begun.exists()

@@ -41,7 +41,7 @@ def test_each_trigger_works_where_the_table_says_and_nowhere_else(
 
 def test_the_documentation_shows_the_diagrams_as_they_are() -> None:
     printed = subprocess.run(
-        [sys.executable, '-m', 'mnm_ros.core'], capture_output=True, text=True, timeout=60,
+        [sys.executable, '-m', 'mnm_ros.core'], capture_output=True, text=True, timeout=240,
         check=True).stdout
     diagrams = printed.strip().split('\n\n')
     assert len(diagrams) == 4

@@ -24,7 +24,7 @@ try:
 except packages.PackageNotFoundError:
     pytest.skip('mnm_ros itself is not installed', allow_module_level=True)
 
-DEADLINE = 60.0    # s
+DEADLINE = 240.0    # s
 _LAUNCH = """
 import sys
 from launch import LaunchDescription, LaunchService

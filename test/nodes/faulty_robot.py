@@ -96,7 +96,7 @@ def as_steps(counts: dict[str, dict[str, dict[str, int]]]) -> Counter[Step]:
 def learns(peer: Peer, what: str = 'a hypothesis') -> list[Int64MultiArray]:
     """Wait for a hypothesis; return the list of those that were published."""
     policies = peer.listen(Int64MultiArray, 'policies')
-    peer.wait_for(lambda: policies, what, deadline=90.0)
+    peer.wait_for(lambda: policies, what)
     return policies
 
 

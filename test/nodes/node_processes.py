@@ -33,7 +33,7 @@ try:
 except ImportError:    # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks  # noqa: F401
 
-DEADLINE = 60.0    # s, for anything that ought to happen at once; generous on busy machines
+DEADLINE = 240.0    # s, for anything that ought to happen at once; generous on busy machines
 
 _MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that is killed for 20 s
 

@@ -71,7 +71,7 @@ def test_advice(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     process = explorer(advisory=True, record=str(tmp_path / 'explorer'))
     policies = peer.listen(Int64MultiArray, 'policies')
     driver = Driver(peer)
-    peer.wait_for(lambda: policies, 'a hypothesis', deadline=120.0)
+    peer.wait_for(lambda: policies, 'a hypothesis')
     assert judge(
         load(scenario).settings[0].cmp, messages.PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
     assert {info.node_name for info in peer.node.get_publishers_info_by_topic('action')} == {

@@ -88,7 +88,7 @@ def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(
     peer.wait_for(lambda: told('ok'), 'exploring')
     shutil.rmtree(folder)
     folder.write_text('in the way')
-    peer.wait_for(lambda: told(str(folder)), 'the reason', deadline=60.0)
+    peer.wait_for(lambda: told(str(folder)), 'the reason')
     assert not peer.call(Trigger, 'save').success
 
 
@@ -280,7 +280,7 @@ def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
         process.stop(signal.SIGKILL)
     policies.clear()
     process = explorer(**given)
-    peer.wait_for(lambda: policies, f'a hypothesis, seed {seed}', deadline=60.0)
+    peer.wait_for(lambda: policies, f'a hypothesis, seed {seed}')
     assert process.stop() == 0 and simulator.stop() == 0
     assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
     counted, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, '-m', 'mnm_ros']
 
 
-def command(*words: str, deadline: float = 60.0) -> subprocess.CompletedProcess:
+def command(*words: str, deadline: float = DEADLINE) -> subprocess.CompletedProcess:
     return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=deadline)
 
 
@@ -35,15 +35,14 @@ def elsewhere() -> dict[str, str]:
 
 
 @pytest.mark.parametrize('node', NODES)
-def test_help_prints_the_parameters_and_starts_no_node(node: str) -> None:
-    done = subprocess.run([sys.executable, '-m', f'mnm_ros.nodes.{node}', '--help'],
-                          capture_output=True, text=True, timeout=DEADLINE)
-    assert done.returncode == 0 and done.stderr == ''
-    shown = re.findall(r'^  (\w+): ', done.stdout, re.MULTILINE)
+def test_help_prints_the_parameters_and_starts_no_node(start: Callable, node: str) -> None:
+    process = start(node, given=['--help'])
+    assert process.wait() == 0 and process.output.startswith('usage: ')
+    shown = re.findall(r'^  (\w+): ', process.output, re.MULTILINE)
     assert shown == [row.name for row in NODES[node]]
-    example = re.search(rf'^  mnm_ros run {node} (.*)$', done.stdout, re.MULTILINE)
+    example = re.search(rf'^  mnm_ros run {node} (.*)$', process.output, re.MULTILINE)
     assert example and shlex.split(example[1])[:2] == ['--ros-args', '-p']
-    assert f'ros2 run mnm_ros {node} {example[1]}' in done.stdout
+    assert f'ros2 run mnm_ros {node} {example[1]}' in process.output
 
 
 def test_help_through_the_command_is_the_same() -> None:
@@ -55,7 +54,7 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
     start('cmp_sim', '/robot_1', scenario='corridor', latency=0.002)
     here = ('--namespace', 'robot_1')
     watched = (tmp_path / 'watched.txt').open('w+')
-    look = [*COMMAND, 'watch', *here, '--timeout', '60']
+    look = [*COMMAND, 'watch', *here, '--timeout', str(DEADLINE)]
     watch = subprocess.Popen(look, stdout=watched, stderr=subprocess.STDOUT)
     # A pipe that nobody reads would be full after some seconds, and hold up who writes to it.
     printed = (tmp_path / 'printed.txt').open('w')
@@ -119,7 +118,7 @@ def what_was_learnt_is_printed(*here: str) -> None:
 
 
 def wait_for_line(path: Path, pattern: str) -> None:
-    end = time.monotonic() + 60.0
+    end = time.monotonic() + DEADLINE
     while not re.search(pattern, path.read_text()):
         assert time.monotonic() < end, path.read_text()
         time.sleep(0.05)
@@ -131,7 +130,7 @@ def test_goals(start: Callable, peer: Peer) -> None:
     start('navigator')
     known = peer.listen(Int64MultiArray, 'known_states')
     peer.wait_for(
-        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3', 60.0)
+        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3')
     there = command('goal', '3')
     assert there.returncode == 0 and re.fullmatch(r'reached 3 in \d+ steps\n', there.stdout), there
     # The result of the goal before is still latched.
@@ -165,7 +164,7 @@ def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:
     start('navigator')
     known = peer.listen(Int64MultiArray, 'known_states')
     peer.wait_for(
-        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3', 60.0)
+        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3')
     assert peer.set_parameter('cmp_sim', 'latency', 2.0).successful
     results = peer.listen(String, 'goal_result')
     goal = subprocess.Popen([*COMMAND, 'goal', '3'], stderr=subprocess.PIPE, text=True)
@@ -210,8 +209,8 @@ def test_contract_without_a_robot_ends_in_a_sentence() -> None:
 
 def test_explore_with_ones_own_robot(start: Callable) -> None:
     start('cmp_sim', '/robot_1', scenario='corridor')
-    done = command('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout', '60',
-                   '--radius', '3', '-p', 'actions:=[east, west]', deadline=90.0)
+    done = command('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout',
+                   str(DEADLINE), '--radius', '3', '-p', 'actions:=[east, west]')
     assert done.returncode == 0, done.stdout
     assert re.search(r'^known +\d: 0 1 2', done.stdout, re.MULTILINE)
     assert 'The hypothesis is right' not in done.stdout and 'nobody here knows' in done.stdout
@@ -231,7 +230,7 @@ def test_a_trial_and_its_report(start: Callable, peer: Peer, tmp_path: Path) -> 
                               str(tmp_path / 'trial')], stdout=subprocess.PIPE, text=True)
     known = peer.listen(Int64MultiArray, 'known_states')
     try:
-        peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis', 60.0)
+        peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
         trial.send_signal(signal.SIGINT)
         said, _ = trial.communicate(timeout=DEADLINE)
     finally:
@@ -256,7 +255,7 @@ def test_the_documented_frozen_lake_learns_its_goal(peer: Peer, tmp_path: Path) 
     for node, words in shown:
         NodeProcess(node, tmp_path / f'{node}.txt', shlex.split(words))
     peer.wait_for(lambda: known and 15 in messages.decode_known_states(known[-1])[1],
-                  'the goal of FrozenLake', 120.0)
+                  'the goal of FrozenLake')
 
 
 @pytest.mark.parametrize('example', ['lift.py'])
@@ -281,7 +280,8 @@ def test_an_example_runs_from_a_clone(tmp_path: Path, example: str) -> None:
      'nowhere:at_all'),
 ])
 def test_programs_take_what_they_say(words: list[str], status: int | None, said: str) -> None:
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, timeout=DEADLINE)
     assert said in done.stdout + done.stderr, done
     assert status is None or done.returncode == status
 

@@ -26,7 +26,7 @@ def test_counts_and_result(start: Callable, explorer: Callable, peer: Peer, tmp_
     process = explorer(step_timeout=0.03, record=str(tmp_path / 'explorer'))
     policies = peer.listen(Int64MultiArray, 'policies')
     phase = peer.listen(String, 'phase')
-    peer.wait_for(lambda: policies, 'a hypothesis', deadline=60.0)
+    peer.wait_for(lambda: policies, 'a hypothesis')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
     assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok

@@ -43,11 +43,11 @@ def test_the_door_closes_and_opens(start: Callable, peer: Peer) -> None:
         return bool(policies) and judge(
             TRUTH[setting[-1].data], PolicySet.from_msg(policies[-1]), RADIUS, 1.0).ok
 
-    peer.wait_for(right, 'the first hypothesis', deadline=120.0)
+    peer.wait_for(right, 'the first hypothesis')
     for number in (1, 2):
         assert peer.call(Trigger, 'change').success
         peer.wait_for(lambda number=number: setting[-1].data == number and right(),
-                      f'what is true in setting {number}, seed {SEED}', deadline=120.0)
+                      f'what is true in setting {number}, seed {SEED}')
     said = [message.data for message in status]
     assert any('no longer reached' in sentence for sentence in said)
     for process in reversed(processes):
@@ -64,7 +64,7 @@ def test_two_robots_side_by_side(start: Callable, peer: Peer, tmp_path: Path) ->
                               record=str(tmp_path / f'explorer{robot}'))
                  for robot, world in worlds.items()}
     policies = {robot: peer.listen(Int64MultiArray, f'{robot}/policies') for robot in worlds}
-    peer.wait_for(lambda: all(policies.values()), 'two hypotheses', deadline=90.0)
+    peer.wait_for(lambda: all(policies.values()), 'two hypotheses')
     for robot, world in worlds.items():
         assert judge(
             world.settings[0].cmp, PolicySet.from_msg(policies[robot][-1]), 4.0, 1.0).ok
@@ -83,6 +83,5 @@ def test_home_by_service(start: Callable, peer: Peer) -> None:
     start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=0.3,
           step_retries=100, reset_retries=100, reset_mode='service')
     answers = peer.listen(Int64MultiArray, 'state', STEP)
-    peer.wait_for(lambda: len({message.data[0] for message in answers}) > 20, '20 actions',
-                  deadline=90.0)
+    peer.wait_for(lambda: len({message.data[0] for message in answers}) > 20, '20 actions')
     assert 'moved from' not in driver.output

@@ -101,8 +101,8 @@ def test_no_order_is_given_at_the_end(explorer: Callable, peer: Peer, robot: Scr
     process = explorer()
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     robot.mute = 10**6    # on its way, for as long as it takes
-    peer.spin(0.2)
-    count = len(robot.received)
+    count = len(robot.received) + 1
+    peer.wait_for(lambda: len(robot.received) == count, 'an order under way')
     end(peer, process, number)
     assert len(robot.received) == count
     assert 'the robot has not said that it has come to rest' in process.output
@@ -264,7 +264,8 @@ def test_home_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot) -
     process = explorer(reset_mode='service', on_shutdown='reset')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     robot.mute = 10**6
-    peer.spin(0.2)
+    received = len(robot.received)
+    peer.wait_for(lambda: len(robot.received) > received, 'an order under way')
     count = len(calls)
     end(peer, process, signal.SIGINT)
     assert len(calls) == count + 1

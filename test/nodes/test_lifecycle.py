@@ -36,10 +36,7 @@ def test_round_trip(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> Non
     peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
     assert change(peer, Transition.TRANSITION_DEACTIVATE)
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
-    peer.spin(0.2)
-    count = len(robot.received)
-    peer.spin(0.2)
-    assert len(robot.received) == count
+    count = peer.wait_for_rest(lambda: len(robot.received), 'no more orders', 0.4)
     assert change(peer, Transition.TRANSITION_ACTIVATE)
     peer.wait_for(lambda: len(robot.executed) > count + 20, 'steps again')
     assert robot.executed[count][1] == -1

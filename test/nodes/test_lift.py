@@ -22,7 +22,7 @@ def test_explored_until_the_hypothesis_is_right(start: Callable, peer: Peer) -> 
     start(str(LIFT), seconds_per_floor=0.002)
     start('explorer', actions=['up', 'down'], radius=3.0)
     policies = peer.listen(Int64MultiArray, 'policies')
-    peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis', 60.0)
+    peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis')
     hypothesis = PolicySet.from_msg(policies[-1])
     assert judge(TRUTH, hypothesis, 3.0, 1.0).ok
     assert set(reachable_states(TRUTH, 3.0)) == {0, 1, 2, 3}

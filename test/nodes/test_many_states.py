@@ -47,7 +47,7 @@ def test_policies_come_at_most_once_a_second_and_the_last_is_not_lost(
     explorer(actions=ACTIONS, base='learning_base:one_by_one')
     TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
-                  f'{MANY} states', 60.0)
+                  f'{MANY} states')
     peer.wait_for(lambda: len(heard) >= len(known), 'as many policies')
     last = PolicySet.from_msg(heard[-1][1])
     assert last.policies == policies(MANY)
@@ -79,7 +79,7 @@ def test_one_policy_can_be_asked_for(explorer: Callable, peer: Peer) -> None:
     explorer(actions=ACTIONS, base='learning_base:one_by_one')
     TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
-                  f'{MANY} states', 60.0)
+                  f'{MANY} states')
     stamp = decode_known_states(known[-1])[0]
     assert ask(peer, 77) == PolicyAnswer(stamp, 77, policies(MANY)[77])
     assert ask(peer, 777) == PolicyAnswer(stamp, 777, None)
@@ -92,7 +92,7 @@ def test_beyond_the_limit_policies_are_empty_and_the_navigator_asks(
     explorer(actions=ACTIONS, base='learning_base:one_by_one', policies_up_to=MANY - 1)
     TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
-                  f'{MANY} states', 60.0)
+                  f'{MANY} states')
     stamp = decode_known_states(known[-1])[0]
     peer.wait_for(lambda: stamps(heard[-1:]) == [stamp], 'the same hypothesis on both topics')
     assert PolicySet.from_msg(heard[-1]).policies == ()
@@ -110,7 +110,7 @@ def test_more_than_a_thousand_states_take_little_memory(explorer: Callable, peer
     process = explorer(actions=ACTIONS, base='learning_base:large')
     TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == LARGER,
-                  f'{LARGER} states', 60.0)
+                  f'{LARGER} states')
     stamp = decode_known_states(known[-1])[0]
     peer.wait_for(lambda: stamps(heard[-1:]) == [stamp], 'the same hypothesis on both topics')
     assert PolicySet.from_msg(heard[-1]).policies == ()

@@ -88,7 +88,7 @@ def test_two_robots_do_not_meet(make: Make, peer: Peer, scenario: str) -> None:
         explorers[-1].autostart()
     for namespace in ('one', 'two'):
         heard = peer.listen(Int64MultiArray, f'/{namespace}/policies')
-        peer.wait_for(lambda heard=heard: heard and len(heard[-1].data) > 3, 'a hypothesis', 60.0)
+        peer.wait_for(lambda heard=heard: heard and len(heard[-1].data) > 3, 'a hypothesis')
     for explorer in explorers:
         peer.wait_for(explorer.leave, 'that the robot is left')
 

@@ -128,7 +128,7 @@ def test_every_action_stuck_for_a_while(explorer: Callable, peer: Peer, tmp_path
     policies = learns(peer)
     assert len(policies[-1].layout.dim) == 3 and policies[-1].layout.dim[0].size == 1
     robot.stuck = set()
-    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 3, 'three states', deadline=90.0)
+    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 3, 'three states')
     assert is_right(policies, tmp_path)
     counted = end(peer, process, tmp_path / 'record')
     assert counted == as_steps(as_counts(robot.executed[1:]))

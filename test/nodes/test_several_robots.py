@@ -16,7 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from faulty_robot import end, FaultyRobot, is_right, learns
 from logged_robot import played, start_logged
 from mnm_ros.robot_description import RobotDescription
-from node_processes import Peer
+from node_processes import DEADLINE, Peer
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
@@ -154,10 +154,7 @@ def test_robots_stop_when_told_to_while_a_plan_is_made(
         told = peer.wait_for(lambda name=robot: reports.steps(name), f'steps of {robot}')
         peer.wait_for(lambda name=robot, before=told: reports.steps(name) > before, 'more')
     assert peer.call(SetBool, 'explore', SetBool.Request(data=False)).success
-    peer.spin(0.3)    # the step under way
-    counts = [len(robot.executed) for robot in two]
-    peer.spin(0.5)
-    assert counts == [len(robot.executed) for robot in two]
+    peer.wait_for_rest(lambda: [len(robot.executed) for robot in two], 'no more steps')
     assert process.stop() == 0 and 'Traceback' not in process.output
 
 
@@ -200,9 +197,10 @@ def test_the_command_shows_each_robot_and_judges_what_came_of_it(
         scenario: str, tmp_path: Path) -> None:
     command = [sys.executable, '-m', 'mnm_ros', 'explore', scenario, '--robots', 'r1 deck/r2',
                # Slow enough for both to be found before all is explored.
-               '-p', 'latency:=0.02', '--once', '--timeout', '60',
+               '-p', 'latency:=0.02', '--once', '--timeout', str(DEADLINE),
                '-p', f'explorer:record:={tmp_path / "record"}']
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=2 * DEADLINE, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'The hypothesis is right.' in done.stdout and 'true setting    0' in done.stdout
     steps = [int(figure.replace(',', '')) for figure in re.findall(

@@ -21,7 +21,7 @@ def test_of_a_real_run(start: Callable, explorer: Callable, peer: Peer, scenario
     robot = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'robot'))
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'), transition_log=True)
     policies = peer.listen(Int64MultiArray, 'policies')
-    peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis', 60.0)
+    peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis')
     assert process.stop() == 0 and robot.stop() == 0
     path, = report.write(tmp_path / 'kept')
     text = path.read_text(encoding='utf-8')

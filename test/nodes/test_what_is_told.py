@@ -28,7 +28,7 @@ def test_every_decision_is_one_line(explorer: Callable, peer: Peer,
     policies = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: policies and policies[-1].layout.dim[0].size == 3, 'three states')
     robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
-    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 1, 'that this is noticed', 60.0)
+    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 1, 'that this is noticed')
     decisions = DECISION.findall(process.output)
     print(*decisions, sep='\n')
     assert 'home is state 0' in decisions[0]

@@ -259,7 +259,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, '-m', 'mnm_ros.trial.report',
          *(str(tmp_path / name) for name in names)],
-        capture_output=True, text=True, timeout=60)
+        capture_output=True, text=True, timeout=240)
     assert done.returncode == 1 and done.stdout == ''
     for name, line in zip(names, done.stderr.splitlines()):
         assert str(tmp_path / name) in line and 'regular' in line
