@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from base_runs import finish, hypothesis
 from binomial import binomial_tail
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_base, new_mnm, settings, Value
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
@@ -30,20 +31,6 @@ GRID, CORRIDOR = load('grid_3x3'), load('corridor')
 def disco(problem: Problem, home: int = 0, seed: int = 0, preset: str = 'onboard',
           **options: Value) -> BaseAlgorithm:
     return new_base(settings(problem, preset, {'base': 'disco', **options}), home, seed)
-
-
-def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
-    """Run to the end and return the steps."""
-    for step in range(limit):
-        if base.finished:
-            return step
-        action = base.next_action()
-        base.observe(action, simulator.step(action))
-    raise AssertionError(f'not finished within {limit} steps')
-
-
-def hypothesis(base: BaseAlgorithm) -> Hypothesis:
-    return Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
 
 
 def random_scenario(rng: np.random.Generator, sure: bool) -> Scenario:
@@ -73,35 +60,6 @@ def test_it_ends_on_random_cmps_and_keeps_the_promise(
         if not judge(simulator.cmp, hypothesis(base), radius, epsilon).ok:
             broken.append(seed)
     assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
-
-
-def trace(seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
-    """Return actions and states of a run; the robot is carried off before some steps."""
-    base = disco(Problem(4, 4.0, 1.0, DELTA), seed=seed)
-    simulator = Simulator(GRID, seed)
-    steps = []
-    for number in range(20_000):
-        if base.finished:
-            assert judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok
-            return steps
-        if number in moves:
-            base.interrupt()
-            simulator.state = 8
-        action = base.next_action()
-        assert base.next_action() == action
-        assert number not in moves or action == RESET
-        steps.append((action, simulator.step(action)))
-        base.observe(*steps[-1])
-    raise AssertionError('not finished within 20,000 steps')
-
-
-def test_the_same_seed_gives_the_same_run_bit_for_bit() -> None:
-    assert trace(4) == trace(4)
-    assert trace(4) != trace(5)
-
-
-def test_a_robot_moved_at_any_time_spoils_nothing() -> None:
-    trace(1, tuple(range(0, 4000, 37)))
 
 
 def test_it_learns_from_what_it_witnesses() -> None:
@@ -137,9 +95,8 @@ def test_it_starts_from_policies_that_are_known_already() -> None:
     problem = Problem(4, 4.0, 1.0, DELTA)
     first = disco(problem)
     finish(first, Simulator(GRID, 0), 20_000)
-    second = new_base(settings(problem, 'onboard', {'base': 'disco'}), 0)
-    assert isinstance(second, Disco)
-    again = Disco(problem, 0, second._parts, first.policies)
+    again = BASES['disco'](settings(problem), 0, np.random.default_rng(0), first.policies)
+    assert isinstance(first, Disco) and isinstance(again, Disco)
     assert again.policies == first.policies
     finish(again, Simulator(GRID, 1), 20_000)
     assert judge(GRID.settings[0].cmp, hypothesis(again), 4.0, 1.0).ok
@@ -161,16 +118,6 @@ def test_the_phases_follow_their_table() -> None:
     with pytest.raises(MachineError):
         base.trigger('sampled')
     assert base.state is DiscoPhase.FINISHED
-
-
-def test_a_state_that_is_out_of_reach_is_ruled_out() -> None:
-    """State 2 follows from 1 with 0.05 only, but is always in sight."""
-    cmp = TableCmp(0, 1, {(0, 0): ((1, 1.0),), (1, 0): ((2, 0.05), (1, 0.95))})
-    scenario = Scenario('hopeless', ('on',), 0, (Setting(cmp, None),), Path())
-    for seed in range(5):
-        base = disco(Problem(1, 3.0, 1.0, DELTA), seed=seed)
-        finish(base, Simulator(scenario, seed), 5_000)
-        assert [policy.target for policy in base.policies] == [0, 1], seed
 
 
 @pytest.mark.parametrize('name', ['grid_3x3', 'endless_corridor', 'trap'])
