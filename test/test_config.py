@@ -45,7 +45,7 @@ def test_every_file_can_be_given_to_the_nodes(file: Path) -> None:
 
 
 @pytest.mark.parametrize('name', ['explorer', 'navigator', 'preflight'])
-def test_whoever_commands_a_mobile_robot_has_the_patience_for_it(name: str) -> None:
+def test_the_commander_of_a_mobile_robot_has_the_patience_for_it(name: str) -> None:
     file, = (file for file in FILES if file.name == 'robot.yaml')
     context = Context()
     rclpy.init(args=['--ros-args', '--params-file', str(file)], context=context)

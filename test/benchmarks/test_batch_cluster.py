@@ -96,7 +96,7 @@ print(*pickle.load(sys.stdin.buffer)(b'never opened'))
     assert "lacks the project (No module named 'batch_cluster'): start it with" in told
 
 
-def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_scheduler_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_cluster, 'ANSWER_WITHIN', 1)
     with pytest.raises(BatchError, match="no Dask scheduler answers at 'tcp://127.0.0.1:1'"):
         promise.main([*RUN, '--cluster', 'tcp://127.0.0.1:1'])

@@ -114,7 +114,7 @@ def test_a_budget_that_is_used_up() -> None:
     assert (alone.end, alone.steps) == ('no hypothesis', 10)
 
 
-def test_a_change_that_nobody_sees_in_time() -> None:
+def test_a_change_that_is_not_noticed_in_time() -> None:
     found = trials.run('changing_chain', 2, QUICK)
     outcome = trials.run('changing_chain', 2, replace(
         QUICK, budget=found.steps_first, change_after=found.steps_first // 2))

@@ -68,7 +68,7 @@ def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_file_that_breaks_whoever_goes_on_from_it_is_set_aside(tmp_path: Path) -> None:
+def test_a_file_from_which_an_exploration_cannot_go_on_is_set_aside(tmp_path: Path) -> None:
     """As one written before a change of the code that did not change the version."""
     explored(tmp_path, 4000)
     path = newest(tmp_path)

@@ -64,7 +64,7 @@ def test_no_module_is_imported_because_a_file_names_it(module: Path, tmp_path: P
     assert not module.exists()
 
 
-def test_a_base_is_imported_for_somebody_who_names_it(
+def test_a_base_is_imported_if_the_user_names_it(
         module: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = pytest.importorskip('mnm_ros.trial.report')
     pytest.importorskip('matplotlib')
@@ -153,7 +153,7 @@ def test_a_companion_that_is_a_pipe_is_not_opened(tmp_path: Path) -> None:
     assert 'explorer.log.sqlite-journal is no regular file' in done.stderr
 
 
-def test_a_log_that_nobody_waits_for_is_not_replayed_to_its_end(tmp_path: Path) -> None:
+def test_a_log_that_is_not_waited_for_is_not_replayed_to_its_end(tmp_path: Path) -> None:
     with pytest.raises(Abandoned):
         warm_start(log(tmp_path), {**ASKED, 'base': 'disco'}, lambda: True)
 

@@ -89,7 +89,7 @@ def test_help_of_a_call_says_what_it_is_for(
             ) in said
 
 
-def test_whoever_reads_may_stop_reading(tmp_path: Path) -> None:
+def test_the_reader_may_stop_reading(tmp_path: Path) -> None:
     """As head does: that is no error, and nothing is said."""
     path = tmp_path / 'explorer.log.sqlite'
     InputLog.create(path, {}, None).close()

@@ -164,7 +164,7 @@ def test_timeout_says_what_was_missing(console: Make) -> None:
     assert told[1] == 'the first hypothesis'
 
 
-def test_output_that_nobody_reads_ends_the_nodes(console: Make) -> None:
+def test_output_without_a_reader_ends_the_nodes(console: Make) -> None:
     read, write = os.pipe()
     running = console('none')
     process = running.start(write)

@@ -36,7 +36,7 @@ def test_one_that_is_missing_is_not_too_far_away() -> None:
     assert '\nmissing         3\n' in text and 'too far' not in text
 
 
-def test_where_nobody_knows_the_truth_there_is_no_verdict() -> None:
+def test_without_the_truth_there_is_no_verdict() -> None:
     text = '\n'.join(live_run.learnt(learnt(0, 1, 2), 1.0))
     assert '\nknown           3: 0 1 2\n' in text and 'right.' in text.splitlines()[-1]
     assert 'The hypothesis is' not in text and 'missing' not in text

@@ -11,8 +11,8 @@ from mnm_ros.core.model.problem import RESET
 import pytest
 
 
-def errands(**wanted: list[int]) -> Assignments:
-    """Return errands on a line 0 - 1 - 2 - 3, where action 1 leads on and action 0 back."""
+def assignments(**wanted: list[int]) -> Assignments:
+    """Return assignments on a line 0 - 1 - 2 - 3, where action 1 leads on and action 0 back."""
     found = Assignments(home=0)
     for state in range(4):
         found.ended((state, 1), min(state + 1, 3))
@@ -22,7 +22,7 @@ def errands(**wanted: list[int]) -> Assignments:
 
 
 def test_robots_go_where_something_is_wanted_and_not_all_to_one_place() -> None:
-    sent = errands(s3=[5], s1=[6])
+    sent = assignments(s3=[5], s1=[6])
     assert sent.open == 2 and sent.wanted((3, 0)) and not sent.wanted((3, 1))
     assert sent.action('one', 2) == 1 and sent.action('two', 2) == 0
     assert sent.action('one', 3) == 0    # where it is wanted, what is wanted
@@ -34,10 +34,10 @@ def test_robots_go_where_something_is_wanted_and_not_all_to_one_place() -> None:
     assert sent.action('one', 3) == RESET    # which is nearer than to go back
 
 
-def test_what_is_wanted_first_is_nearer_and_nothing_leads_where_nobody_was() -> None:
-    assert errands(s3=[900], s1=[1]).action('one', 2) == 0
-    assert errands(s3=[1], s1=[900]).action('one', 2) == 1
-    assert errands(s9=[0]).action('one', 1) is None
+def test_what_is_wanted_first_is_nearer_and_nothing_leads_where_no_robot_was() -> None:
+    assert assignments(s3=[900], s1=[1]).action('one', 2) == 0
+    assert assignments(s3=[1], s1=[900]).action('one', 2) == 1
+    assert assignments(s9=[0]).action('one', 1) is None
 
 
 def test_a_way_costs_what_it_has_taken_lately() -> None:
@@ -61,7 +61,7 @@ def test_a_way_costs_what_it_has_taken_lately() -> None:
 
 def test_shorter_ways_are_found_after_some_steps_of_each_robot_and_new_states_at_once() -> None:
     for robots in (2, 3):
-        sent = errands()
+        sent = assignments()
         sent.want({(3, 0): [0]}, robots)
         for _ in range(2):    # it begins to count anew
             assert sent.action('one', 0) == 1
@@ -78,7 +78,7 @@ def test_shorter_ways_are_found_after_some_steps_of_each_robot_and_new_states_at
 
 
 def test_of_several_actions_that_wanted_first_comes_first() -> None:
-    sent = errands()
+    sent = assignments()
     sent.want({(2, 0): [4, 8], (2, 1): [1, 9]}, robots=1)
     assert sent.open == 4
     played = []
@@ -99,7 +99,7 @@ def test_nothing_is_wanted_before_anybody_has_said_so() -> None:
 
 
 def test_no_more_robots_go_to_a_state_than_executions_are_wanted_there() -> None:
-    sent = errands(s3=[5, 6], s0=[7])
+    sent = assignments(s3=[5, 6], s0=[7])
     sent.want({(3, 0): [5, 6], (0, 0): [7]}, robots=3)
     assert [sent.action(name, 2) for name in ('one', 'two', 'three')] == [1, 1, RESET]
     assert sent.action('four', 2) is None
@@ -111,13 +111,13 @@ def test_no_more_robots_go_to_a_state_than_executions_are_wanted_there() -> None
 def test_ten_steps_sooner_are_worth_a_step_of_detour_for_each_robot(
         sooner: int, robots: int, further: bool) -> None:
     """From 1, home is one step away, and 3 two."""
-    sent = errands()
+    sent = assignments()
     sent.want({(0, 0): [3 + sooner, 9000], (3, 0): [3, 9000]}, robots)
     assert (sent.action('one', 1) == 1) is further
 
 
 def test_ways_that_have_changed_are_forgotten() -> None:
-    sent = errands(s3=[0])
+    sent = assignments(s3=[0])
     assert sent.action('one', 2) == 1
     sent.outdate(2, 1)
     assert sent.action('one', 2) is None
@@ -135,14 +135,14 @@ def test_ways_are_found_while_another_thread_forgets_some() -> None:
             for pair, outcomes in super().items():
                 yield pair, outcomes
                 sent.outdate(*pair)
-    sent = errands(s3=[0])
+    sent = assignments(s3=[0])
     sent.recent = Forgetting(sent.recent)
     assert sent.action('one', 2) == 1
 
 
 def test_a_robot_keeps_its_way_and_chooses_anew_once_it_is_there() -> None:
     """What is wanted sooner elsewhere turns nobody aside, but goes before what is wanted here."""
-    sent = errands(s3=[400])
+    sent = assignments(s3=[400])
     assert sent.action('one', 2) == 1
     sent.want({(3, 1): [400], (2, 0): [0]}, robots=2)
     assert sent.action('one', 2) == 1 and sent.action('one', 3) == 0

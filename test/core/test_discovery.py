@@ -96,7 +96,7 @@ def test_on_the_way_the_robot_is_sent_where_samples_are_wanting() -> None:
     assert [discovery.action(here) for here in (0, 1, 2, 77)] == [0, 0, 1, RESET]
 
 
-def test_on_the_way_what_somebody_else_sampled_is_done() -> None:
+def test_on_the_way_what_another_run_sampled_is_done() -> None:
     counts = Counts()
     discovery = OnTheWayDiscovery(PROBLEM, 0.03, counts)
     discovery.begin((0,), (0,), Policy(0, 5, (0,), ((RESET,),)))

@@ -33,7 +33,7 @@ def test_half_is_for_the_model_and_half_for_all_tests_together() -> None:
     assert 0.9 * 0.04 < spent < 0.04
 
 
-def test_whoever_is_certified_leaves_its_place_to_the_next_test() -> None:
+def test_a_state_that_is_certified_leaves_its_place_to_the_next_test() -> None:
     evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
     tests = [evidence.new_test() for _ in range(4)]
     for place in (3, 2):

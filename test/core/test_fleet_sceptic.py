@@ -156,7 +156,7 @@ def test_a_run_of_the_base_learns_nothing_from_before_it() -> None:
 
 
 @pytest.mark.parametrize('end', ['pause', 'finish', 'fail', 'robot_lost', 'join', 'relocate'])
-def test_nobody_waits_for_an_answer_that_may_never_come(end: str) -> None:
+def test_no_robot_waits_for_an_answer_that_may_never_come(end: str) -> None:
     fleet = new_fleet()
     member, other = Member(fleet, 'one'), Member(fleet, 'other')
     settle_all(fleet, [member, other])
@@ -180,7 +180,7 @@ def test_nobody_waits_for_an_answer_that_may_never_come(end: str) -> None:
     assert taken[0][0] is Input.INTERRUPTED
 
 
-def test_a_rehearsal_follows_what_is_known_and_then_what_was_seen() -> None:
+def test_a_lookahead_follows_what_is_known_and_then_what_was_seen() -> None:
     exploration = new_fleet().exploration
     for _ in range(2):    # the very first RESET, and that of the run
         exploration.observe(exploration.next_action(), 0)
@@ -195,7 +195,7 @@ def test_a_rehearsal_follows_what_is_known_and_then_what_was_seen() -> None:
     assert exploration.steps == 2 and exploration.next_action() == first
 
 
-def test_a_rehearsal_begins_at_home_and_takes_what_is_known_in_its_order() -> None:
+def test_a_lookahead_begins_at_home_and_takes_what_is_known_in_its_order() -> None:
     """Where nothing is known nothing moves, and a RESET asks for nothing."""
     exploration = new_fleet().exploration
     for _ in range(2):

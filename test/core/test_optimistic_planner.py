@@ -170,7 +170,7 @@ def test_what_pairs_spend_together_agrees_with_value_iteration(
 
 @TARGETS
 @pytest.mark.parametrize('seed', range(20))
-def test_whoever_spends_the_budget_anyhow_is_not_sooner_there(
+def test_a_chain_that_spends_the_budget_anyhow_is_not_sooner_there(
         seed: int, target: int | None) -> None:
     """However it is shared out, the most favourable chain takes no fewer steps than the bound."""
     made, rng = Way(seed), np.random.default_rng(seed)
@@ -257,7 +257,7 @@ def test_it_does_not_matter_where_it_begins(seed: int, target: int | None) -> No
 
 
 @pytest.mark.parametrize('seed', range(25))
-def test_whoever_is_ruled_out_with_others_at_once_is_ruled_out_alone(seed: int) -> None:
+def test_a_state_that_is_ruled_out_with_others_is_ruled_out_alone(seed: int) -> None:
     made = RandomModel(seed, most=2.0)
     planner = new_planner()
     alone = {target: planner.plan(made.model, target).steps for target in (TARGET, OUTSIDE, None)}

@@ -143,7 +143,7 @@ def test_a_base_that_is_none_is_refused(
 @pytest.mark.parametrize(('problem', 'divisor'), [
     (Problem(2, 20.0, 1.0, 0.1), 1000.0), (Problem(2, 20.0, 0.001, 0.1), 0.0),
     (Problem(2, 1000.0, 1.0, 0.1), 10.0)])
-def test_an_attempt_that_nobody_can_afford_is_refused(problem: Problem, divisor: float) -> None:
+def test_an_attempt_that_no_robot_can_afford_is_refused(problem: Problem, divisor: float) -> None:
     with pytest.raises(ValueError, match=r'an attempt would take \d+ steps with radius .*, '
                                          'epsilon .* and accuracy_divisor .*, expected at most'):
         settings(problem, 'onboard', {'accuracy_divisor': divisor})

@@ -145,7 +145,7 @@ def test_a_snapshot_holds_nothing_that_is_worked_out_again_and_an_old_one_may() 
     ['l', ['x']],
     ['a', '|O', [1], 'C', 'AAAAAAAAAAA='], ['a', '<f8', [3], 'C', 'AAAAAAAAAAA='],
     ['l', ['<i8', 'no base64!']], ['d', ['v', [1]]], [], ['g', {'bit_generator': 'MT19937'}]])
-def test_a_snapshot_from_somebody_else_runs_nothing(data: object) -> None:
+def test_a_snapshot_from_elsewhere_runs_nothing(data: object) -> None:
     with pytest.raises(Unsuitable):
         snapshot.put(data)
 

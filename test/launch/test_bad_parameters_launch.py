@@ -60,7 +60,7 @@ def test_a_file_that_is_none_of_parameters_starts_nothing(
     assert not (tmp_path / 'trial').exists()
 
 
-def test_arguments_that_nobody_has(launch: Start) -> None:
+def test_arguments_that_no_launch_file_has(launch: Start) -> None:
     launched = launch('robot', '/**/explorer: {ros__parameters: {radius: 0.5}}', radius='4.0',
                       use_respwan='true', unrelated='x', real_time_factor='1.0')
     assert launched.process.wait(timeout=DEADLINE) == 1

@@ -59,7 +59,7 @@ def test_the_first_explorer_is_cleaned_up_and_configured_between_two_looks() -> 
     assert claim.reason_to_yield(13.0) == ''
 
 
-def test_listens_while_the_robot_answers_to_somebody_who_has_not_been_found() -> None:
+def test_listens_while_the_robot_answers_a_node_that_has_not_been_found() -> None:
     graph = Graph()
     graph.claims = [2]
     claim = Arbitration(graph, '/action', 200, 0.0)

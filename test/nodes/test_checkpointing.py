@@ -309,7 +309,7 @@ sys.exit(main())
 """
 
 
-def test_a_long_replay_holds_nobody_up(
+def test_a_long_replay_holds_nothing_up(
         start: Callable, explorer: Callable, peer: Peer, robot: ScriptedRobot,
         tmp_path: Path) -> None:
     """Neither at the start nor on ``load``: heartbeat, services and Ctrl-C are served."""

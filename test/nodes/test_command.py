@@ -187,7 +187,7 @@ def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:
     (['watch'], 'nobody publishes /robot_9/phase (what does: explorer)'),
     (['policies'], 'nobody publishes /robot_9/phase (what does: explorer)'),
 ])
-def test_what_nobody_offers_is_named(words: list[str], missing: str) -> None:
+def test_what_no_node_offers_is_named(words: list[str], missing: str) -> None:
     done = command(*words, '--namespace', '/robot_9', '--timeout', '1')
     assert done.returncode == 1 and done.stdout == ''
     assert done.stderr.startswith(f'mnm_ros {words[0]}: {missing}')

@@ -213,7 +213,7 @@ def test_stop_and_free(driving: DrivenRobot) -> None:
     assert driving.act(RESET)[0] == 0
 
 
-def test_whoever_commands_it_leaves(driving: DrivenRobot) -> None:
+def test_the_node_that_commands_it_leaves(driving: DrivenRobot) -> None:
     driving.leave()
     driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
     driving.wait_for_rest()

@@ -190,7 +190,7 @@ def test_a_robot_under_way_comes_to_rest_at_once(
     assert driving.orders == orders and len(driving.stopped_by) == 1
 
 
-def test_ending_one_that_stands_by_or_advises_disturbs_nobody(
+def test_ending_one_that_stands_by_or_advises_disturbs_no_other_node(
         explorer: Callable, start: Callable, peer: Peer, driving: Driving) -> None:
     explorer()
     peer.wait_for(lambda: driving.driving, 'the first action')

@@ -61,7 +61,7 @@ class World:
             topic.listeners += 1
 
 
-def test_nobody_is_told_unless_listening() -> None:
+def test_nothing_is_told_without_a_listener() -> None:
     world = World()
     assert world.news(0.0) == (0, 0) and not world.asked
     world.listen()

@@ -171,7 +171,7 @@ def test_only_what_has_changed_is_sent() -> None:
         assert screen.shown == late.shown
 
 
-def test_who_comes_late_gets_the_whole_and_nothing_is_drawn_for_nobody(
+def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
         monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_topics.time, 'monotonic', lambda: 0.0)    # nothing takes any time
     heard: list = []

@@ -273,7 +273,7 @@ def test_steps_that_are_broken_off_have_no_answer(
     assert log.count('nothing is learnt: 10 moves in a row were broken off') == 1
 
 
-def test_a_goal_that_somebody_else_cancels_stops_the_robot(
+def test_a_goal_that_another_node_cancels_stops_the_robot(
         peer: Peer, nav2: Nav2, order: tuple[GridDriver, Callable[[int, int], None]]) -> None:
     driver, send = order
     outcomes = peer.listen(String, 'outcome', messages.LATCHED)

@@ -122,7 +122,7 @@ def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) 
     assert sum(n for (_, action, _), n in besides.items() if action != -1) <= steps(results)
 
 
-def test_resumed_by_somebody_else(slow: Nodes) -> None:
+def test_resumed_by_another_node(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
     slow.peer.spin(0.1)

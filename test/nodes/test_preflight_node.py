@@ -30,7 +30,7 @@ def test_a_lift_passes_and_an_absent_robot_does_not(start: Callable) -> None:
     assert absent.output.startswith('FAILED  robot side   nobody subscribes /nowhere/action')
 
 
-def test_the_robot_side_names_the_actions_where_nobody_else_does(
+def test_the_robot_side_names_the_actions_where_no_parameter_does(
         start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     preflight = start('preflight', resets=2, steps=20)
     text = peer.wait_for(lambda: not preflight.running and preflight.output, 'the end')
@@ -80,7 +80,7 @@ def test_an_explorer_that_is_about_to_command_it(
     assert 'FAILED  alone        somebody else publishes /action/driver: ' in preflight.output
 
 
-def test_somebody_who_is_found_at_the_end(
+def test_a_node_that_is_found_at_the_end(
         start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     given = {'actions': ['east', 'west'], 'resets': 2, 'steps': 2}
     preflight = start('preflight', **given)

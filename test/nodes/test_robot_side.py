@@ -108,7 +108,7 @@ def test_slow_way_home(peer: Peer, robot: SlowRobot, talk) -> None:
     assert list(heard[0].data) == [-1, 0]
 
 
-def test_an_order_after_a_way_home_that_nobody_was_told_of(
+def test_an_order_after_a_way_home_that_was_not_told_of(
         peer: Peer, robot: SlowRobot, talk) -> None:
     """Whoever gives it believes the robot where it was before somebody sent it home."""
     send, heard = talk
@@ -191,7 +191,7 @@ def test_stop_and_go_on(peer: Peer, robot: SlowRobot, talk) -> None:
     peer.wait_for(lambda: len(robot.begun) == 2, 'another action')
 
 
-def test_whether_it_is_stopped_is_told_whenever_somebody_asks_for_it(
+def test_whether_it_is_stopped_is_told_whenever_it_is_asked_for(
         peer: Peer, robot: SlowRobot) -> None:
     """A robot side that has died since may have said something else."""
     told = peer.listen(Bool, 'stopped')

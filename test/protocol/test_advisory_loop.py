@@ -117,7 +117,7 @@ def test_another_robot_may_be_anywhere() -> None:
     assert listener.exploration.last_state == 0
 
 
-def test_paused_while_nobody_drives() -> None:
+def test_paused_while_no_node_drives() -> None:
     listener = Listener()
     listener.drive(RESET)
     listener.loop.pause_after_step('test')

@@ -189,7 +189,7 @@ def test_an_answer_from_before_the_roll_call_is_noticed() -> None:
     assert orders.objection() == BOTH == orders.objection(60.0)
 
 
-def test_if_nobody_answers_any_more_they_are_called_again() -> None:
+def test_if_no_robot_answers_any_more_they_are_called_again() -> None:
     orders = Orders()
     orders.replace_a_dead_one()
     orders.order(answers=0)
@@ -244,7 +244,7 @@ def test_two_that_come_at_once_are_not_called() -> None:
     assert '3 robot sides' in orders.objection(60.0)
 
 
-def test_nobody_is_called_by_a_service() -> None:
+def test_no_robot_is_called_by_a_service() -> None:
     orders = Orders(1, possible=False)
     orders.order(answers=0)
     assert orders.see(1, 2) == BOTH == orders.objection(60.0)

@@ -166,7 +166,8 @@ def test_an_answer_from_a_robot_that_another_has_replaced_is_counted_but_not_gon
 
 
 @pytest.mark.parametrize('joined', (True, False))
-def test_who_only_joins_or_only_leaves_replaces_nobody(robot: Robot, joined: bool) -> None:
+def test_a_robot_side_that_only_joins_or_only_leaves_replaces_none(
+        robot: Robot, joined: bool) -> None:
     seq, _ = robot.sent[-1]
     robot.loop.on_graph_change(joined, not joined, 0.0)
     robot.loop.on_state(seq, HOME, 0.0)
@@ -264,7 +265,7 @@ def by_action() -> tuple[StepLoop, list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize('joined', [False, True])
-def test_an_action_without_an_answer_is_sent_again_unless_somebody_has_joined(
+def test_an_action_without_an_answer_is_sent_again_unless_a_robot_side_has_joined(
         joined: bool) -> None:
     loop, sent = by_action()
     seq, action = sent[-1]
