@@ -26,7 +26,7 @@ def capital(episodes: tuple[int, ...], proving: bool = False) -> float:
         made.begin_proof(1e-9)
     for length in episodes:
         made.record(length, False)
-    return math.exp(made._shown if proving else made.evidence)
+    return math.exp(made.to_state()['shown'] if proving else made.evidence)
 
 
 def test_a_failure_counts_as_the_limit_and_one_step_more() -> None:
@@ -49,7 +49,7 @@ def test_what_was_broken_off_is_the_best_for_the_alarm_and_the_worst_for_the_pro
     arrived.record(length, False)
     failed.record(HORIZON, True)
     assert broken.evidence == pytest.approx(arrived.evidence)
-    assert broken._shown == pytest.approx(failed._shown)
+    assert broken.to_state()['shown'] == pytest.approx(failed.to_state()['shown'])
 
 
 @pytest.mark.parametrize('proving', [False, True])
@@ -69,7 +69,8 @@ def test_whatever_tells_of_a_change_begins_a_bet_with_its_own_weight() -> None:
     for notice in range(1, 5):
         made.suspect()
         made.begin()
-        assert math.exp(made._against_logs[0]) == pytest.approx(0.5 * (1 - 1 / (notice + 1)))
+        against = made.to_state()['against'][0]
+        assert math.exp(against) == pytest.approx(0.5 * (1 - 1 / (notice + 1)))
 
 
 def until(happens: Callable[[Detector], bool], made: Detector, length: int,
@@ -97,7 +98,7 @@ def test_alarm_and_proof_come_when_the_capital_has_reached_one_over_delta(delta:
         assert needed == pytest.approx(math.log(1 / delta)) and shown < needed
         assert made.proving and not made.proven
     until(lambda each: each.proven, made, 1)
-    assert made._shown >= made.proof[1] > capital((1,), proving=True) - 1
+    assert made.proof[0] >= made.proof[1] > capital((1,), proving=True) - 1
     made.record(HORIZON, True)
     assert made.proven    # it stays
 
@@ -109,16 +110,16 @@ def test_who_was_doubted_is_credible_again_with_a_hundred_to_one_from_all_proofs
     assert not made.credible
     made.begin_proof(1e-30)
     once = until(lambda each: each.credible, made, 1)
-    assert made._shown >= math.log(100) and not made.proven
+    assert made.proof[0] >= math.log(100) and not made.proven
     made = detector()
     made.doubt()
     made.begin_proof(1e-30)
     for _ in range(once // 2):
         made.record(1, False)
     made.withdraw_proof()    # what was shown counts on
-    first = made._credit
+    first = made.to_state()['credit']
     made.begin_proof(1e-30)
     assert not made.credible and until(lambda each: each.credible, made, 1) < once
-    assert made._shown < math.log(100) <= first + made._shown
+    assert made.proof[0] < math.log(100) <= first + made.proof[0]
     made.doubt()
-    assert not made.credible and made._credit == 0
+    assert not made.credible and made.to_state()['credit'] == 0

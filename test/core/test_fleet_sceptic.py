@@ -14,7 +14,7 @@ from collections.abc import Callable
 from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.fleet.assignments import look_ahead
 from mnm_ros.core.fleet.fleet import Fleet, Member
-from mnm_ros.core.fleet.sample_pool import SamplePool
+from mnm_ros.core.fleet.sample_pool import SamplePool, Ticket
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -46,8 +46,21 @@ class Stacks:
         return self._drawn[pair][self.begun[pair] - 1]
 
 
-def new_fleet(seed: int = 0) -> Fleet:
-    return Fleet(Exploration(settings(PROBLEM), seed), PROBLEM.actions, PROBLEM.limit, seed)
+class WatchedFleet(Fleet):
+    """Keeps what each robot has to settle."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(
+            Exploration(settings(PROBLEM), seed), PROBLEM.actions, PROBLEM.limit, seed)
+        self.tickets: dict[str, Ticket | None] = {}
+
+    def choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
+        action, self.tickets[name] = super().choose(name, here)
+        return action, self.tickets[name]
+
+
+def new_fleet(seed: int = 0) -> WatchedFleet:
+    return WatchedFleet(seed)
 
 
 def recorded(fleet: Fleet) -> Taken:
@@ -76,7 +89,7 @@ def explore(robots: int, delay: Callable[[int, Pair, int], int], lost: float = 0
                 due[member] = now + 1, CORRIDOR.start
                 continue
             # What is not recorded must not matter, so it comes from elsewhere.
-            filled = stacks if member._ticket is not None else surplus
+            filled = stacks if fleet.tickets[f'robot {number}'] else surplus
             after = filled.next((before, action))
             due[member] = now + delay(number, (before, action), after), after
             if rng.random() < lost:
@@ -133,26 +146,30 @@ def settle_all(fleet: Fleet, members: list[Member]) -> None:
         member.observe(action, CORRIDOR.start)
 
 
-def test_a_run_of_the_base_learns_nothing_from_before_it() -> None:
+def test_a_run_of_the_base_learns_nothing_from_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     fleet = new_fleet()
     members = [Member(fleet, f'robot {number}') for number in range(3)]
     for _ in range(4):
         settle_all(fleet, members)
         fleet.advance()
     settle_all(fleet, members)
-    assert any(fleet._pool.outcomes().values())
-    began = fleet._pool.taken
-    fleet.exploration._mnm.runs += 1    # as if another run of the base had begun
+    assert sum(ticket is not None and ticket.settled for ticket in fleet.tickets.values()) > 1
+    runs, taken = fleet.exploration.runs, recorded(fleet)
+    # As if another run of the base had begun.
+    monkeypatch.setattr(Exploration, 'runs', property(lambda _: runs + 1))
+
+    def learnt() -> int:
+        return sum(action != RESET for _, _, action in taken)
+
     fleet.advance()
     fleet.advance()
-    assert fleet._pool.taken == began + 1    # after which it is noticed
-    cleared: list[bool] = []
-    clear = fleet._pool.clear
-    fleet._pool.clear = lambda: (cleared.append(fleet._outdated), clear())[1]  # type: ignore
-    members[0].next_action()
+    assert learnt() == 1    # after which it is noticed
+    clear = SamplePool.clear
     # Nothing is taken in another thread before all is gone.
-    assert cleared == [True] and not fleet._outdated
-    assert not any(fleet._pool.outcomes().values())
+    monkeypatch.setattr(SamplePool, 'clear', lambda pool: (fleet.advance(), clear(pool)))
+    members[0].next_action()
+    fleet.advance()
+    assert learnt() == 1
 
 
 @pytest.mark.parametrize('end', ['pause', 'finish', 'fail', 'robot_lost', 'join', 'relocate'])
@@ -162,7 +179,7 @@ def test_no_robot_waits_for_an_answer_that_may_never_come(end: str) -> None:
     settle_all(fleet, [member, other])
     fleet.advance()
     assert member.next_action() != RESET
-    ticket = member._ticket
+    ticket = fleet.tickets['one']
     assert ticket is not None and not ticket.settled
     if end == 'join':
         assert fleet.members['one'] is not Member(fleet, 'one')

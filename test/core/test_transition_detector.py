@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import product
 import json
 import math
+from typing import Any, NamedTuple
 
 from binomial import binomial_tail
 from mnm_ros.core.detection import transition_detector
@@ -19,6 +20,7 @@ from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 import numpy as np
 import pytest
 
+EVEN_SPLITS = 30    # of the first splits have nearly the same weight
 Draw = Callable[[np.random.Generator, int], list[int]]
 
 
@@ -82,6 +84,83 @@ def test_the_expected_evidence_is_at_most_one_at_every_time(
         assert total <= 1
 
 
+class Data(NamedTuple):
+    """A detector as it hands itself out, for checkpoints."""
+
+    threshold: float
+    executions: int
+    evidence: float
+    suspicion: float
+    log_first: float
+    bound: float
+    looked: int
+    shown: list[int]
+    counts: list[int]
+    splits: list[Any]
+
+
+def data(detector: TransitionDetector) -> Data:
+    return Data(*detector.to_state())
+
+
+def detectors(watch: TransitionWatch) -> dict[tuple[int, int], TransitionDetector]:
+    """Return them by pair, in their order."""
+    return {(state, action): TransitionDetector.from_state(kept)
+            for state, action, kept in watch.to_state()['detectors']}
+
+
+def largest(counts: list[int]) -> float:
+    """Return the log of the largest probability of outcomes, the first of each being new."""
+    total = 0.0
+    for place, count in enumerate(counts[:16]):
+        again, later = count - 1, sum(counts[place + 1:])
+        if again and later:
+            total += again * math.log(again / (again + later))
+            total += later * math.log(later / (again + later))
+    return total
+
+
+def after(before: list[int], counts: list[int]) -> float:
+    """Return the log of the probability of what came after a split, one outcome at a time."""
+    known, new = 1 / min(len(before), 16), 0.1 if len(before) > 1 else 0.5
+    total, executed = 0.0, 0
+    for symbol, count in enumerate(counts):
+        earlier = before[symbol] if symbol < len(before) else 0
+        for number in range(count - earlier):
+            mass = (number + known if symbol < min(len(before), 16) else
+                    number + new if symbol == 16 else number or new)
+            total += math.log(mass / (executed + 1 + new))
+            executed += 1
+    return total
+
+
+def log_sum(logs: list[float]) -> float:
+    return math.log(math.fsum(math.exp(log - max(logs)) for log in logs)) + max(logs)
+
+
+@pytest.mark.parametrize('draw', [
+    choice(0.9, 0.1), choice(0.5, 0.3, 0.2), choice(*[0.05] * 20)], ids=['two', 'three', 'many'])
+def test_the_evidence_is_that_of_the_text(draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts of all splits, over the largest likelihood; and what is not spent yet."""
+    monkeypatch.setattr(transition_detector, '_LOOK', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    detector = TransitionDetector(1e-300)
+    for outcome in draw(np.random.default_rng(4), 150):
+        detector.record(outcome)
+        found = data(detector)
+        if len(found.counts) > 1:
+            parts = [part + after(before, found.counts) for _, _, part, before in found.splits]
+            likelihood = largest(found.counts)
+            assert detector.evidence == pytest.approx(log_sum(parts) - likelihood)
+            assert detector.suspicion == pytest.approx(max(
+                first + after(before, found.counts)
+                for _, first, _, before in found.splits) - likelihood)
+            unspent = 1 - sum(share(number, EVEN_SPLITS) for number in range(1, found.executions))
+            assert found.bound == pytest.approx(log_sum(
+                [*parts, found.log_first + math.log(unspent)]))
+    assert len(found.splits) > 5
+
+
 def copy(detector: TransitionDetector) -> TransitionDetector:
     return TransitionDetector.from_state(detector.to_state())
 
@@ -112,7 +191,7 @@ def one_more(detector: TransitionDetector, symbols: int = 99) -> list[Transition
 
 
 def numerator(detector: TransitionDetector) -> float:
-    return detector.evidence + transition_detector._log_likelihood(detector._counts)
+    return detector.evidence + largest(data(detector).counts)
 
 
 @pytest.mark.parametrize('before', [choice(0.9, 0.1), choice(0.5, 0.3, 0.2), choice(0.97, 0.03)])
@@ -124,11 +203,11 @@ def test_no_outcome_is_expected_to_add_to_the_numerator(
     rng, detector, shared = np.random.default_rng(2), TransitionDetector(1e-300), 0
     for outcome in [*before(rng, 200), *choice(0.2, 0.2, 0.6)(rng, 60)]:
         if len(detector.following) > 1:
-            places = len(detector._splits)
-            after = one_more(detector)
-            total = math.fsum(math.exp(each._bound - detector._bound) for each in after)
+            before_it = data(detector)
+            following = [data(each) for each in one_more(detector)]
+            total = math.fsum(math.exp(each.bound - before_it.bound) for each in following)
             assert 0.5 < total <= 1 + 1e-9
-            shared += len(after[0]._splits) < places
+            shared += len(following[0].splits) < len(before_it.splits)
         detector.record(outcome if outcome in detector.following else len(detector.following))
     assert shared > 8
 
@@ -195,8 +274,9 @@ def test_its_memory_is_bounded() -> None:
     detector = TransitionDetector(1e-9)
     for state in endless(np.random.default_rng(0), 50_000):
         detector.record(state)
-    assert len(detector._splits) <= 16 + 16
-    assert max(len(counts) for *_, counts in detector._splits) <= 17
+    splits = data(detector).splits
+    assert len(splits) <= 16 + 16
+    assert max(len(counts) for *_, counts in splits) <= 17
     assert len(detector.following) == 16
 
 
@@ -249,45 +329,6 @@ def test_which_policies_lead_through_a_pair() -> None:
     assert watch.concerned((2, 1), policies) == ()
 
 
-def test_the_weights_of_all_splits_sum_up_to_one() -> None:
-    unspent = transition_detector._unspent
-    assert unspent(1) == 1 and unspent(1 << 40) < 1e-4
-    for number in (1, 2, 100, 12_345):
-        assert unspent(number) - unspent(number + 1) == pytest.approx(
-            share(number, transition_detector._EVEN_SPLITS))
-
-
-@pytest.mark.parametrize('before', [(3,), (2, 1), (1, 5, 1)])
-def test_what_comes_after_a_split_is_predicted_by_a_probability(before: tuple[int, ...]) -> None:
-    """Over all sequences of next states shown, before or since, and of one new each time."""
-    sequences: list[list[int]] = [[*before]]
-    for length in range(1, 5):
-        sequences = [[*counts[:symbol], (counts + [0])[symbol] + 1, *counts[symbol + 1:]]
-                     for counts in sequences for symbol in range(len(counts) + 1)]
-        assert math.fsum(math.exp(transition_detector._log_after(before, counts))
-                         for counts in sequences) == pytest.approx(1)
-        assert len(sequences) >= 2 ** length
-
-
-def test_next_states_beyond_the_sixteenth_are_predicted_as_one() -> None:
-    before = [1] * 16 + [4]
-    following = [[*before[:symbol], before[symbol] + 1, *before[symbol + 1:]]
-                 for symbol in range(17)]
-    assert math.fsum(math.exp(transition_detector._log_after(before, counts))
-                     for counts in following) == pytest.approx(1)
-
-
-def test_the_likelihood_is_the_largest_of_one_distribution() -> None:
-    """Each next state breaks a part off what is left over; the first time, it has all of that."""
-    tried = np.linspace(0, 1, 10_001)[1:-1]
-    for counts in ((7, 3), (2, 9, 4), (5, 1, 3), (4, 1, 1)):
-        best = sum(max(((count - 1) * np.log(tried) + sum(counts[place + 1:]) * np.log1p(-tried)
-                        ).max(), 0.0 if not sum(counts[place + 1:]) or count == 1 else -math.inf)
-                   for place, count in enumerate(counts))
-        found = transition_detector._log_likelihood(counts)
-        assert best - 1e-9 <= found <= best + 1e-3
-
-
 @pytest.mark.parametrize('same', [1, 2, 3, 4, 7, 8, 16, 63, 64, 100, 257, 1000])
 def test_splits_are_there_after_a_pair_that_always_did_the_same_as_after_any_other(
         same: int) -> None:
@@ -298,17 +339,18 @@ def test_splits_are_there_after_a_pair_that_always_did_the_same_as_after_any_oth
     for t in range(2, same + 1):
         first.append(first[-1] * (1 - 1 / t ** 2))
     places = [number for number in range(1, same + 1) if same - number < 2 * (number & -number)]
-    assert [place for place, *_ in detector._splits] == places
-    weights = [share(number, transition_detector._EVEN_SPLITS) for number in range(same + 1)]
+    found = data(detector)
+    assert [place for place, *_ in found.splits] == places
+    weights = [share(number, EVEN_SPLITS) for number in range(same + 1)]
     for (place, log_first, log_part, before), end in zip(
-            detector._splits, (*places[1:], same + 1)):
+            found.splits, (*places[1:], same + 1)):
         assert before == (place,) and log_first == pytest.approx(math.log(first[place]))
-        part = math.exp(log_part + transition_detector._log_after(before, (same, 1)))
+        part = math.exp(log_part + after(before, [same, 1]))
         # The parts of all splits that it stands for.
         most = math.fsum(weights[k] * first[k] * math.exp(
-            transition_detector._log_after((k,), (same, 1))) for k in range(place, end))
+            after([k], [same, 1])) for k in range(place, end))
         assert 0.2 * most < part <= most * (1 + 1e-9)
-    assert detector._log_first == pytest.approx(math.log(first[same] / (same + 1) ** 2))
+    assert found.log_first == pytest.approx(math.log(first[same] / (same + 1) ** 2))
 
 
 def test_each_outcome_is_predicted_by_what_came_before_it() -> None:
@@ -324,14 +366,14 @@ def test_each_outcome_is_predicted_by_what_came_before_it() -> None:
                                  if symbol in counts else new)
         counts[symbol] = counts.get(symbol, 0) + 1
         detector.record(state)
-    assert detector._log_first == pytest.approx(expected)
+    assert data(detector).log_first == pytest.approx(expected)
 
 
 def test_each_pair_and_each_new_beginning_has_its_part_of_the_delta() -> None:
     watch = TransitionWatch(0.06)
 
     def thresholds() -> list[float]:
-        return [detector.threshold for detector in watch._detectors.values()]
+        return [detector.threshold for detector in detectors(watch).values()]
 
     for state in range(3):
         for _ in range(200):
@@ -342,7 +384,7 @@ def test_each_pair_and_each_new_beginning_has_its_part_of_the_delta() -> None:
         pass
     assert thresholds() == [parts[0], parts[3], parts[2]]
     watch.leave([2, 99])
-    assert (2, 0) not in watch._detectors
+    assert (2, 0) not in detectors(watch)
     watch.record(2, 0, 7)
     assert thresholds() == [parts[0], parts[3], parts[4]]
 
@@ -357,7 +399,7 @@ def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> 
     watch.suspect((0, 0), policies)
     assert not watch.suspected and not tuple(watch.evidence)
     spoken: list[float] = []
-    while not watch._detectors[0, 0].suspicious:
+    while not detectors(watch)[0, 0].suspicious:
         assert not watch.record(0, 0, 0) and not watch.suspected
         watch.suspect((0, 0), policies)
     assert watch.suspected == {4}
@@ -371,8 +413,8 @@ def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> 
     while watch.suspected:
         assert not watch.record(0, 0, 1)
         watch.suspect((0, 0), policies)
-        spoken.append(watch._detectors[0, 0].evidence)
-    assert len(spoken) < 5000 and not watch._detectors[0, 0].suspicious
+        spoken.append(detectors(watch)[0, 0].evidence)
+    assert len(spoken) < 5000 and not detectors(watch)[0, 0].suspicious
     while not kept.record(0, 0, 0):
         kept.suspect((0, 0), policies)
     assert kept.alarms == 1 and not kept.suspected and not tuple(kept.raised)
