@@ -3,6 +3,6 @@
 """
 How a mobile robot becomes a CMP: cells, routes and driving, without ROS.
 
-Read ``grid`` (poses as states), ``maneuvers`` (actions as legs), ``drive`` (a leg as velocities)
-and ``continuity`` (which poses to believe).
+Read ``grid`` (poses as states, and routes), ``maneuvers`` (actions as legs), ``drive`` (a leg as
+velocities) and ``continuity`` (which poses to believe).
 """

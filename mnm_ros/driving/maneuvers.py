@@ -8,9 +8,8 @@ from abc import ABC, abstractmethod
 import math
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import heading_of, QUARTER
+from mnm_ros.driving.grid import Edge, heading_of, QUARTER, Ways
 from mnm_ros.driving.pose import Pose, wrapped
-from mnm_ros.driving.route import Edge, Ways
 
 MOVES = {
     'compass': ('east', 'north', 'west', 'south'),      # to the next cell in that direction

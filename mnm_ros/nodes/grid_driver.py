@@ -13,9 +13,8 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.driving.drive import Outcome, Stopwatch
-from mnm_ros.driving.grid import free_cells, Map
+from mnm_ros.driving.grid import free_cells, Map, Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
-from mnm_ros.driving.route import Ways
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.driver_setup import (
     check,

@@ -16,8 +16,7 @@ from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.nodes.common.callbacks import answering, every, hear
-from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
-from mnm_ros.nodes.common.exploration_pause import ExplorationPause
+from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 import math
 
 from mnm_ros.core.model.problem import EPSILON, RADIUS
@@ -109,6 +110,11 @@ CMP_SIM: tuple[ParameterSpec, ...] = (
 )
 
 
+def _fixed(*specs: ParameterSpec) -> tuple[ParameterSpec, ...]:
+    """Return declarations of what cannot change while the node runs."""
+    return tuple(replace(spec, read_only=True) for spec in specs)
+
+
 def _as_explorer(*names: str) -> tuple[ParameterSpec, ...]:
     return tuple(spec for spec in EXPLORER if spec.name in names)
 
@@ -188,49 +194,45 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   minimum=0.001, maximum=math.pi),
 )
 
-DIFF_DRIVE_SIM: tuple[ParameterSpec, ...] = (
-    ParameterSpec('world', '', 'path, or name of a file in config/worlds', read_only=True),
-    ParameterSpec('seed', 0, 'of slip and noise', minimum=0, read_only=True),
+DIFF_DRIVE_SIM = _fixed(
+    ParameterSpec('world', '', 'path, or name of a file in config/worlds'),
+    ParameterSpec('seed', 0, 'of slip and noise', minimum=0),
     ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0 for as fast as '
-                  'commands come', minimum=0, maximum=1000, read_only=True),
-    ParameterSpec('publish_clock', True, 'publish the simulated time on /clock', read_only=True),
-    ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped', read_only=True),
+                  'commands come', minimum=0, maximum=1000),
+    ParameterSpec('publish_clock', True, 'publish the simulated time on /clock'),
+    ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped'),
     ParameterSpec('broadcast', 'map', 'transforms on tf: map (from map_frame to odom_frame to '
                   'base_frame), odom (from odom_frame to base_frame only) or none',
-                  choices=('map', 'odom', 'none'), read_only=True),
+                  choices=('map', 'odom', 'none')),
     ParameterSpec('map_frame', 'map', 'frame of the world, for amcl_pose, true_pose, map and '
-                  'markers', read_only=True),
-    ParameterSpec('odom_frame', 'odom', 'frame in which the wheels count', read_only=True),
-    ParameterSpec('base_frame', 'base_link', 'frame of the robot', read_only=True),
-    ParameterSpec('tick', 0.05, 's of simulated time between two poses', minimum=0.001, maximum=1,
-                  read_only=True),
-    ParameterSpec('robot_radius', 0.15, 'm, less than half a cell', minimum=0.001, maximum=100,
-                  read_only=True),
-    ParameterSpec('wheel_separation', 0.2, 'm', minimum=0.001, maximum=100, read_only=True),
-    ParameterSpec('max_speed', 0.5, 'm/s', minimum=0.001, maximum=100, read_only=True),
-    ParameterSpec('max_turn_rate', 2.0, 'rad/s', minimum=0.001, maximum=100, read_only=True),
-    ParameterSpec('acceleration', 1.0, 'm/s^2', minimum=0.001, maximum=1e6, read_only=True),
-    ParameterSpec('turn_acceleration', 6.0, 'rad/s^2', minimum=0.001, maximum=1e6, read_only=True),
+                  'markers'),
+    ParameterSpec('odom_frame', 'odom', 'frame in which the wheels count'),
+    ParameterSpec('base_frame', 'base_link', 'frame of the robot'),
+    ParameterSpec('tick', 0.05, 's of simulated time between two poses', minimum=0.001, maximum=1),
+    ParameterSpec('robot_radius', 0.15, 'm, less than half a cell', minimum=0.001, maximum=100),
+    ParameterSpec('wheel_separation', 0.2, 'm', minimum=0.001, maximum=100),
+    ParameterSpec('max_speed', 0.5, 'm/s', minimum=0.001, maximum=100),
+    ParameterSpec('max_turn_rate', 2.0, 'rad/s', minimum=0.001, maximum=100),
+    ParameterSpec('acceleration', 1.0, 'm/s^2', minimum=0.001, maximum=1e6),
+    ParameterSpec('turn_acceleration', 6.0, 'rad/s^2', minimum=0.001, maximum=1e6),
     ParameterSpec('command_timeout', 0.5, 's of simulated time after a command until the robot '
-                  'brakes', minimum=0.001, maximum=3600, read_only=True),
-    ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1,
-                  read_only=True),
+                  'brakes', minimum=0.001, maximum=3600),
+    ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1),
     ParameterSpec('odom_noise', 0.0, 'standard deviation of what a wheel is seen to turn, '
-                  'relative', minimum=0, maximum=1, read_only=True),
+                  'relative', minimum=0, maximum=1),
     ParameterSpec('pose_noise', 0.0, 'm, standard deviation of amcl_pose, in x and in y',
-                  minimum=0, maximum=100, read_only=True),
+                  minimum=0, maximum=100),
     ParameterSpec('heading_noise', 0.0, 'rad, standard deviation of the heading of amcl_pose',
-                  minimum=0, maximum=1, read_only=True),
+                  minimum=0, maximum=1),
 )
 
-GYM_SIDE: tuple[ParameterSpec, ...] = (
+GYM_SIDE = _fixed(
     ParameterSpec('environment', '', 'id of a Gymnasium environment, such as FrozenLake-v1; '
-                  'module:id imports the module first', read_only=True),
-    ParameterSpec('options', '{}', 'JSON object of what gymnasium.make is given besides',
-                  read_only=True),
-    ParameterSpec('seed', 0, 'of the dynamics and of the start state', minimum=0, read_only=True),
+                  'module:id imports the module first'),
+    ParameterSpec('options', '{}', 'JSON object of what gymnasium.make is given besides'),
+    ParameterSpec('seed', 0, 'of the dynamics and of the start state', minimum=0),
     ParameterSpec('one_home', True, 'every RESET leads to the state in which the first one ended; '
-                  'false: to the state that the environment draws', read_only=True),
+                  'false: to the state that the environment draws'),
 )
 
 PREFLIGHT: tuple[ParameterSpec, ...] = (
@@ -243,13 +245,13 @@ PREFLIGHT: tuple[ParameterSpec, ...] = (
     SEED,
 )
 
-DASHBOARD: tuple[ParameterSpec, ...] = (
+DASHBOARD = _fixed(
     ParameterSpec('host', '127.0.0.1', 'address that the page is served at; 0.0.0.0 for every one '
-                  'of this machine: read docs/several_machines.md before', read_only=True),
+                  'of this machine: read docs/several_machines.md before'),
     ParameterSpec('port', 8080, 'port that the page is served at; 0 for any that is free',
-                  minimum=0, maximum=65535, read_only=True),
+                  minimum=0, maximum=65535),
     ParameterSpec('read_only', False, 'show everything, and leave out what would command an '
-                  'explorer, a robot or a simulator', read_only=True),
+                  'explorer, a robot or a simulator'),
 )
 
 NODES: Mapping[str, tuple[ParameterSpec, ...]] = {

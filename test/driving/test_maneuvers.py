@@ -8,10 +8,9 @@ from collections.abc import Callable
 from random import Random
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import Grid, QUARTER
+from mnm_ros.driving.grid import Grid, QUARTER, shortest, Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
 from mnm_ros.driving.pose import Pose
-from mnm_ros.driving.route import shortest, Ways
 import pytest
 
 GRID = Grid(0.0, 0.0, 1.0, 4, 4)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from mnm_ros.nodes.common.exploration_pause import ExplorationPause
+from mnm_ros.nodes.common.commanding import ExplorationPause
 import pytest
 from std_msgs.msg import String
 

@@ -280,10 +280,9 @@ class ExplorationSession:
         self._overdue = self._guard.busy    # what is said of the exploration is what was said last
         if not self._overdue:
             self._call(
-                self._publishers.diagnostics, self.exploration, self._link.missing(now),
-                self._link.standing_by, self._loop.timeouts, self.checkpointing.problem,
-                self.checkpointing.keeps, now)
-        self._publishers.publish_diagnostics(self._link.robots, self._link.unanswered(now))
+                self._publishers.diagnostics, self.exploration, self._link,
+                self.checkpointing.problem, self.checkpointing.keeps, now)
+        self._publishers.publish_diagnostics(self._link, now)
 
 
 def _check(parameters: Parameters) -> None:

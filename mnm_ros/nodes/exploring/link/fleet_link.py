@@ -62,10 +62,12 @@ class FleetLink(Link):
     @property
     def robots(self) -> Sequence[RobotReport]:
         now = time.monotonic()
-        return [RobotReport(
-            name, member.state, member.reason or 'exploring', member.steps, member.last_state,
-            self._links[name].loop.timeouts, member.homing.misses,
-            self._links[name].unanswered(now))
+        return [RobotReport(name, member.state, member.reason or 'exploring', {
+            'steps': member.steps,
+            'place': '' if member.last_state is None else member.last_state,
+            'robot_timeouts': self._links[name].loop.timeouts,
+            'reset_misses': member.homing.misses,
+            'unanswered': round(self._links[name].unanswered(now), 1)})
             for name, member in self._members.items()]
 
     def unanswered(self, now: float) -> float:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 import time
+from typing import NamedTuple
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
@@ -36,27 +36,18 @@ STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly an
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 
 
-@dataclass(frozen=True)
-class RobotReport:
+class RobotReport(NamedTuple):
     """
     How a robot of a fleet is.
 
     :ivar status: a sentence for people.
-    :ivar steps: that it has made since the node began.
-    :ivar place: where it is; None if that is unknown.
-    :ivar timeouts: how often something had to be sent to it again.
-    :ivar misses: how often its RESET has missed home.
-    :ivar unanswered: s, as of ``Link.unanswered``.
+    :ivar values: figures of it, as the diagnostics have them.
     """
 
     name: str
     state: RunState
     status: str
-    steps: int
-    place: int | None
-    timeouts: int
-    misses: int
-    unanswered: float
+    values: Mapping[str, object]
 
 
 class Link(ABC):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -13,7 +13,7 @@ from mnm_ros.core.exploration import Event, Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
@@ -99,46 +99,41 @@ class Publishers:
         """Log a decision."""
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
-    def diagnostics(self, exploration: Exploration, missing: str, standing_by: bool,
-                    robot_timeouts: int, disk: str, keeps: bool, now: float) -> None:
+    def diagnostics(self, exploration: Exploration, link: Link, disk: str, keeps: bool,
+                    now: float) -> None:
         """
         Find out what ``publish_diagnostics`` says; to be called once a second.
 
-        :param missing: why there is no robot, or empty.
-        :param standing_by: whether the robot is left to another explorer.
-        :param robot_timeouts: how often something had to be sent to the robot again.
+        :param link: to its robots.
         :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
         :param keeps: whether there is such a folder.
         """
         steps, since = self._counted
         self._counted = exploration.steps, now
-        asked_again, self._timeouts = robot_timeouts - self._timeouts, robot_timeouts
+        timeouts = link.loop.timeouts
+        asked_again, self._timeouts = timeouts - self._timeouts, timeouts
         level, text = diagnosis(
-            exploration, _status(exploration, missing), standing_by, disk, asked_again)
+            exploration, _status(exploration, link.missing(now)), link.standing_by, disk,
+            asked_again)
         values = {
             **exploration.diagnostics(),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
-            'robot_timeouts': robot_timeouts,
+            'robot_timeouts': timeouts,
             'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
         self._level = level
         self._diagnosed = DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
             message=text, values=_key_values(values))
 
-    def publish_diagnostics(self, robots: Sequence[RobotReport], unanswered: float) -> None:
-        """
-        Publish how the robots are now, with what ``diagnostics`` has found out last.
-
-        :param robots: how each robot of a fleet is.
-        :param unanswered: s, for which a robot has owed an answer.
-        """
-        known = self._diagnosed
+    def publish_diagnostics(self, link: Link, now: float) -> None:
+        """Publish how the robots are now, with what ``diagnostics`` has found out last."""
+        known, unanswered = self._diagnosed, round(link.unanswered(now), 1)
         self._diagnostics.publish(DiagnosticArray(
             header=Header(stamp=self._node.get_clock().now().to_msg()),
             status=[DiagnosticStatus(
                 level=known.level, name=known.name, message=known.message,
-                values=[*known.values, *_key_values({'unanswered': round(unanswered, 1)})]),
-                *(self._of_robot(robot) for robot in robots)]))
+                values=[*known.values, *_key_values({'unanswered': unanswered})]),
+                *(self._of_robot(robot) for robot in link.robots)]))
 
     def _of_robot(self, robot: RobotReport) -> DiagnosticStatus:
         level = (DiagnosticStatus.OK if robot.state is RunState.RUNNING else
@@ -146,10 +141,7 @@ class Publishers:
                  DiagnosticStatus.WARN)
         return DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
-            message=robot.status, values=_key_values({
-                'steps': robot.steps, 'place': '' if robot.place is None else robot.place,
-                'robot_timeouts': robot.timeouts, 'reset_misses': robot.misses,
-                'unanswered': round(robot.unanswered, 1)}))
+            message=robot.status, values=_key_values(robot.values))
 
     def greet(self, now: float) -> None:
         """Show a new viewer what was drawn last, while a plan is made."""
