@@ -162,9 +162,11 @@ class Explorer(LifecycleNode):
 
     @_logged
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Drop the exploration."""
+        """Drop the exploration; the node can be configured again."""
         self.close()
         return _SUCCESS
+
+    on_error = on_cleanup
 
     @_logged
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -179,12 +181,6 @@ class Explorer(LifecycleNode):
         else:
             self._leave_by = time.monotonic() + (self.leave_timeout or _LEAVE)
             self._leaving = every(_LEAVING, self, self._go_on_leaving)
-        return _SUCCESS
-
-    @_logged
-    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Drop the exploration; the node can be configured again."""
-        self.close()
         return _SUCCESS
 
     @property

@@ -254,7 +254,7 @@ class GridDriver(RobotSide):
             self.describe_again()
         before, state = self._reported_state, self._tracker.place.state
         if self._requested and self._action != RESET and before not in (None, state):
-            self._cancel(f'moved from state {before} to {state} by somebody')
+            self._cancel(f'the robot was moved from state {before} to {state}')
         if self._requested:
             self._start_late()
         if self._maneuver:
@@ -266,7 +266,7 @@ class GridDriver(RobotSide):
                 self._mover.stop(pose)    # where it has stopped may not have been known then
                 self._send_pending_answer()
         elif not self.busy and not self._stopped and self._reported_state not in (None, state):
-            self.get_logger().info(f'moved from state {before} to {state} by somebody')
+            self.get_logger().info(f'the robot was moved from state {before} to {state}')
             self._tracker.reached_home = None
             self.report(state)
 

@@ -222,7 +222,7 @@ class Navigator(Node):
             self._loop.adjust(step_limits(self._given))
             if self._pause.disturbed:
                 self._pause.forget()
-                self._end_goal('somebody has resumed exploration')
+                self._end_goal('exploration was resumed')
             self._do(self._loop.on_graph_change, *self._graph.update())
             self._do(self._loop.tick)
             if self._goal and self._navigation:

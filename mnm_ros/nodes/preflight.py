@@ -134,8 +134,8 @@ class PreflightNode(Node):
             if len(publishers) > own:
                 if own and self.get_fully_qualified_name() in publishers:
                     publishers.remove(self.get_fully_qualified_name())
-                return Finding('alone', False, f'somebody else publishes {name}: '
-                               f'{", ".join(sorted(publishers))}; expected nobody else to')
+                return Finding('alone', False, f'another node publishes {name}: '
+                               f'{", ".join(sorted(publishers))}; expected no other')
         return None
 
     def _other_robots(self) -> Finding | None:

@@ -213,7 +213,7 @@ class RobotSide(Node):
         elif lost:
             self._cancel(lost)
         elif self._server.executing and not self.count_publishers(self._actions.topic_name):
-            self._cancel('whoever commanded it is gone')
+            self._cancel('its commander is gone')
 
     def _stand_still(self, stand: _Stand, now: float) -> None:
         if not self.busy and self._reports and stand.report_due(now):

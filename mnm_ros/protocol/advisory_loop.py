@@ -80,7 +80,7 @@ class AdvisoryLoop(Loop):
         if not self.running or self._finish_at_limit(now):
             return
         if now >= self._heard + self.timer.timeout * (self.timer.retries + 1):
-            self._without_robot('nobody drives the robot', now)
+            self._without_robot('no node drives the robot', now)
 
     def _settle(self, now: float) -> None:
         """Learn only the place from an answer whose order has not been heard."""

@@ -218,7 +218,7 @@ def test_the_node_that_commands_it_leaves(driving: DrivenRobot) -> None:
     driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
     driving.wait_for_rest()
     driving.peer.wait_for(lambda: driving.outcomes, 'the outcome')
-    assert driving.outcomes == ['east: cancelled: whoever commanded it is gone, in state 0']
+    assert driving.outcomes == ['east: cancelled: its commander is gone, in state 0']
     assert over_limit(driving.platform.commands, stops=1) == []
 
 

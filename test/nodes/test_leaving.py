@@ -180,7 +180,7 @@ def test_a_robot_under_way_comes_to_rest_at_once(
             process.send(getattr(signal, how))
         peer.wait_for(lambda: driving.stopped_by, 'that it stops')
     # Told by the end of the explorer itself, before its heartbeat is missed.
-    assert driving.stopped_by == ['whoever commanded it is gone']
+    assert driving.stopped_by == ['its commander is gone']
     if how != 'transition':
         peer.wait_for(lambda: not process.running, 'the end')
         assert process.wait() == 0 and soon(time.monotonic() - began, ENOUGH)

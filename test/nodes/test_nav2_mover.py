@@ -282,7 +282,7 @@ def test_a_goal_that_another_node_cancels_stops_the_robot(
     nav2.respond(True)
     nav2.end(CANCELED)
     peer.wait_for(lambda: driver._stand and outcomes, 'that it stands')
-    assert 'cancelled: somebody else has cancelled the goal of nav2' in outcomes[-1].data
+    assert 'cancelled: another client has cancelled the goal of nav2' in outcomes[-1].data
     send(2, RESET)
     peer.wait_for(lambda: driver._stand.order, 'another order')
     peer.spin(0.3)
@@ -380,7 +380,7 @@ def test_an_operator_who_cancels_the_goal(driven: tuple[DrivenRobot, Server]) ->
     assert {tuple(message.data) for message in robot.states} == {(-1, HOME)}
     explorer.phases.publish(String(data='paused'))
     robot.peer.wait_for(lambda: robot.outcomes, 'the outcome')
-    assert 'somebody else has cancelled the goal of nav2' in robot.outcomes[-1]
+    assert 'another client has cancelled the goal of nav2' in robot.outcomes[-1]
     robot.peer.spin(1.5)
     robot.send(NORTH)
     robot.peer.spin(0.5)

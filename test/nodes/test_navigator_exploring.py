@@ -127,7 +127,7 @@ def test_resumed_by_another_node(slow: Nodes) -> None:
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
     slow.peer.spin(0.1)
     slow.explore(True)
-    assert slow.operator.result() == 'cancelled 2: somebody has resumed exploration'
+    assert slow.operator.result() == 'cancelled 2: exploration was resumed'
     slow.slow_down(0.0)
     slow.explores()
     slow.pause()

@@ -57,7 +57,7 @@ def test_a_robot_that_is_commanded_already(
     preflight = start('preflight', actions=['east', 'west'])
     peer.wait_for(lambda: not preflight.running, 'the verdict')
     assert preflight.wait() == 1
-    assert 'FAILED  alone        somebody else publishes /action' in preflight.output
+    assert 'FAILED  alone        another node publishes /action' in preflight.output
 
 
 def test_a_robot_that_answers_a_node_that_is_not_found(
@@ -77,7 +77,7 @@ def test_an_explorer_that_is_about_to_command_it(
     preflight = start('preflight', actions=['east', 'west'])
     peer.wait_for(lambda: not preflight.running, 'the verdict')
     assert preflight.wait() == 1 and not robot.received
-    assert 'FAILED  alone        somebody else publishes /action/driver: ' in preflight.output
+    assert 'FAILED  alone        another node publishes /action/driver: ' in preflight.output
 
 
 def test_a_node_that_is_found_at_the_end(
@@ -92,7 +92,7 @@ def test_a_node_that_is_found_at_the_end(
     peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: not again.running, 'the verdict')
     assert again.wait() == 1
-    assert 'FAILED  alone        somebody else publishes /action: ' in again.output
+    assert 'FAILED  alone        another node publishes /action: ' in again.output
     assert 'nobody else commands' not in again.output
 
 

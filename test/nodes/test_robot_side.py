@@ -294,7 +294,7 @@ def test_the_explorer_leaves(peer: Peer, robot: SlowRobot, talk) -> None:
     peer.node.destroy_publisher(next(
         mine for mine in peer.node.publishers if mine.topic_name.endswith('/action')))
     peer.wait_for(lambda: robot.cancelled, 'that the robot notices')
-    assert robot.cancelled == ['whoever commanded it is gone']
+    assert robot.cancelled == ['its commander is gone']
 
 
 def test_stopped_and_free_again_before_it_has_come_to_rest(
@@ -386,7 +386,7 @@ def test_the_commander_ends_while_a_navigator_is_there(
         mine for mine in peer.node.publishers if mine.topic_name.endswith('/action')))
     peer.wait_for(lambda: robot.cancelled, 'that the robot notices')
     # Not by its heartbeat, which goes on.
-    assert robot.cancelled == ['whoever commanded it is gone']
+    assert robot.cancelled == ['its commander is gone']
     peer.wait_for(lambda: heard, 'the report')
     navigator.close()
 

@@ -133,7 +133,7 @@ def test_limit_and_silence() -> None:
     listener.loop.tick(1.0)
     assert listener.exploration.phase.value.startswith('building/')
     listener.loop.tick(21.0)
-    assert listener.exploration.status == 'waiting for the robot: nobody drives the robot'
+    assert listener.exploration.status == 'waiting for the robot: no node drives the robot'
     for _ in range(10):
         listener.drive(listener.advice[-1][1])
     assert listener.exploration.steps == 10 and listener.loop.over

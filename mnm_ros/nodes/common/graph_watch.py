@@ -248,7 +248,7 @@ class CommanderWatch:
         self._commanders = self._commanders & well if late else well
         if not lost:
             return ''
-        return ('whoever commanded it is gone' if lost - publishers
+        return ('its commander is gone' if lost - publishers
                 else 'the heartbeat of the explorer has stopped')
 
     def _on_beat(self, message: Header) -> None:

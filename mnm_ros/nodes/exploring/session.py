@@ -290,7 +290,7 @@ def _check(parameters: Parameters) -> None:
     if parameters['advisory'] and parameters['reset_mode'] == 'service':
         raise ParameterError(
             "parameter 'advisory' is True with 'reset_mode' 'service', expected 'action': "
-            'nobody can overhear a RESET that is a call of a service')
+            'a RESET that is a call of a service cannot be overheard')
     if parameters['overrides'] and parameters['preset'] != 'paper':
         raise ParameterError(
             f"parameter 'overrides' is {parameters['overrides']!r} with 'preset' "

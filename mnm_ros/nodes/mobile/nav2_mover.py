@@ -170,7 +170,7 @@ def judge(status: int, result: Any, retreat: bool) -> tuple[Outcome, str]:
     if status == GoalStatus.STATUS_SUCCEEDED:
         return Outcome.REACHED, ''
     if status == GoalStatus.STATUS_CANCELED:
-        return Outcome.STOPPED, 'somebody else has cancelled the goal of nav2'
+        return Outcome.STOPPED, 'another client has cancelled the goal of nav2'
     if status != GoalStatus.STATUS_ABORTED:    # a server that was started since does not know it
         return Outcome.BROKEN_OFF, f'nav2 has ended the goal with status {status}'
     code = getattr(result, 'error_code', None)
