@@ -174,7 +174,7 @@ class AwaitedActions:
             self._there_since = now
         if now < self._there_since + _LATE:
             return 'it has not said yet which actions it has'
-        return (f'it does not say on {self._topics} which actions it has; {_REMEDY}')
+        return f'it does not say on {self._topics} which actions it has; {_REMEDY}'
 
     def _tell(self, reason: str) -> None:
         if reason != self._told:

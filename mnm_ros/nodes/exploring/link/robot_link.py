@@ -85,14 +85,14 @@ class Link(ABC):
 
     @abstractmethod
     def tick(self, limits: StepLimits, now: float) -> None:
-        """Look who is there, and watch the times; to be called every ``TICK`` seconds."""
+        """Look which nodes are there, and watch the times; to be called every ``TICK`` seconds."""
 
     def tick_while_busy(self, limits: StepLimits, now: float) -> None:
         """Do what can be done while a plan is made: nothing if the loop may not be touched."""
 
     @abstractmethod
     def missing(self, now: float) -> str:
-        """Return what is needed and nobody offers, or nothing; also while that is looked for."""
+        """Return what is needed and no node offers, or nothing; also while that is looked for."""
 
     def unanswered(self, now: float) -> float:
         """Return for how many s an answer has been owed, if it usually takes half of it."""
@@ -123,9 +123,9 @@ class Link(ABC):
 
 class RobotLink(Link):
     """
-    Hears ``state`` and who is there; commands the robot or advises its driver.
+    Hears ``state`` and which nodes are there; commands the robot or advises its driver.
 
-    :ivar graph: who is on the other side.
+    :ivar graph: which nodes are on the other side.
     """
 
     loop: Loop
@@ -208,7 +208,7 @@ class AdviceLink(RobotLink):
 
     def __init__(self, node: Node, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
-        # It can only go by who is there: it gives no orders.
+        # It can only go by which nodes are there: it gives no orders.
         super().__init__(node, parameters, guard, SingleRobotGuard(possible=False))
         self._objected = False    # at the last tick
         self._advice = node.create_publisher(Int64MultiArray, 'advice', messages.LATCHED)
@@ -220,7 +220,7 @@ class AdviceLink(RobotLink):
             node, self._advice, states, None, orders, self._robots)
 
     def tick(self, limits: StepLimits, now: float) -> None:
-        """Look who is there, and watch the times, unless this is another robot, or several."""
+        """Do so unless this is another robot, or several."""
         self.profile.objection(now)
         self._single.look(self._robots.look())
         objection, before = self._objection, self._objected
