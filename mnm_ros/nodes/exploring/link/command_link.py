@@ -56,10 +56,6 @@ class CommandLink(RobotLink):
             node, self._orders, states, self._home, sides=self._robots)
 
     @property
-    def driving(self) -> bool:
-        return self.loop.driving
-
-    @property
     def steady(self) -> bool:
         return self.loop.task.state is not RunState.WAITING_FOR_ROBOT
 
@@ -80,7 +76,7 @@ class CommandLink(RobotLink):
 
     def leave(self, how: str, limit: float) -> bool:
         if self._last_reset is None and self._rest_by is None:
-            if not self.driving:
+            if not self.loop.driving:
                 return True
             self._guard.call(self.loop.pause, 'the node is ending')
             if how == 'reset':

@@ -143,11 +143,6 @@ class RobotLink(Link):
         self._looked = -float('inf')    # when the graph was looked at last
         self._looking_since = time.monotonic()
 
-    @property
-    def driving(self) -> bool:
-        """Whether it commands the robot at present."""
-        return False
-
     def tick(self, limits: StepLimits, now: float) -> None:
         self.loop.adjust(limits)
         self._watch_graph(now)
