@@ -13,6 +13,12 @@ from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.statistics.evaluation import log_mean_exp
 import numpy as np
 
+_KEPT = {
+    'threshold': 'threshold', 'evidence': 'evidence', 'episodes': '_episodes',
+    'notices': '_notices', 'waiting': '_waiting', 'left': '_left', 'proven': 'proven',
+    'credible': 'credible', 'credit': '_credit', 'shown': '_shown'}
+"""Attributes by their names in a checkpoint."""
+
 
 class Detector:
     """
@@ -148,26 +154,18 @@ class Detector:
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it but the limits as plain data."""
-        return {'threshold': self.threshold, 'evidence': self.evidence,
-                'episodes': self._episodes, 'notices': self._notices,
-                'waiting': self._waiting, 'left': self._left,
+        return {**{name: getattr(self, attribute) for name, attribute in _KEPT.items()},
                 'against': self._against_logs.tolist(), 'for': self._for_logs.tolist(),
-                'proof': self._proof if self.proving else None, 'proven': self.proven,
-                'credible': self.credible, 'credit': self._credit, 'shown': self._shown}
+                'proof': self._proof if self.proving else None}
 
     @classmethod
     def from_state(cls, limit: float, horizon: int, state: Mapping[str, Any]) -> Detector:
         """Return the detector that ``to_state`` was called on."""
         detector = cls(limit, horizon, delta=1.0)
-        detector.threshold = state['threshold']
-        detector.evidence = state['evidence']
-        detector._episodes = state['episodes']
-        detector._notices = state['notices']
-        detector._waiting, detector._left = state['waiting'], state['left']
+        for name, attribute in _KEPT.items():
+            setattr(detector, attribute, state[name])
         detector._against_logs = np.array(state['against'])
         detector._for_logs = np.array(state['for'])
-        detector.proven, detector.credible = state['proven'], state['credible']
-        detector._credit, detector._shown = state['credit'], state['shown']
         if state['proof'] is not None:
             detector._proof, detector.proving = state['proof'], True
         return detector

@@ -182,28 +182,24 @@ def _wrong(what: str, found: Any, expected: str) -> ValueError:
     return ValueError(f'{what} is {shown[:100]}, expected {expected}')
 
 
-def _int(what: str, found: Any) -> int:
-    if type(found) is not int or not -2**63 <= found < 2**63:
-        raise _wrong(what, found, 'an integer of 64 bits')
-    return found
+def _value(expected: str, fits: Callable[[Any], bool],
+           kind: Callable[[Any], _T]) -> Callable[[str, Any], _T]:
+    """Return what reads a value that fits, and refuses all others."""
+    def read(what: str, found: Any) -> _T:
+        if not fits(found):
+            raise _wrong(what, found, expected)
+        return kind(found)
+    return read
 
 
-def _action(what: str, found: Any) -> int:
-    if _int(what, found) < RESET:
-        raise _wrong(what, found, f'an action, {RESET} for RESET or at least 0')
-    return int(found)
-
-
-def _float(what: str, found: Any) -> float:
-    if type(found) not in (int, float) or not abs(found) <= _MOST:
-        raise _wrong(what, found, 'a number')
-    return float(found)
-
-
-def _str(what: str, found: Any) -> str:
-    if not isinstance(found, str) or _HALF.search(found):
-        raise _wrong(what, found, 'a text')
-    return found
+_int = _value('an integer of 64 bits',
+              lambda found: type(found) is int and -2**63 <= found < 2**63, int)
+_action = _value(f'an action, {RESET} for RESET or at least 0',
+                 lambda found: type(found) is int and RESET <= found < 2**63, int)
+_float = _value('a number',
+                lambda found: type(found) in (int, float) and abs(found) <= _MOST, float)
+_str = _value('a text', lambda found: isinstance(found, str) and not _HALF.search(found), str)
+_doing = _value(f'one of {", ".join(DOINGS)}', lambda found: found in DOINGS, str)
 
 
 def _maybe(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], Union[_T, None]]:
@@ -211,25 +207,15 @@ def _maybe(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], Union[_T, N
 
 
 def _list(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:
-    def read(what: str, found: Any) -> tuple[_T, ...]:
-        if not isinstance(found, list):
-            raise _wrong(what, found, 'a list')
-        return tuple(reader(what, entry) for entry in found)
-    return read
-
-
-def _doing(what: str, found: Any) -> str:
-    if found not in DOINGS:
-        raise _wrong(what, found, f'one of {", ".join(DOINGS)}')
-    return str(found)
+    listed = _value('a list', lambda found: isinstance(found, list), list)
+    return lambda what, found: tuple(reader(what, entry) for entry in listed(what, found))
 
 
 def _test(what: str, found: Any) -> Evidence:
-    given = _read(what, found, {
-        'kind': _str, 'state': _maybe(_int), 'action': _maybe(_action), 'evidence': _float,
-        'threshold': _float})
     return Evidence(**{'kind': '', 'state': None, 'action': None, 'evidence': 0.0,
-                       'threshold': 0.0, **given})
+                       'threshold': 0.0, **_read(what, found, {
+                           'kind': _str, 'state': _maybe(_int), 'action': _maybe(_action),
+                           'evidence': _float, 'threshold': _float})})
 
 
 def _progress(what: str, found: Any) -> Progress:
