@@ -15,8 +15,7 @@ from types import ModuleType
 
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS
-from mnm_ros.core.task.pausable_task import diagram, RUN_TRANSITIONS
-from mnm_ros.core.task.step_task import RunState
+from mnm_ros.core.task.step_task import diagram, RUN_TRANSITIONS, RunState
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -3,7 +3,7 @@
 """
 Draws the state machines for Sphinx, as a code host does: no browser has to fetch a script.
 
-It knows what ``mnm_ros.core.task.pausable_task.diagram`` prints: states and labelled arrows.
+It knows what ``mnm_ros.core.task.step_task.diagram`` prints: states and labelled arrows.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
-from mnm_ros.core.task.pausable_task import diagram, RUN_TRANSITIONS
-from mnm_ros.core.task.step_task import RunState
+from mnm_ros.core.task.step_task import diagram, RUN_TRANSITIONS, RunState
 
 print(diagram(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT),
       diagram(MNM_TRANSITIONS, MnmPhase.HOMING),

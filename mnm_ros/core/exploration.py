@@ -20,8 +20,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
 from mnm_ros.core.progress_estimator import ProgressEstimator
-from mnm_ros.core.task.pausable_task import PausableTask
-from mnm_ros.core.task.step_task import Homing, RunState
+from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 
 ALGORITHM = 3
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""

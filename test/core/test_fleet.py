@@ -10,8 +10,7 @@ import math
 
 from binomial import binomial_tail
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.fleet.sample_pool import SamplePool
+from mnm_ros.core.fleet.fleet import Fleet, SamplePool
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.step_task import RunState

@@ -13,8 +13,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.fleet.assignments import look_ahead
-from mnm_ros.core.fleet.fleet import Fleet, Member
-from mnm_ros.core.fleet.sample_pool import SamplePool, Ticket
+from mnm_ros.core.fleet.fleet import Fleet, Member, SamplePool, Ticket
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings

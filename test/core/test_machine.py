@@ -11,8 +11,7 @@ import sys
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
-from mnm_ros.core.task.pausable_task import Phased, RUN_TRANSITIONS, Table
-from mnm_ros.core.task.step_task import RunState
+from mnm_ros.core.task.step_task import Phased, RUN_TRANSITIONS, RunState, Table
 import pytest
 from transitions import MachineError
 

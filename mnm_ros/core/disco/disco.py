@@ -28,7 +28,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook
-from mnm_ros.core.task.pausable_task import Phased
+from mnm_ros.core.task.step_task import Phased
 
 ALLOWANCE = 3
 """How much longer than the step bound of a preset a run may take."""

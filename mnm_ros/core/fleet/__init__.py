@@ -3,7 +3,6 @@
 """
 Several robots of one kind that explore as one.
 
-Read ``fleet``, which hands out the class and its link to one robot; ``assignments`` says what is
-wanted next and which robot goes where, and ``sample_pool`` keeps what was brought home until it is
-asked for.
+Read ``fleet``, which hands out the class, its link to one robot, and what was brought home and not
+yet asked for; ``assignments`` says what is wanted next and which robot goes where.
 """

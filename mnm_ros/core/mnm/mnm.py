@@ -19,7 +19,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
-from mnm_ros.core.task.pausable_task import Phased
+from mnm_ros.core.task.step_task import Phased
 import numpy as np
 
 

@@ -14,7 +14,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.discovery import Discovery
 from mnm_ros.core.paper.optimism import Optimism, Plan
-from mnm_ros.core.task.pausable_task import Phased
+from mnm_ros.core.task.step_task import Phased
 
 
 @dataclass(frozen=True)
