@@ -30,8 +30,8 @@ from mnm_ros.checkpoint.input_log import (
 from mnm_ros.checkpoint.whole_files import flush_folder
 from mnm_ros.core.exploration import Exploration
 
-_KEPT = 2         # generations
-_ROOM = 2**18     # bytes on the disk, without which SQLite cannot even read
+_GENERATIONS_KEPT = 2
+_LEAST_ROOM = 2**18    # bytes on the disk, without which SQLite cannot even read
 _MARK = re.compile(rb'(\d{16}) ([0-9a-f]{16})\n')
 
 
@@ -133,7 +133,7 @@ class Generations:
         self._mark(number)
         if self._transitions is None and self._logging:
             self._begin_log(number, point)
-        for old in before[:-(_KEPT - 1)]:
+        for old in before[:-(_GENERATIONS_KEPT - 1)]:
             remove(old)
         flush_folder(self._folder)
 
@@ -258,7 +258,7 @@ class Generations:
     def _check_room(self) -> None:
         """Raise OSError if the disk is full: no file can be read then, however good it is."""
         size = os.fstat(self._lock).st_size
-        os.posix_fallocate(self._lock, size, _ROOM)
+        os.posix_fallocate(self._lock, size, _LEAST_ROOM)
         os.ftruncate(self._lock, size)
 
     def _mark(self, number: int) -> None:

@@ -56,9 +56,9 @@ Entry = tuple[Input, int, int]
 """Kind, state and action of an input."""
 
 
-_BUSY = 1.0    # s, to wait for another program that has locked a file
-_MOVE = 5.0    # s, after which the write-ahead log is moved to the file
-_LOOK = 500    # inputs replayed from one look to the next whether to go on
+_LONGEST_WAIT = 1.0    # s, to wait for another program that has locked a file
+_MOVE_EVERY = 5.0    # s, after which the write-ahead log is moved to the file
+_LOOK_EVERY = 500    # inputs replayed from one look to the next whether to go on
 
 
 class Refused(ValueError):
@@ -99,7 +99,7 @@ class InputLog:
         self.path = path
         self._number = number
         self._chain = chain
-        self._database = sqlite3.connect(path, _BUSY, check_same_thread=False)
+        self._database = sqlite3.connect(path, _LONGEST_WAIT, check_same_thread=False)
         self._database.execute('PRAGMA journal_mode = WAL')
         self._database.execute('PRAGMA synchronous = FULL')
         self._moved = time.monotonic()
@@ -168,7 +168,7 @@ class InputLog:
             self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?, ?)', rows)
             self._database.executemany('INSERT INTO robots VALUES (?, ?)', named)
         self._number, self._chain = number, chain
-        if time.monotonic() >= self._moved + _MOVE:
+        if time.monotonic() >= self._moved + _MOVE_EVERY:
             # A slow robot would have minutes of work in the write-ahead log alone.
             self._database.execute('PRAGMA wal_checkpoint(PASSIVE)')
             self._moved = time.monotonic()
@@ -254,7 +254,7 @@ class Saved:
         :raises Abandoned: once ``abandoned`` says so.
         """
         for number, (kind, state, action) in enumerate(self.inputs):
-            if number % _LOOK == 0 and abandoned():
+            if number % _LOOK_EVERY == 0 and abandoned():
                 raise Abandoned
             if kind is Input.OBSERVED or action != RESET:
                 played = RESET if action == RESET_OPEN else action
@@ -325,7 +325,7 @@ def _read(path: Path, after: int | None,
     if path.is_symlink() or not path.is_file():
         raise FileNotFoundError('no such file, or no regular one')
     size = _size(path)
-    database = sqlite3.connect(path, _BUSY)
+    database = sqlite3.connect(path, _LONGEST_WAIT)
     try:
         if sys.version_info >= (3, 11):    # nothing that is stored is larger than all of it
             database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(size + 2**20, 2**31 - 1))
@@ -372,7 +372,7 @@ def unreadable(path: Path) -> str:
     """Return why SQLite cannot read a file at all, whatever is in it, or nothing; quickly."""
     try:
         _size(path)
-        database = sqlite3.connect(path, _BUSY)
+        database = sqlite3.connect(path, _LONGEST_WAIT)
         try:
             database.execute('SELECT name FROM sqlite_master').fetchall()
         finally:

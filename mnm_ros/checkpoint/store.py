@@ -22,21 +22,21 @@ from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import Entry, Refused, Saved
 from mnm_ros.core.exploration import Exploration, InputListener, Taken
 
-BETWEEN = 2000
+LEAST_BETWEEN_POINTS = 2000
 """Inputs, at least, from one resume point to the next where the exploration offers one."""
 
-REPLAY = 1.0
+MOST_REPLAYED = 1.0
 """Seconds of computing that a restart may have to repeat, before a resume point is made anywhere.
 
 The computing of the whole process is measured: replaying takes less.
 """
 
-SHARE = 20
+LEAST_COMPUTING_PER_POINT = 20
 """Making resume points takes at most one part in so many of the computing."""
 
-_PERIOD = 0.5      # s, between two writes
-_SLOW = 0.5        # s, that a write may hold up a load
-_BACKLOG = 1_000_000    # inputs kept in memory while the disk takes none
+_WRITE_EVERY = 0.5      # s
+_LONGEST_WRITE = 0.5    # s, that a write may hold up a load
+_MOST_WAITING = 1_000_000    # inputs kept in memory while the disk takes none
 
 
 class ResumePoint(NamedTuple):
@@ -56,7 +56,7 @@ class ResumeSchedule:
     :param number: of its inputs so far.
     :param since: of these, those since the last resume point.
     :param spent: seconds that it takes to replay them.
-    :param between: as ``BETWEEN``.
+    :param between: as ``LEAST_BETWEEN_POINTS``.
     """
 
     def __init__(self, exploration: Exploration, number: int, since: int, spent: float,
@@ -83,11 +83,11 @@ class ResumeSchedule:
     def due(self) -> bool:
         """Return whether a resume point is due at this moment."""
         spent = time.process_time() - self._began
-        if spent < SHARE * self._cost:
+        if spent < LEAST_COMPUTING_PER_POINT * self._cost:
             return False
         if self._exploration.at_restart_point:
             return self._number - self._last >= self._between
-        return spent >= REPLAY and self._exploration.can_snapshot
+        return spent >= MOST_REPLAYED and self._exploration.can_snapshot
 
 
 class Store:
@@ -105,7 +105,7 @@ class Store:
 
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
                  transition_log: bool = False) -> None:
-        self._files = Generations(folder, name, identity, transition_log, _BACKLOG)
+        self._files = Generations(folder, name, identity, transition_log, _MOST_WAITING)
         self._files_lock = threading.Lock()
         self._folder = folder
         self._pending: Pending = []
@@ -158,7 +158,7 @@ class Store:
         :raises Refused: if the disk is too slow.
         :raises OSError: if the disk is too full for files to be read.
         """
-        if not self._files_lock.acquire(timeout=_SLOW):
+        if not self._files_lock.acquire(timeout=_LONGEST_WRITE):
             raise Refused(f'{self._folder}: the disk is too slow')
         try:
             loaded = self._files.load(rebuild)
@@ -172,8 +172,8 @@ class Store:
         finally:
             self._files_lock.release()
 
-    def attach(self, exploration: Exploration, number: int = 0, between: int = BETWEEN,
-               since: int = 0, spent: float = 0.0) -> None:
+    def attach(self, exploration: Exploration, number: int = 0,
+               between: int = LEAST_BETWEEN_POINTS, since: int = 0, spent: float = 0.0) -> None:
         """
         Keep all inputs of an exploration from now on, and resume points.
 
@@ -222,7 +222,7 @@ class Store:
 
     def _run(self) -> None:
         while not self._closing:
-            self._wake.wait(_PERIOD)
+            self._wake.wait(_WRITE_EVERY)
             self._wake.clear()
             self._write()
         self._write()
@@ -249,7 +249,7 @@ class Store:
             self._skip_to_last_point(pending)
             with self._pending_lock:
                 self._pending = pending + self._pending
-                if len(self._pending) > _BACKLOG:
+                if len(self._pending) > _MOST_WAITING:
                     self._files.leave_gap(problem, *_left(self._pending))
                     self._pending = []
         self._files.write_late()

@@ -19,7 +19,7 @@ from mnm_ros.core.watch.watch_phase import WatchPhase
 Following = Callable[[int, int], Mapping[int, int]]
 """Says how often each next state followed an action in a state."""
 
-_AT_ONCE = 25      # policies worked out at once: each takes up to some milliseconds
+_MOST_AT_ONCE = 25      # policies worked out at once: each takes up to some milliseconds
 _NEGLIGIBLE = 1e-4    # probability
 
 CHECK_RANGE = (0.4, 1.6)
@@ -163,7 +163,7 @@ class ExpectedSteps:
             target for target in self._turns if target in now and target not in new)))
         self._values = {target: value for target, value in self._values.items()
                         if target in now and target not in new}
-        for _ in range(min(_AT_ONCE, len(self._turns))):
+        for _ in range(min(_MOST_AT_ONCE, len(self._turns))):
             target = self._turns.popleft()
             self._turns.append(target)
             self._values[target] = expected_steps(now[target], home, following)

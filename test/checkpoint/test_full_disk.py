@@ -103,7 +103,7 @@ def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
 
 def test_more_than_can_be_remembered_leaves_what_was_written_before(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, '_BACKLOG', 300)
+    monkeypatch.setattr(store_module, '_MOST_WAITING', 300)
     exploration, simulator, store = kept_for(tmp_path, 200)
     assert store.flush()
     with monkeypatch.context() as patch:

@@ -203,7 +203,7 @@ def locked(*paths: Path) -> Iterator[None]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nobody wait for a lock."""
-    monkeypatch.setattr(input_log, '_BUSY', 0.0, raising=False)
+    monkeypatch.setattr(input_log, '_LONGEST_WAIT', 0.0, raising=False)
 
 
 @pytest.mark.parametrize('files', [LOG, '*.sqlite'])
@@ -230,7 +230,7 @@ def test_what_comes_while_files_are_locked_is_written_later(
 
 def test_more_than_can_wait_for_a_locked_log_is_told_in_numbers(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, impatient: None) -> None:
-    monkeypatch.setattr(store_module, '_BACKLOG', 300)
+    monkeypatch.setattr(store_module, '_MOST_WAITING', 300)
     store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
     store.begin_generation(0, None)
     made = 0

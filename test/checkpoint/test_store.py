@@ -60,7 +60,7 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is most of the time taken up by resume points, however much each of them costs."""
     clock, points = [0.0], []
-    monkeypatch.setattr(keeping, 'REPLAY', 0.02)
+    monkeypatch.setattr(keeping, 'MOST_REPLAYED', 0.02)
     monkeypatch.setattr(keeping, 'time', SimpleNamespace(
         process_time=lambda: clock[0], monotonic=time.monotonic))
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
@@ -171,7 +171,7 @@ def test_what_a_slow_robot_does_is_soon_in_the_file_itself(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not in the write-ahead log alone, which a copy may lack, and which may be damaged."""
     for seconds, kept in ((3600.0, 0), (0.0, 3)):
-        monkeypatch.setattr(input_log, '_MOVE', seconds)
+        monkeypatch.setattr(input_log, '_MOVE_EVERY', seconds)
         path = tmp_path / f'{kept}.sqlite'
         log = input_log.InputLog.create(path, IDENTITY, None)
         for _ in range(3):

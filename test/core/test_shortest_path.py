@@ -25,7 +25,7 @@ def test_dense_and_sparse_equations_agree_with_the_power_series(
     for _ in range(400):
         powers = np.eye(n) + moves @ powers
     for dense in (150, 0):
-        monkeypatch.setattr(empirical_model, '_DENSE', dense)
+        monkeypatch.setattr(empirical_model, '_MOST_DENSE_STATES', dense)
         equations = Equations(n, origins, ends, masses)
         assert equations.values(costs) == pytest.approx(powers @ costs)
         assert equations.visits(n - 1) == pytest.approx(powers[n - 1])
@@ -34,7 +34,7 @@ def test_dense_and_sparse_equations_agree_with_the_power_series(
 @pytest.mark.parametrize('dense', [150, 0])
 def test_a_path_that_never_ends_has_no_solution(
         dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(empirical_model, '_DENSE', dense)
+    monkeypatch.setattr(empirical_model, '_MOST_DENSE_STATES', dense)
     both = np.array([0, 1])
     with pytest.raises(np.linalg.LinAlgError):
         Equations(2, both, both[::-1].copy(), np.ones(2)).values(np.ones(2))

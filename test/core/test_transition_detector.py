@@ -69,8 +69,8 @@ def test_without_a_change_the_alarm_is_as_rare_as_the_delta_says(name: str) -> N
 def test_the_expected_evidence_is_at_most_one_at_every_time(
         chances: tuple[float, ...], tidy: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """By summing over all sequences of outcomes."""
-    monkeypatch.setattr(transition_detector, '_LOOK', 0)
-    monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY_IF_SUSPICIOUS', 0)
     monkeypatch.setattr(transition_detector, '_TIDY_EVERY', tidy)
     for length in (3, 5, 7):
         total = 0.0
@@ -169,8 +169,8 @@ def copy(detector: TransitionDetector) -> TransitionDetector:
 def test_the_numerator_is_part_of_a_probability(tidy: int, monkeypatch: pytest.MonkeyPatch
                                                 ) -> None:
     """By summing over all sequences of *new* and of next states shown before."""
-    monkeypatch.setattr(transition_detector, '_LOOK', 0)
-    monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY_IF_SUSPICIOUS', 0)
     monkeypatch.setattr(transition_detector, '_TIDY_EVERY', tidy)
     for length, symbols in ((7, 7), (10, 2)):
         detectors = [TransitionDetector(1e-9)]
@@ -198,8 +198,8 @@ def numerator(detector: TransitionDetector) -> float:
 def test_no_outcome_is_expected_to_add_to_the_numerator(
         before: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
     """Together with what is not spent yet, and also when splits begin to share a place."""
-    monkeypatch.setattr(transition_detector, '_LOOK', 0)
-    monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY_IF_SUSPICIOUS', 0)
     rng, detector, shared = np.random.default_rng(2), TransitionDetector(1e-300), 0
     for outcome in [*before(rng, 200), *choice(0.2, 0.2, 0.6)(rng, 60)]:
         if len(detector.following) > 1:
@@ -218,7 +218,7 @@ def test_what_is_left_out_between_looks_would_not_have_raised_the_alarm(
                (choice(1.0), 40, choice(0.0, 1.0)),
                (choice(0.3, 0.7), 500, choice(0.0, 1.0))]
     lazily = [delay(*change, 1e-4, seed) for change in changes for seed in range(5)]
-    monkeypatch.setattr(transition_detector, '_LOOK', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY', 0)
     assert lazily == [delay(*change, 1e-4, seed) for change in changes for seed in range(5)]
     assert all(0 < number <= 1000 for number in lazily)
 

@@ -200,7 +200,7 @@ def keeping(folder: Path, logged: list[str]) -> Checkpointing:
 
 def test_a_lock_is_told_when_it_begins_and_when_it_ends(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_log, '_BUSY', 0.0)
+    monkeypatch.setattr(input_log, '_LONGEST_WAIT', 0.0)
     logged: list[str] = []
     keeper, simulator = keeping(tmp_path, logged), Simulator(load('corridor'), 1)
 

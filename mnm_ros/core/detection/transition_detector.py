@@ -55,7 +55,7 @@ _TIDY_EVERY = 16
 _AFTER, _NEW, _NEW_TO_ONE = 1.0, 0.1, 0.5
 """Masses of the predictor after a split: of all next states shown before it, and of new ones, the
 last if only one was shown."""
-_LOOK, _LOOK_AGAIN = 64, 4
+_LOOK_EVERY, _LOOK_EVERY_IF_SUSPICIOUS = 64, 4
 """Executions after which the sum is worked out even if it cannot be at its mark, to see whether
 the pair is suspicious, and whether it still is."""
 _Split = tuple[int, float, float, tuple[int, ...]]
@@ -129,7 +129,7 @@ class TransitionDetector:
             return
         self.surprised = chance < self.SURPRISE
         likelihood = _log_likelihood(self._counts)
-        soon = _LOOK_AGAIN if self.suspicious else _LOOK
+        soon = _LOOK_EVERY_IF_SUSPICIOUS if self.suspicious else _LOOK_EVERY
         if (self._bound - likelihood >= self.threshold or self.surprised
                 or self.executions >= self._looked + soon):
             self._look(likelihood)

@@ -36,7 +36,7 @@ SAMPLE_GROWTH = 1.5
 
 _RELEVANT_PART = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
-_TRY_AGAIN = 1.05    # times the visits of its pairs, after which a failure is looked at again
+_GROWTH_TO_TRY_AGAIN = 1.05    # of the visits of its pairs, until a failure is looked at again
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ class FailedCertificates:
         """Return whether something has been learnt that may help, with so many known states."""
         found = self._of.get(target)
         return (found is None or len(found.moves) != known
-                or self._visits(found.pairs) >= _TRY_AGAIN * found.visits)
+                or self._visits(found.pairs) >= _GROWTH_TO_TRY_AGAIN * found.visits)
 
     def _visits(self, pairs: Sequence[Pair]) -> int:
         return sum(self._counts.visits(*pair) for pair in pairs)

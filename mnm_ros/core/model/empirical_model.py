@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 _Number = TypeVar('_Number', np.float64, np.intp)
 
-_DENSE = 150
+_MOST_DENSE_STATES = 150
 """States up to which dense equations are solved sooner than sparse ones."""
 
 _SMOOTHING = 0.5
-_SWEEPS = 60
+_MOST_SWEEPS = 60
 
 
 class TransitionRows:
@@ -194,7 +194,7 @@ class EmpiricalModel:
             first[:len(guess)] = guess[:len(first)]
             first[0] = max(0, first[0])
             values = self._smoothed_values(first, hits, limit, smoothing)
-        for _ in range(_SWEEPS):
+        for _ in range(_MOST_SWEEPS):
             ahead = np.where(hits, 0.0, np.where(self.columns < 0, 1 + limit,
                                                  values[self.columns]))
             total = self.visits + smoothing
@@ -258,7 +258,7 @@ class Equations:
     """
 
     def __init__(self, n: int, origins: Indices, ends: Indices, masses: Floats) -> None:
-        self._dense = n <= _DENSE
+        self._dense = n <= _MOST_DENSE_STATES
         if self._dense:
             moves = np.bincount(origins * n + ends, masses, n * n).reshape(n, n)
             self._matrix = np.eye(n) - moves

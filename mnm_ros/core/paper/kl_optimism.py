@@ -35,7 +35,7 @@ from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
 _TOLERANCE = 1e-9
-_SWEEPS = 200
+_MOST_SWEEPS = 200
 
 
 class KlOptimism(Optimism):
@@ -107,7 +107,7 @@ class _Model:
         values = np.ones(len(self._column))
         tilts = np.full(len(self._radius), np.nan)
         goal = self._column.get(target)
-        for _ in range(_SWEEPS):
+        for _ in range(_MOST_SWEEPS):
             if goal is not None:
                 values[goal] = 0.0
             plausible, expected = least_mean(

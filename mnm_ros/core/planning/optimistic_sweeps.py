@@ -23,10 +23,10 @@ _T = TypeVar('_T', bound=np.generic)
 
 _NONE = np.float64('nan')
 _PRECISION = 1e-7
-_SWEEPS = 200
-_FAR = 1e9    # where all is so far away, the most likely to arrive is the best
-_ROUGH = 0.1    # as long as values change by more of the largest, all cells are looked at
-_NEAR = 0.1    # steps; cells that are worse by more are left out of most sweeps
+_MOST_SWEEPS = 200
+_FARTHEST = 1e9    # where all is so far away, the most likely to arrive is the best
+_ROUGH_CHANGE = 0.1    # as long as values change by more of the largest, all cells are looked at
+_NEARLY_BEST = 0.1    # steps; cells that are worse by more are left out of most sweeps
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Sweeps:
         self._own = np.repeat(np.arange(len(model.states)), model.actions)
         levels = len(region.spent)
         if warm is None:
-            self._values = np.full(len(model.states), _FAR)
+            self._values = np.full(len(model.states), _FARTHEST)
             self._tilts = np.full((2, levels, len(self._own)), np.nan)
             self._near = np.zeros((levels, len(self._own)), dtype=bool)
             return
@@ -105,13 +105,13 @@ class Sweeps:
         """
         known = len(self._model.states)
         everywhere = not self._near.reshape(-1, known, self._model.actions).any(axis=(0, 2)).all()
-        for _ in range(_SWEEPS):
+        for _ in range(_MOST_SWEEPS):
             before = self._values
             self._sweep(everywhere)
             largest, change = self._values.max(), np.abs(self._values - before).max()
             steps = float(self._values[0] - self._multiplier * self._region.budget)
             if change > _PRECISION * largest:
-                everywhere = bool(change > _ROUGH * largest)
+                everywhere = bool(change > _ROUGH_CHANGE * largest)
             elif everywhere or steps <= radius:
                 return steps
             else:
@@ -141,7 +141,7 @@ class Sweeps:
         best = by_state.argmin(axis=1)
         least = by_state[states, best]
         if everywhere:
-            self._near = costs <= least[self._own] + _NEAR
+            self._near = costs <= least[self._own] + _NEARLY_BEST
         away = least > 1 + least[0]
         away[0] = False
         number = np.zeros((levels, len(self._own)), dtype=np.intp)

@@ -7,10 +7,10 @@ from __future__ import annotations
 from mnm_ros.core.model.counts import Floats
 import numpy as np
 
-_NEWTON_STEPS = 60
+_MOST_NEWTON_STEPS = 60
 _PRECISION = 1e-7
-_STRIDE = 6.0
-_POINT = 1e-9    # radius of a ball that holds hardly more than its centre
+_LONGEST_STEP = 6.0
+_LEAST_RADIUS = 1e-9    # radius of a ball that holds hardly more than its centre
 
 
 def least_mean(fractions: Floats, values: Floats, radius: Floats,
@@ -46,7 +46,7 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
         # Where only the value 0 was observed, or in a ball without room, nothing can be gained,
         # and the formulas divide by 0.
         plain = _sums(fractions * values)
-        sure = sampled & ((plain <= 0) | (radius < _POINT))
+        sure = sampled & ((plain <= 0) | (radius < _LEAST_RADIUS))
         if sure.any():
             plausible[sure], bound[sure] = fractions[sure], plain[sure]
         tight = np.flatnonzero(sampled & ~sure & ~(mass <= 1))
@@ -75,7 +75,7 @@ def _tilted(fractions: Floats, values: Floats, radius: Floats,
     # Most calls are about a few rows: what takes the time is to call numpy, so it sums up at once.
     terms = np.empty((3, *fractions.shape))
     ratios, weighted, squares = terms
-    for _ in range(_NEWTON_STEPS):
+    for _ in range(_MOST_NEWTON_STEPS):
         shift = np.exp(guess)
         shifted = values + shift[:, None]
         np.divide(fractions, shifted, out=ratios)
@@ -90,7 +90,8 @@ def _tilted(fractions: Floats, values: Floats, radius: Floats,
         slope = shift * (inverse - curve / inverse)
         newton = guess - divergence * np.log(divergence / radius) / slope
         # Where the slope is flat the next Newton point may be anywhere.
-        nearest, farthest = np.maximum(low, guess - _STRIDE), np.minimum(high, guess + _STRIDE)
+        nearest = np.maximum(low, guess - _LONGEST_STEP)
+        farthest = np.minimum(high, guess + _LONGEST_STEP)
         inside = (newton > nearest) & (newton < farthest)
         following = newton if inside.all() else np.where(
             inside, newton, (nearest + farthest) / 2)

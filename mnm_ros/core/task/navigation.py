@@ -12,7 +12,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
 
-_REMEMBERED = 20    # ways, about as many as a mean is taken of
+_MOST_REMEMBERED = 20    # ways, about as many as a mean is taken of
 
 
 class StepsToGo:
@@ -43,7 +43,7 @@ class StepsToGo:
         """
         for place, (times, total) in visits.items():
             ways, mean = self._means.get(place, (0, 0.0))
-            ways = min(ways + 1, _REMEMBERED)
+            ways = min(ways + 1, _MOST_REMEMBERED)
             self._means[place] = ways, mean + (steps - total / times - mean) / ways
 
 
