@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a map of states shows, on the page and in RViz alike: what leads where, and a policy."""
+"""What a map of states shows, wherever it is drawn: what each state is, and what leads where."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
@@ -14,6 +15,41 @@ from mnm_ros.view.heard import Heard
 _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
 
 Explored = Exploration | Heard
+
+
+class Kind(NamedTuple):
+    """
+    How a kind of state is shown.
+
+    :ivar word: of legends.
+    :ivar colour, dark: on white and on a dark ground.
+    :ivar mark, style: in a terminal, the style as rich has it.
+    :ivar meaning: a sentence about a state; empty where another kind says it.
+    """
+
+    word: str
+    colour: str
+    dark: str
+    mark: str
+    style: str
+    meaning: str = ''
+
+
+KINDS = {
+    'robot': Kind('robot', '#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
+    'home': Kind('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green'),
+    'known': Kind('known', '#2a9d6f', '#2fae7c', 'o', 'green',
+                  'known: its policy keeps within the limit'),
+    'candidate': Kind('candidate', '#e0a100', '#d9a313', '?', 'yellow',
+                      'candidate: met, and being examined'),
+    'met': Kind('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, but not known: it lies beyond '
+                'the radius, or has not been examined yet'),
+    'beyond': Kind('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta'),
+    'lost': Kind('lost', '#d2453d', '#ee6a62', 'x', 'bold red',
+                 'lost: its policy was deleted after a change'),
+    'wall': Kind('wall', '#3c4654', '#b9c4cf', '#', ''),
+    'unmet': Kind('not seen', '#8c98a5', '#77838f', '.', 'dim', 'not met yet')}
+"""All kinds, in the order of legends; where several states share a place, the first is shown."""
 
 
 def links(explored: Explored, state: int) -> dict[int, tuple[float, int]]:

@@ -45,14 +45,19 @@ class Shape(NamedTuple):
     text: str = ''
 
 
+def _colour(kind: str) -> Colour:
+    red, green, blue = bytes.fromhex(scene.KINDS[kind].colour[1:])
+    return red / 255, green / 255, blue / 255, 0.9
+
+
 # Of the distance between neighbours.
 _LOOKS: dict[str, tuple[str, tuple[float, float, float], float, Colour]] = {
     # namespace: kind, size, height of the middle, colour
     'home': ('cylinder', (0.95, 0.95, 0.04), 0.02, (0.55, 0.35, 0.8, 0.9)),
-    'known': ('cube', (0.6, 0.6, 0.12), 0.06, (0.2, 0.7, 0.3, 0.9)),
-    'candidates': ('cube', (0.45, 0.45, 0.12), 0.06, (0.95, 0.75, 0.2, 0.9)),
-    'lost': ('cube', (0.6, 0.6, 0.12), 0.06, (0.8, 0.25, 0.2, 0.9)),
-    'current': ('sphere', (0.35, 0.35, 0.35), 0.25, (0.2, 0.4, 0.9, 1.0)),
+    'known': ('cube', (0.6, 0.6, 0.12), 0.06, _colour('known')),
+    'candidates': ('cube', (0.45, 0.45, 0.12), 0.06, _colour('candidate')),
+    'lost': ('cube', (0.6, 0.6, 0.12), 0.06, _colour('lost')),
+    'current': ('sphere', (0.35, 0.35, 0.35), 0.25, _colour('robot')),
 }
 _WALLS: Colour = (0.3, 0.3, 0.3, 0.9)
 _POLICY: Colour = (0.9, 0.35, 0.65, 0.9)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.view.heard import Heard, RobotHeard
-from mnm_ros.view.scene import kinds
+from mnm_ros.view.scene import KINDS, kinds
 
 LABEL = 16    # columns of what a figure is called
 LINE = 160     # characters of a line that may be cut
@@ -27,12 +27,6 @@ _AIMS = {'first hypothesis': 'to the first hypothesis',
 _KINDS = {'policy': 'policy to', 'certificate': 'reach of', 'detector': 'watch on the policy to',
           'proof': 'proof of the policy to', 'transition': 'transitions of',
           'rediscovery': 'rediscovery of'}
-_MEANING = {
-    'known': 'known: its policy keeps within the limit',
-    'candidate': 'candidate: met, and being examined',
-    'lost': 'lost: its policy was deleted after a change',
-    'met': 'met, but not known: it lies beyond the radius, or has not been examined yet',
-    'unmet': 'not met yet'}
 
 
 def version(heard: Heard) -> str:
@@ -278,7 +272,7 @@ def _test(heard: Heard, test: Evidence) -> str:
 def about(heard: Heard, state: int) -> list[str]:
     """Return what is known of a state, a sentence for each thing."""
     kind = kinds(heard).get(state, 'unmet')
-    lines = [_MEANING[kind]]
+    lines = [KINDS[kind].meaning]
     if state == heard.home:
         lines[0] = f'home; {lines[0]}'
     if kind == 'known':

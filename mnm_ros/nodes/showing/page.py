@@ -22,6 +22,7 @@ from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
 from mnm_ros.parameters import ParameterError
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.scene import KINDS
 from mnm_ros.view.web.layers import Layers, policy_arrows
 from mnm_ros.view.web.origin import OwnPagesOnly
 from mnm_ros.view.web.panels import (
@@ -37,10 +38,11 @@ from nicegui.element import Element
 import uvicorn
 
 _PERIOD = 0.5       # s, between two looks at what is new
-_STYLE = (Path(__file__).with_name('page.css')).read_text(encoding='utf-8')
-_LEGEND = (('known', 'known'), ('candidate', 'candidate'), ('lost', 'lost'),
-           ('met', 'met, not known'), ('home', 'home'), ('current', 'robot is here'),
-           ('reset', 'policy plays RESET'))
+_STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
+    f'@layer overrides {{ body {{ --{name}: {kind.colour}; }} '
+    f'body.body--dark {{ --{name}: {kind.dark}; }} }}' for name, kind in KINDS.items())
+_LEGEND = (*((name, KINDS[name].word) for name in ('known', 'candidate', 'lost', 'met', 'home')),
+           ('current', 'robot is here'), ('reset', 'policy plays RESET'))
 _THEMES = {None: ('brightness_auto', True), True: ('dark_mode', False),
            False: ('light_mode', None)}
 """By what is chosen, the icon and what comes next; None is what the system wants."""

@@ -11,6 +11,7 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.scene import KINDS, kinds
 from rich.text import Text
 
 Cell = tuple[str, tuple[int, ...]]
@@ -20,12 +21,7 @@ Cell = tuple[str, tuple[int, ...]]
 Picture = tuple[tuple[Cell, ...], ...]
 """Rows from the top."""
 
-MARKS = {
-    '@': ('robot', 'bold reverse'), 'S': ('home', 'bold green'), 'o': ('known', 'green'),
-    '?': ('candidate', 'yellow'), '+': ('visited', 'cyan'),
-    '-': ('beyond the radius', 'magenta'), 'x': ('lost', 'bold red'), '#': ('wall', ''),
-    '.': ('not seen', 'dim')}
-"""What a mark means, and its style."""
+MARKS = {kind.mark: kind for kind in KINDS.values()}
 
 _SPARSE = 20      # cells for each state that has a place; a picture of more would be all but empty
 _TOLERANCE = 0.1  # of a cell, by which a state may be off its centre
@@ -103,12 +99,10 @@ class WorldView:
 
     def __init__(self, heard: Heard) -> None:
         self._heard = heard
-        activity = heard.activity
-        # A state has the first mark that fits.
-        self._marks = (
-            ('x', frozenset(activity.lost)), ('o', frozenset(heard.known)),
-            ('?', heard.candidates), ('-', frozenset(heard.beyond)), ('+', heard.seen))
-        self._occupied, self._home = heard.occupied, heard.home
+        self._kinds = {**kinds(heard), **dict.fromkeys(heard.beyond, 'beyond')}
+        if heard.home is not None:
+            self._kinds[heard.home] = 'home'
+        self._occupied = heard.occupied
         self._around = self._occupied[0] if self._occupied else None
         self._used: dict[str, None] = {}
 
@@ -133,14 +127,12 @@ class WorldView:
     def key(self) -> Text:
         """Return what the marks mean that were used so far."""
         return Text('  ').join(
-            Text(f'{mark} {name}', style if mark != '@' else 'bold')
-            for mark, (name, style) in MARKS.items() if mark in self._used)
+            Text(f'{mark} {kind.word}', kind.style if mark != '@' else 'bold')
+            for mark, kind in MARKS.items() if mark in self._used)
 
     def mark(self, state: int) -> str:
         """Return the mark of a state, but for where the robot is."""
-        if state == self._home:
-            return 'S'
-        return next((mark for mark, states in self._marks if state in states), '.')
+        return KINDS[self._kinds.get(state, 'unmet')].mark
 
     def _cell(self, letter: str, states: tuple[int, ...]) -> Text:
         marks = [self.mark(state) for state in states]
@@ -150,17 +142,17 @@ class WorldView:
         return self._styled(shown, any(state in states for state in self._occupied))
 
     def _styled(self, mark: str, here: bool = False) -> Text:
-        style = MARKS.get(mark, ('', ''))[1]
+        style = MARKS[mark].style if mark in MARKS else ''
         if here:
             self._used['@'] = None
-            return Text('@', f'{style} {MARKS["@"][1]}')
+            return Text('@', f'{style} {KINDS["robot"].style}')
         self._used[mark] = None
         return Text(mark, style)
 
     def _in_order(self) -> Iterator[int]:
         """Yield home first, then the others by their marks."""
         heard = self._heard
-        home = () if self._home is None else (self._home,)
+        home = () if heard.home is None else (heard.home,)
         yield from dict.fromkeys((
             *home, *heard.known, *heard.activity.lost, *sorted(heard.candidates),
             *heard.beyond, *sorted(heard.seen)))

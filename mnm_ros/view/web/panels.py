@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.heard import Heard, NOT_KEPT
+from mnm_ros.view.scene import KINDS
 from mnm_ros.view.words import evidence, whole
 
 _BOXES = {
@@ -138,11 +139,12 @@ class Timeline:
         explored = [[point.steps, point.exploration] for point in self._points
                     if point.exploration is not None]
         series = [
-            _line('known', '#2a9d6f', [[point.steps, point.known] for point in self._points]),
-            _line('candidates', '#e0a100',
+            _line('known', KINDS['known'].colour,
+                  [[point.steps, point.known] for point in self._points]),
+            _line('candidates', KINDS['candidate'].colour,
                   [[point.steps, point.candidates] for point in self._points]),
             {**_line('exploration', '#8a6fd1', explored), 'yAxisIndex': 1, 'step': False},
-            _marks('change noticed', '#d2453d', 'solid', self.noticed),
+            _marks('change noticed', KINDS['lost'].colour, 'solid', self.noticed),
             _marks('true change', '#888888', 'dashed', self.true)]
         names = [entry['name'] for entry in series
                  if entry['data'] or entry.get('markLine', {}).get('data')]
