@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
@@ -16,14 +16,13 @@ from typing import NamedTuple
 
 from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
 from mnm_ros.checkpoint.warm_start import begun
-from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_of_file
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
-from mnm_ros.view.heard import Counts
+from mnm_ros.view.heard import Counts, nested
 
 _ENOUGH = 1 + 1e-9    # of the limit, which rounding must not exceed
 
@@ -156,14 +155,6 @@ class Learnt:
         return TableCmp.from_counts(self.home, played + 1, dict(self._pairs()))
 
 
-def nested(rows: Iterable[tuple[int, int, int, int]]) -> Counts:
-    """Return rows of state, action, next state and count as ``Counts``."""
-    counts: dict[int, dict[int, dict[int, int]]] = {}
-    for state, action, following, count in rows:
-        counts.setdefault(state, {}).setdefault(action, {})[following] = count
-    return counts
-
-
 _NAME = re.compile(r'(.*)\.(log|\d{8})\.sqlite')
 
 
@@ -192,7 +183,7 @@ def _learnt(saved: Saved) -> Learnt:
     candidates = frozenset(exploration.candidates) - {*known}
     return Learnt(
         str(saved.path), exploration.steps, exploration.home, known, policies,
-        nested(_rows(exploration)),
+        nested(exploration.transitions()),
         candidates if not known or exploration.under_revision else frozenset(),
         limit=settings_of_file(saved.identity).problem.limit,
         description=RobotDescription(tuple(saved.identity['actions'])), saved=saved)
@@ -212,17 +203,6 @@ def _file_in(folder: Path, log: bool) -> Path:
         raise Refused(f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
                       'with transition_log: true' if log else f'{folder} has no checkpoint')
     return max(wanted, key=lambda path: path.stat().st_mtime)
-
-
-def _rows(exploration: Exploration) -> Iterator[tuple[int, int, int, int]]:
-    """Yield state, action, next state and count of what is thought to be true now."""
-    counts = exploration.counts
-    for (state, action), nexts in counts.items():
-        if action == RESET:
-            yield from ((state, RESET, following, count) for following, count in nexts.items())
-    for state in {state for state, _ in counts}:
-        for action, following, count in exploration.successors(state):
-            yield state, action, following, count
 
 
 def route(learnt: Learnt, policy: Policy) -> tuple[Transition, ...] | None:

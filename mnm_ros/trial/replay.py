@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-import math
 
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.warm_start import begun
@@ -118,19 +117,21 @@ class ReplaySummary:
 
         Only the states count through which the policy leads, by the transitions in ``counts``.
         """
-        home = self.exploration.home
-        assert home is not None
-        here, least = {home}, math.inf
-        for step in range(policy.horizon if policy.target != home else 0):
+        return min((sum(seen.values()) for seen in self.on_the_way(policy).values()), default=0)
+
+    def on_the_way(self, policy: Policy) -> dict[Pair, Counter[int]]:
+        """Return what a policy plays in the states through which it leads, and what followed."""
+        assert self.exploration.home is not None
+        here, found = {self.exploration.home}, {}
+        for step in range(policy.horizon):
             after: set[int] = set()
             for state in here - {policy.target}:
                 action = policy.action(step, state)
                 if action != RESET:    # which is what it plays where it is not defined, too
-                    seen = self.counts.get((state, action), Counter())
-                    least = min(least, sum(seen.values()))
-                    after |= set(seen)
+                    seen = found[state, action] = self.counts.get((state, action), Counter())
+                    after |= {*seen}
             here = after
-        return 0 if least == math.inf else int(least)
+        return found
 
 
 def replay(saved: Saved) -> ReplaySummary:

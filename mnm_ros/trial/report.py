@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 import math
 import os
@@ -26,6 +27,7 @@ from mnm_ros.located_yaml import WithExponents
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.replay import replay
+from mnm_ros.view.scene import KINDS
 import yaml
 
 INSTALL = ('a report needs the Python packages jinja2 and matplotlib: pip install '
@@ -103,7 +105,7 @@ def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str,
     from mnm_ros.trial import pictures
     summary = replay(saved)
     facts = Facts(saved, summary, description)
-    plan = pictures.FloorPlan(summary, description)
+    plan = pictures.StateMap(summary, replace(description, actions=tuple(facts.actions)))
     verdict, remarks = facts.verdict()
     rows = facts.rows()
     events, all_events = facts.events()
@@ -114,14 +116,13 @@ def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str,
         'title': f'Exploration: {saved.path.name}', 'source': f'Replayed from the {kind} '
         f'{saved.path.name}.', 'verdict': verdict, 'good': bool(facts.policies) and not remarks,
         'remarks': remarks, 'overview': facts.overview(span),
-        'graph': pictures.draw_graph(plan, facts.actions) if plan.places else '',
-        'small': len(plan.states) <= 14, 'placed': bool(plan.placed),
-        'states_legend': [(name, pictures.COLOURS[key]) for name, key in (
-            ('home', 'home'), ('known', 'known'), ('not known', 'candidate'))],
+        'graph': plan.draw(),
+        'small': plan.few, 'placed': plan.placed,
+        'states_legend': [(KINDS[kind].word, KINDS[kind].colour) for kind in plan.kinds],
         'actions_legend': pictures.colours(facts.actions),
         'time': pictures.draw_time(summary),
         'rows': rows, 'limit': f'{facts.limit:g}', 'in_words': steps_in_words,
-        'targets': [(_Shown(row), pictures.draw_policy(plan, policy, summary.counts))
+        'targets': [(_Shown(row), plan.draw_policy(policy))
                     for row, policy in list(zip(rows, facts.policies[1:]))[:_TARGETS]],
         'more_targets': max(0, len(rows) - _TARGETS), 'beyond': beyond, 'more_beyond': more_beyond,
         'radius': f'{saved.identity["radius"]:g}', 'phases': phases,

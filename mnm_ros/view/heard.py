@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 import math
@@ -298,3 +298,11 @@ def number(values: Mapping[str, str], key: str) -> float | None:
     except (KeyError, ValueError):
         return None
     return value if abs(value) < 2**63 else None
+
+
+def nested(rows: Iterable[Sequence[int]]) -> Counts:
+    """Return rows of state, action, next state and count as ``Counts``."""
+    counts: dict[int, dict[int, dict[int, int]]] = {}
+    for state, action, following, count in rows:
+        counts.setdefault(state, {}).setdefault(action, {})[following] = count
+    return counts

@@ -72,7 +72,7 @@ def policy_arrows(
         if action == RESET:
             resets.append([*_rounded(where[state])])
         elif likely is not None and likely in where and likely != state:
-            arrows.append([_arrow(where[state], where[likely], 0.0), 1.0,
+            arrows.append([arrow(where[state], where[likely], 0.0), 1.0,
                            heard.description.action_name(action)])
     return {'arrows': arrows, 'resets': resets}
 
@@ -86,12 +86,12 @@ def _links(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
     for (state, after), (share, action) in sorted(strongest.items()):
         if state in where and after in where:
             aside = _ASIDE if (after, state) in strongest else 0.0
-            yield [_arrow(where[state], where[after], aside), round(share, 2),
+            yield [arrow(where[state], where[after], aside), round(share, 2),
                    f'{said.label(state)}: {said.action_name(action)} leads to '
                    f'{said.label(after)} in {share:.0%}']
 
 
-def _arrow(begin: Disc, end: Disc, aside: float) -> str:
+def arrow(begin: Disc, end: Disc, aside: float) -> str:
     """Return the path of an arrow between the rims of two states, a little to its left."""
     dx, dy = end.x - begin.x, end.y - begin.y
     length = math.hypot(dx, dy) or 1e-9
