@@ -23,6 +23,7 @@ from mnm_ros import topics
 from mnm_ros.parameters import NODES
 from mnm_ros.parameters.params_file import Configured
 from mnm_ros.parameters.values import nearest
+from mnm_ros.view.shapes import STATES_FRAME
 
 REFUSED = 1
 """The status of a node that does not start because of a parameter, and would not the next time."""
@@ -34,9 +35,6 @@ _TYPES = {'scenario': str, 'preset': str, 'base': str, 'seed': int, 'autostart':
 
 VIEWED = ('/exploration_markers', '/world_markers', '/map')
 """The topics in ``config/mnm.rviz``: in a namespace, they are those in there."""
-
-STATES_FRAME = 'mnm_states'
-"""The frame of the markers where the robot side gives none, as in ``picture.py``."""
 
 AS_CONFIGURED = '(empty: as in params_file)'
 USE_SIM_TIME = ('', f'Take the time from /clock {AS_CONFIGURED}')

@@ -19,7 +19,7 @@ Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a h
   other fields of a ``GoalReport``, without those that are None.
 
 Decoding is strict: a message with any other layout raises MessageError, which says what was found
-and what was expected. Whoever subscribes by ``hear`` drops it with a warning.
+and what was expected; ``hear`` drops it with a warning.
 """
 
 from __future__ import annotations
@@ -304,27 +304,6 @@ class PolicySet(Hypothesis):
             {'target': count, 'step': steps, 'state': count},
             (*self.version, self.horizon, *self.targets),
             chain.from_iterable(rows))
-
-
-def decode_policy_to(message: Int64MultiArray, target: int) -> Policy | None:
-    """
-    Return one policy of a ``policies`` message, without reading the others.
-
-    :param target: the state that it leads to; None is returned if the message has no such policy.
-    """
-    name = 'policies'
-    targets, steps, states = _sizes(name, message, ('target', 'step', 'state'))
-    head = 3 + states
-    _check_length(name, message, head, targets * steps * states)
-    known = tuple(message.data[3:head])
-    _check_distinct(name, known)
-    if target not in known[:targets]:
-        return None
-    start = head + known.index(target) * steps * states
-    actions = tuple(message.data[start:start + steps * states])
-    _check_policies(name, message.data[2], steps, actions)
-    return Policy(target, message.data[2], known, tuple(
-        actions[step * states:(step + 1) * states] for step in range(steps)))
 
 
 class PolicyAnswer(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
-from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Heard, RobotsMet, StepRate
@@ -26,8 +26,8 @@ from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
 _DECISIONS = 40    # sentences that are kept
-_AGAIN = 0.2       # s, between two looks for an answer
-_ASK_AGAIN = 1.0   # s, between two requests for one policy
+_POLL = 0.2        # s, between two looks for an answer
+_REQUEST = 1.0     # s, between two requests for one policy
 
 
 class Subscriptions:
@@ -47,6 +47,7 @@ class Subscriptions:
         self._node, self._settings, self._decoding = node, settings, hypothesis
         self._namespace = node.get_namespace()
         self._policies: Int64MultiArray | None = None
+        self._decoded: tuple[Int64MultiArray | None, Hypothesis | None] = None, None
         self._answer: messages.PolicyAnswer | None = None
         self._asked: tuple[int, float] = (0, -math.inf)
         self._exploration_steps: int | None = None
@@ -68,14 +69,15 @@ class Subscriptions:
 
     def policy_to(self, state: int) -> Policy | None:
         """Return the policy to a known state; None until it is there. Any thread may ask."""
-        message = self._policies
-        try:
-            found = messages.decode_policy_to(message, state) if message else None
-        except messages.MessageError:
-            return None
-        if found is not None or state not in self.heard.known:
-            return found
-        return self._requested(state)
+        if (message := self._policies) is not self._decoded[0]:
+            try:
+                self._decoded = message, messages.PolicySet.from_msg(message)
+            except messages.MessageError:
+                self._decoded = message, None
+        found = self._decoded[1]
+        if found is not None and state in found.targets:
+            return found.policy_for(state)
+        return self._requested(state) if state in self.heard.known else None
 
     def forget(self) -> None:
         """Forget what an explorer has said, and hear what another one says."""
@@ -116,10 +118,8 @@ class Subscriptions:
         return {'status': message.data, 'decisions': (*before, said)[-_DECISIONS:]}
 
     def _learnt(self, message: Int64MultiArray) -> dict[str, Any]:
-        """Keep what is only decoded where somebody wants to see it."""
-        found = {'hypothesis': messages.PolicySet.from_msg(message)} if self._decoding else {}
-        self._policies = message
-        return found
+        self._policies = message    # read when a policy is wanted, if not as it comes
+        return {'hypothesis': messages.PolicySet.from_msg(message)} if self._decoding else {}
 
     def _described(self, message: String) -> dict[str, Any]:
         described = RobotDescription.from_text(message.data)
@@ -165,7 +165,7 @@ class Subscriptions:
         if answer is not None and answer.target == state and answer.version == self.heard.version:
             return answer.policy
         asked, when = self._asked
-        if asked != state or now > when + _ASK_AGAIN:
+        if asked != state or now > when + _REQUEST:
             self._asked = state, now
             self._requests.publish(Int64(data=state))
         return None
@@ -216,7 +216,7 @@ class Listener:
         return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
 
     def change(self) -> None:
-        """Ask for the next setting, wherever there is somebody to ask."""
+        """Ask for the next setting, wherever the service is offered."""
         for client in self._changes:
             if client.service_is_ready():
                 client.call_async(Trigger.Request())
@@ -225,7 +225,7 @@ class Listener:
         """Ask for the policy to a known state; None if there is no answer in time."""
         end = time.monotonic() + timeout
         while (found := self._subscriptions.policy_to(target)) is None and time.monotonic() < end:
-            self.listen(_AGAIN)
+            self.listen(_POLL)
         return found
 
     def actions(self, timeout: float) -> tuple[str, ...]:
@@ -233,10 +233,10 @@ class Listener:
         client = self._node.create_client(GetParameters, f'{self.explorer}/get_parameters')
         end = time.monotonic() + timeout
         while not client.service_is_ready() and time.monotonic() < end:
-            self.listen(_AGAIN)
+            self.listen(_POLL)
         answer = client.call_async(GetParameters.Request(names=['actions']))
         while not answer.done() and time.monotonic() < end:
-            self.listen(_AGAIN)
+            self.listen(_POLL)
         values = answer.result().values if answer.done() else ()
         return tuple(values[0].string_array_value) if values else ()
 

@@ -56,7 +56,7 @@ ROOMS = {
     '__init__': 'core moved messages nodes navigator_client',
     'parameters': 'core driving located_yaml trial view',
     'reference': 'core topics parameters messages',
-    'launching': 'topics parameters',
+    'launching': 'topics parameters view',
     'contract': 'core protocol robot_description messages',
     'console': 'core located_yaml simulation robot_description view subscriptions topics'
                ' parameters',

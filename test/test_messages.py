@@ -14,7 +14,6 @@ from mnm_ros.messages import (
     decode_known_states,
     decode_model,
     decode_policy,
-    decode_policy_to,
     decode_report,
     decode_request,
     decode_robots,
@@ -49,17 +48,6 @@ def message(data: list[int], offset: int = 0, **dimensions: tuple[int, int]) -> 
             MultiArrayDimension(label=label, size=size, stride=stride)
             for label, (size, stride) in dimensions.items()]),
         data=array('q', data))
-
-
-@pytest.mark.parametrize('steps', [1, 2])
-def test_one_policy_is_read_as_all_of_them_are(steps: int) -> None:
-    encoded = PolicySet.of(hypothesis(steps)).to_msg()
-    for target in IDS:
-        assert decode_policy_to(encoded, target) == hypothesis(steps).policy_for(target)
-    assert decode_policy_to(encoded, 8) is None
-    encoded.layout.data_offset += 1
-    with pytest.raises(MessageError, match='data_offset'):
-        decode_policy_to(encoded, 7)
 
 
 def test_step_there_and_back() -> None:
