@@ -10,7 +10,7 @@ In a script::
     result = client.go(7).wait(timeout=60.0)
     print(result.text if result else 'not there yet')
 
-In a node that somebody else spins, ``go`` and ``cancel`` return at once as well, and
+In a node that is spun elsewhere, ``go`` and ``cancel`` return at once as well, and
 ``goal.over``, ``goal.report`` and ``goal.result`` may be looked at whenever it suits, from a timer
 or from the tick of a behaviour tree.
 """
@@ -30,7 +30,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray
 
-_AGAIN = 0.5    # s, after which what has not been heard is said again
+_REPEAT = 0.5   # s, after which what has not been heard is said again
 _LOOK = 0.1     # s, between two looks whether there is something to do
 
 
@@ -58,7 +58,7 @@ class Goal:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Whether it has ended, in any way."""
         return self.report.status.over
 
     @property
@@ -121,7 +121,7 @@ class NavigatorClient:
         """
         Send the robot to a known state and return the goal at once.
 
-        It replaces the goal under way, whoever has sent that.
+        It replaces the goal under way, by whichever client.
         """
         with self._lock:
             self._last_id = max(time.time_ns(), self._last_id + 1)
@@ -169,7 +169,7 @@ class NavigatorClient:
             while not goal.over and time.monotonic() < end and self._node.context.ok():
                 executor.spin_once(timeout_sec=max(0.0, min(_LOOK, end - time.monotonic())))
         finally:
-            self._node.executor = None    # whoever spins it next finds it free
+            self._node.executor = None    # free for the next that spins it
             executor.shutdown()
 
     def _say(self, goal: Goal) -> None:
@@ -186,11 +186,11 @@ class NavigatorClient:
         there = bool(self._node.count_publishers(self._statuses.topic_name))
         for goal in self._under_way():
             if pause > 10 * _LOOK or there and goal.acknowledged:
-                goal.heard_at = now    # also if nothing could be heard, as nobody spun the node
+                goal.heard_at = now    # also if nothing could be heard, as the node was not spun
             if now > goal.heard_at + self._patience:
                 self._lose(goal, 'the navigator does not answer' if there else
                            'there is no navigator')
-            elif (goal.cancelled or not goal.acknowledged) and now > goal.said_at + _AGAIN:
+            elif (goal.cancelled or not goal.acknowledged) and now > goal.said_at + _REPEAT:
                 self._say(goal)
 
     def _on_status(self, message: DiagnosticArray) -> None:

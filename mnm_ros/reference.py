@@ -5,7 +5,7 @@ Write ``docs/reference.md`` and the files in ``config`` from the declarations in
 
 Run ``python3 -m mnm_ros.reference`` in the source tree after a parameter, an option, a topic, a
 service or a figure of diagnostics has changed. It generates the files in ``config`` as a whole,
-and in the page whatever stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``.
+and in the page what stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations

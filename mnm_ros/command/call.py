@@ -72,8 +72,8 @@ def _servers(nodes: str) -> str:
 
 
 _TOO_EARLY = 'no policies heard yet'    # as a navigator says that has just been started
-_PATIENCE = 3.0    # s, in which it should hear them
-_AGAIN = 0.2       # s, until it is asked again
+_FIRST_POLICIES = 3.0    # s, in which it should hear them
+_RETRY = 0.2             # s, until it is asked again
 
 
 def goal(arguments: Sequence[str], program: str) -> int:
@@ -111,7 +111,7 @@ def _state(client: ServiceClient, text: str) -> int:
         heard: list[str] = []
         named = client.node.create_subscription(
             String, 'robot_side', lambda message: heard.append(message.data), messages.LATCHED)
-        client.find(lambda: heard, f'nobody publishes {named.topic_name}, which names states')
+        client.find(lambda: heard, f'no node publishes {named.topic_name}, which names states')
         description = RobotDescription.from_text(heard[-1])
     state = description.state(text)
     if not -2**63 <= state < 2**63:
@@ -134,20 +134,20 @@ def _go(client: ServiceClient, state: int) -> tuple[str, int]:
         String, 'goal_result', lambda message: heard.append(message.data), messages.STEP)
     goals = client.node.create_publisher(Int64, 'goal', messages.STEP)
     client.find(lambda: goals.get_subscription_count(),
-                f'nobody subscribes {goals.topic_name} (what does: navigator)')
+                f'no node subscribes {goals.topic_name} (what does: navigator)')
     client.find(lambda: client.node.count_publishers(results.topic_name),
-                f'nobody publishes {results.topic_name} (what does: navigator)')
+                f'no node publishes {results.topic_name} (what does: navigator)')
     client.settle()
     goals.publish(Int64(data=state))
-    interrupted, until = False, time.monotonic() + _PATIENCE
+    interrupted, until = False, time.monotonic() + _FIRST_POLICIES
     try:
         while not client.wait(over) or (
                 over()[-1].endswith(_TOO_EARLY) and time.monotonic() < until):
             if not goals.get_subscription_count():
-                return f'nobody subscribes {goals.topic_name} any more', 1
+                return f'no node subscribes {goals.topic_name} any more', 1
             if over():
                 heard.clear()
-                client.wait(lambda: False, _AGAIN)
+                client.wait(lambda: False, _RETRY)
                 goals.publish(Int64(data=state))
     except KeyboardInterrupt:
         interrupted = True

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             print(end='', flush=True)
     except BrokenPipeError:
-        # Nobody reads any more, so the interpreter must not flush it at its end.
+        # The output is read no more, so the interpreter must not flush it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

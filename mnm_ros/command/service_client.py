@@ -19,7 +19,7 @@ from rclpy.signals import SignalHandlerOptions
 
 _SPIN = 0.05      # s
 _SETTLE = 0.5     # s, until a node that was found has found this one, too
-_AGAIN = 0.25     # s, after which a request that does no harm twice is sent again
+_RETRY = 0.25     # s, after which a request that does no harm twice is sent again
 
 
 class ServiceClient:
@@ -28,7 +28,7 @@ class ServiceClient:
 
     :param namespace: of the nodes to client to, with a slash before it.
     :param ros_arguments: of the command line, ``--ros-args`` before them.
-    :param timeout: s to wait for whoever should be there, and for each answer.
+    :param timeout: s to wait for the nodes that should be there, and for each answer.
     """
 
     def __init__(self, namespace: str, ros_arguments: Sequence[str], timeout: float) -> None:
@@ -64,13 +64,13 @@ class ServiceClient:
         return True
 
     def find(self, condition: Callable[[], object], missing: str) -> None:
-        """Wait for somebody; NoAnswer says who is missing if that is in vain."""
+        """Wait for a node; NoAnswer says which is missing if that is in vain."""
         if not self.wait(condition):
             domain = os.environ.get('ROS_DOMAIN_ID') or '0'
             raise NoAnswer(f'{missing} after {self._timeout:g} s, in ROS domain {domain}')
 
     def settle(self) -> None:
-        """Spin until whoever was found has surely found this node, too."""
+        """Spin until the node that was found has surely found this one, too."""
         self.wait(lambda: False, _SETTLE)
 
     def call(self, kind: Any, service: str, request: Any, servers: str, repeat: bool) -> Any:
@@ -81,17 +81,17 @@ class ServiceClient:
         :param repeat: whether the request does no harm twice. It is sent at once then, and again
             until there is a response: one is lost as long as the service has not found the
             client.
-        :raises NoAnswer: if nobody offers it or there is no response.
+        :raises NoAnswer: if no node offers it or there is no response.
         """
         client = self.node.create_client(kind, service)
         name = self.node.resolve_service_name(service)
-        self.find(client.service_is_ready, f'nobody offers {name} ({servers})')
+        self.find(client.service_is_ready, f'no node offers {name} ({servers})')
         futures: list[Any] = []
         if not repeat:
             self.settle()
-        for _ in range(max(1, round(self._timeout / _AGAIN)) if repeat else 1):
+        for _ in range(max(1, round(self._timeout / _RETRY)) if repeat else 1):
             futures.append(client.call_async(request))
             if self.wait(lambda: any(future.done() for future in futures),
-                         _AGAIN if repeat else self._timeout):
+                         _RETRY if repeat else self._timeout):
                 return next(future for future in futures if future.done()).result()
         raise NoAnswer(f'{name} has not answered after {self._timeout:g} s')

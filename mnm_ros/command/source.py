@@ -34,7 +34,7 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     :param log: whether all transitions are wanted, which only a transition log has.
     :param target: whose policy is wanted.
     :raises Refused: if the file cannot be used.
-    :raises NoAnswer: if nobody is there.
+    :raises NoAnswer: if there is no explorer.
     """
     if given.source is not None:
         try:
@@ -51,7 +51,7 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     with Listener(given.namespace, ros_arguments) as listener:
         heard = _listen(listener, given.timeout)
         if heard is None:
-            raise NoAnswer(f'nobody publishes {listener.topic} (what does: explorer) after '
+            raise NoAnswer(f'no node publishes {listener.topic} (what does: explorer) after '
                            f'{given.timeout:g} s, in ROS domain '
                            f'{os.environ.get("ROS_DOMAIN_ID") or "0"}')
         learnt = _learnt(heard, listener)

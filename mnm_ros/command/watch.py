@@ -20,7 +20,7 @@ _LOOK = 0.25    # s, between two looks
 
 
 def main(arguments: Sequence[str], program: str) -> int:
-    """Show it until Ctrl-C, which is the ordinary end; 1 if nobody is there."""
+    """Show it until Ctrl-C, which is the ordinary end; 1 if there is no explorer."""
     words, ros_arguments = split(arguments)
     made = parser(program, 'Show what a running explorer knows, does and decides, until Ctrl-C: '
                   'as a picture in a terminal, and else with a line for each change.')
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str], program: str) -> int:
     given = made.parse_args(words)
 
     from mnm_ros.subscriptions import Listener
-    missing = (f'{program}: nobody publishes %s (what does: explorer) after {given.timeout:g} s, '
+    missing = (f'{program}: no node publishes %s (what does: explorer) after {given.timeout:g} s, '
                f'in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}')
     try:
         with Listener(given.namespace, ros_arguments) as listener:

@@ -26,7 +26,7 @@ def main(words: Sequence[str] | None = None, program: str = 'explore') -> int:
         except OSError as error:
             if error.errno not in (errno.EPIPE, errno.EIO):
                 raise
-            # Nobody reads the output any more, so the interpreter must not flush it at its end.
+            # The output is read no more, so the interpreter must not flush it at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0 if options.goal is None else 1
 

@@ -66,7 +66,7 @@ def add_timeout(made: argparse.ArgumentParser) -> None:
     """Let a parser know ``--timeout``."""
     made.add_argument(
         '--timeout', type=seconds, default=WAIT, metavar='S',
-        help='s to wait for whoever should be there, and for each answer (default %(default)g)')
+        help='s to wait for nodes and for each answer (default %(default)g)')
 
 
 def add_source(made: argparse.ArgumentParser) -> None:

@@ -38,7 +38,7 @@ def prepare(environment: MutableMapping[str, str]) -> None:
 
 def reserve_domain() -> int:
     """
-    Reserve a domain in which nobody on this machine takes part, until this process ends.
+    Reserve a domain in which no node on this machine takes part, until this process ends.
 
     If none can be reserved, return one without nodes; if there is none, any. This never waits.
     """
@@ -72,7 +72,7 @@ def _open(path: Path) -> int:
     """
     Open a file that every user can lock, in a directory in which every user can make files.
 
-    Nobody writes to it, and no link is followed. It is never removed: one run could hold the
+    It is never written to, and no link is followed. It is never removed: one run could hold the
     removed file while another holds its successor.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK    # not to wait if it is a pipe

@@ -189,7 +189,7 @@ def beyond(heard: Heard, scenario: Scenario, found: Verdict) -> list[int]:
 
 
 def learnt(heard: Heard, seconds: float) -> list[str]:
-    """Return the last lines where nobody knows the truth; the other arguments are as below."""
+    """Return the last lines where the truth is not known; the other arguments are as below."""
     return [*_lines([
         ('hypothesis', version(heard)),
         ('known', known(heard)),

@@ -108,7 +108,7 @@ class Child:
 
 def _leash() -> list[str]:
     """Return what goes before a command that is to end with this process."""
-    if sys.platform != 'linux':    # elsewhere nobody tells a child
+    if sys.platform != 'linux':    # no other kernel tells a child
         return []
     return [sys.executable, '-I', '-S', '-c', _LEASHED, str(os.getpid())]
 

@@ -121,7 +121,7 @@ class Learnt:
         """
         Return what the policy to a known state takes if the counts were the truth.
 
-        None is that nobody can say: there is no policy, or by the counts it never arrives.
+        None is that it is not known: there is no policy, or by the counts it never arrives.
         """
         policy = self.policy(state)
         if policy is None or self.home is None:

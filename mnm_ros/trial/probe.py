@@ -226,7 +226,7 @@ class ProbeRun:
             '' if len(homes) == 1 else ', expected one and the same state'))
         yield Finding('actions', not (self.given_up or self._late), self._answers())
         others = ' and '.join(f'{count} {what}' for count, what in (
-            (self._twice, 'second answers'), (self.foreign, 'answers to somebody else'),
+            (self._twice, 'second answers'), (self.foreign, 'answers to other senders'),
             (self._reports, 'reports of having been moved')) if count)
         yield Finding('nothing else', not others, f'{others}, expected none' if others else
                       'no second answers, no reports of having been moved')

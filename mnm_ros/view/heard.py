@@ -23,7 +23,7 @@ NAMESPACE = re.compile(r'(?=.{1,60}$)[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'
 """Of one of several robots: of at most 60 characters, as names of topics are at most 255 long."""
 
 MOST_ROBOTS = 100
-"""Of an explorer: whoever looks on has several topics of each."""
+"""Of an explorer: a viewer has several topics of each."""
 
 SURE = 0.4
 """

@@ -239,7 +239,7 @@ def status(heard: Heard) -> str:
 
 
 def bar(heard: Heard) -> Bar | None:
-    """Return how far it is; None if nobody can tell."""
+    """Return how far it is; None if that cannot be told."""
     progress = heard.activity.progress
     if progress is None or progress.expected <= 0:
         return None

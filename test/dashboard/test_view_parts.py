@@ -83,7 +83,7 @@ def test_nothing_is_saved_without_a_folder() -> None:
 
 
 def test_a_control_needs_the_node_that_offers_its_service() -> None:
-    assert refusal('change', Heard(), 0.0) == 'needs a simulator: nobody offers change'
+    assert refusal('change', Heard(), 0.0) == 'needs a simulator: no node offers change'
     silent = Heard(phase='paused', offered=EVERYTHING, heartbeat=10.0)
     assert refusal('resume', silent, 20.0) == 'the explorer is silent'
     assert refusal('change', silent, 20.0) == ''

@@ -181,11 +181,11 @@ def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:
 
 
 @pytest.mark.parametrize('words, missing', [
-    (['pause'], 'nobody offers /robot_9/explore (what does: explorer)'),
-    (['stop'], 'nobody offers /robot_9/stop (what does: '),
-    (['goal', '3'], 'nobody subscribes /robot_9/goal (what does: navigator)'),
-    (['watch'], 'nobody publishes /robot_9/phase (what does: explorer)'),
-    (['policies'], 'nobody publishes /robot_9/phase (what does: explorer)'),
+    (['pause'], 'no node offers /robot_9/explore (what does: explorer)'),
+    (['stop'], 'no node offers /robot_9/stop (what does: '),
+    (['goal', '3'], 'no node subscribes /robot_9/goal (what does: navigator)'),
+    (['watch'], 'no node publishes /robot_9/phase (what does: explorer)'),
+    (['policies'], 'no node publishes /robot_9/phase (what does: explorer)'),
 ])
 def test_what_no_node_offers_is_named(words: list[str], missing: str) -> None:
     done = command(*words, '--namespace', '/robot_9', '--timeout', '1')

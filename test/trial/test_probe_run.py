@@ -105,7 +105,7 @@ def test_second_answers_and_reports() -> None:
             return False
         return True
     robot = Robot(noisy)
-    assert robot.verdict() == {'nothing else': '1 second answers and 1 answers to somebody else '
+    assert robot.verdict() == {'nothing else': '1 second answers and 1 answers to other senders '
                                'and 1 reports of having been moved, expected none'}
     assert robot.orders[9][1] == RESET    # after the report
 

@@ -12,7 +12,7 @@ from mnm_ros.view.web.panels import CONTROLS
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
-_PATIENCE = 5.0    # s, for an answer
+_TIMEOUT = 5.0    # s, for an answer
 
 
 class CommandOutcome(NamedTuple):
@@ -60,7 +60,7 @@ class Commands:
         control = CONTROLS[name]
         request = Trigger.Request() if control.data is None else SetBool.Request(data=control.data)
         self.outcomes[name] = CommandOutcome('asked for', None)
-        self._waiting[name] = time.monotonic() + _PATIENCE
+        self._waiting[name] = time.monotonic() + _TIMEOUT
         future = self._clients[control.service].call_async(request)
         future.add_done_callback(lambda done: self._on_answer(name, done))
 
@@ -72,7 +72,7 @@ class Commands:
         """Give up waiting for answers that never come."""
         for name, end in list(self._waiting.items()):
             if now > end and self._waiting.pop(name, 0.0):
-                self.outcomes[name] = CommandOutcome(f'no answer after {_PATIENCE:g} s', False)
+                self.outcomes[name] = CommandOutcome(f'no answer after {_TIMEOUT:g} s', False)
 
     def _on_answer(self, name: str, done: Any) -> None:
         if self._waiting.pop(name, 0.0) and not done.cancelled():

@@ -154,7 +154,7 @@ class Page:
 
     def _button(self, name: str, label: str, pressed: Callable[[], None]) -> ui.button:
         def press() -> None:
-            if not self._refusal(name):    # whatever a browser claims
+            if not self._refusal(name):    # a browser may claim anything
                 pressed()
                 self._refresh()
         self._buttons[name] = ui.button(label, on_click=press).props(
@@ -360,6 +360,6 @@ def _bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise ParameterError(
             f"parameters 'host' and 'port' are {host!r} and {port}: {error.strerror}, expected "
-            'an address of this machine and a port that nobody uses; port 0 takes any'
+            'an address of this machine and a port that no program uses; port 0 takes any'
             ) from None
     return bound

@@ -147,7 +147,7 @@ class Shared:
         self.chart: dict[str, Any] = self.timeline.options()
 
     def remember(self, now: float) -> None:
-        """Keep the course of things, whether anybody has a page open or not."""
+        """Keep the course of things, whether a page is open or not."""
         self._new |= self.timeline.update(self.subscriptions.heard)
         if self._new and now >= self._charted + _CHART:
             self._new, self._charted, self.chart = False, now, self.timeline.options()

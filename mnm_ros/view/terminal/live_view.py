@@ -219,7 +219,7 @@ PROGRESS_S = 5.0
 
 
 class Display(Protocol):
-    """Whatever shows what has been heard."""
+    """Shows what has been heard."""
 
     def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
         """
@@ -299,7 +299,7 @@ class Lines:
         """Write the changes since the last call."""
         for line in words.changed(self._before, heard, self._settings):
             self.write(line)
-        # What is known and what was seen arrive one after the other: whatever lasts is told.
+        # What is known and what was seen arrive one after the other: what lasts is told.
         if heard.beyond and self._before.beyond == heard.beyond != self._beyond:
             self._beyond = heard.beyond
             seen = words.numbered(heard.beyond, words.LINE)

@@ -220,7 +220,7 @@ def refusal(name: str, heard: Heard, now: float) -> str:
     """Return why a control is of no use at present; empty if it is."""
     control = CONTROLS[name]
     if control.service not in heard.offered:
-        return f'needs {control.offerer}: nobody offers {control.service}'
+        return f'needs {control.offerer}: no node offers {control.service}'
     if control.offerer == 'an explorer' and heard.silent(now) is not None:
         return 'the explorer is silent'
     if name in ('save', 'load') and heard.report.get('checkpoint') == NOT_KEPT:
