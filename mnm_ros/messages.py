@@ -44,38 +44,38 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from std_msgs.msg import Header, Int64, Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
-LATCHED = QoSProfile(
-    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+_VOLATILE, _LATCHED = DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL
+
+
+def _reliable(depth: int, durability: DurabilityPolicy, **more: Any) -> QoSProfile:
+    return QoSProfile(
+        depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=durability, **more)
+
+
+LATCHED = _reliable(1, _LATCHED)
 """For values: a late subscriber gets the current one at once."""
 
-LATCHED_BY_MANY = QoSProfile(
-    depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED_BY_MANY = _reliable(10, _LATCHED)
 """For values of several publishers: a late subscriber gets the current one of each."""
 
-STEP = QoSProfile(
-    depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
+STEP = _reliable(10, _VOLATILE)
 """For the step protocol: ``action`` and ``state``."""
 
-TRANSFORMS = QoSProfile(
-    depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
+TRANSFORMS = _reliable(100, _VOLATILE)
 """For ``tf``, as tf2 has it."""
 
-STATIC_TRANSFORMS = QoSProfile(
-    depth=100, reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL)
+STATIC_TRANSFORMS = _reliable(100, _LATCHED)
 """For ``tf_static``, to hear all that is latched there."""
 
 LEASE = 2.0
 """Seconds without a heartbeat after which a node counts as hung or dead."""
 
-HEARTBEAT = QoSProfile(
-    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE,
-    deadline=Duration(seconds=LEASE), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
-    liveliness_lease_duration=Duration(seconds=LEASE))
+HEARTBEAT = _reliable(
+    1, _VOLATILE, deadline=Duration(seconds=LEASE),
+    liveliness=LivelinessPolicy.MANUAL_BY_TOPIC, liveliness_lease_duration=Duration(seconds=LEASE))
 """For ``heartbeat``: a subscriber with the same profile is notified if the node hangs or dies."""
 
-HEARTBEATS = QoSProfile(
-    depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE)
+HEARTBEATS = _reliable(10, _VOLATILE)
 """To hear the heartbeats of several nodes, none of which takes the place of another one's."""
 
 
