@@ -29,7 +29,7 @@ from typing import Any
 from mnm_ros.core.exploration import Input, RESET_OPEN
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.export.learnt import Learnt, route
+from mnm_ros.export.learnt import Learnt, route, Transition
 
 
 class Unwritable(ValueError):
@@ -41,9 +41,7 @@ def as_json(learnt: Learnt) -> bytes:
     return _text(json.dumps({
         **overview(learnt), 'states': [state_row(learnt, state) for state in learnt.states],
         'transitions': [
-            {'state': leg.state, 'action': leg.action,
-             'action_name': learnt.description.action_name(leg.action), 'next': leg.following,
-             'count': leg.times, 'probability': leg.probability}
+            {**_leg(learnt, leg), 'count': leg.times, 'probability': leg.probability}
             for leg in learnt.transitions],
         'policies': [policy_row(learnt, policy) for policy in learnt.policies],
     }, indent=1, ensure_ascii=False) + '\n')
@@ -72,10 +70,13 @@ def policy_row(learnt: Learnt, policy: Policy) -> dict[str, Any]:
         'to': policy.target, 'expected_steps': learnt.steps_to(policy.target),
         'over_limit': learnt.over_limit(policy.target), 'horizon': policy.horizon,
         'route': legs and [
-            {'state': leg.state, 'action': leg.action,
-             'action_name': learnt.description.action_name(leg.action), 'next': leg.following,
-             'probability': leg.probability} for leg in legs],
+            {**_leg(learnt, leg), 'probability': leg.probability} for leg in legs],
         'states': policy.states, 'steps': policy.actions}
+
+
+def _leg(learnt: Learnt, leg: Transition) -> dict[str, Any]:
+    return {'state': leg.state, 'action': leg.action,
+            'action_name': learnt.description.action_name(leg.action), 'next': leg.following}
 
 
 def transitions_csv(learnt: Learnt) -> bytes:

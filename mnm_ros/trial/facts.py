@@ -30,8 +30,7 @@ class Row(NamedTuple):
     """
     What is told about a known state.
 
-    :ivar steps: expected by the counts; inf if it was never seen to arrive, None without an
-        estimate.
+    :ivar steps: expected by the counts; inf if it was never seen to arrive.
     :ivar tried: how often the least tried action of the policy was tried.
     :ivar note: what is wrong with it, or empty.
     """
@@ -42,6 +41,11 @@ class Row(NamedTuple):
     steps: float
     tried: int
     note: str
+
+    @property
+    def arrives(self) -> bool:
+        """Return whether the policy was seen to arrive."""
+        return math.isfinite(self.steps)
 
 
 class Facts:

@@ -14,7 +14,6 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-import math
 import os
 from pathlib import Path
 import sys
@@ -70,17 +69,13 @@ def write_one(source: Path, path: Path) -> Path:
     :raises Refused: if it cannot be read or replayed, or if a library is missing.
     """
     with refusing(source):
-        return _write_one(source, path)
-
-
-def _write_one(source: Path, path: Path) -> Path:
-    end = _last_written(source)    # before SQLite writes to a log that a crash has left
-    span = _span(source.parent, end)
-    saved = Saved(source)
-    os.utime(source, (end, end))
-    if not saved.inputs and saved.point is None:
-        raise Refused(f'{source} has no step, expected a trial that has begun')
-    return write_whole(path, page(saved, span, _description(saved)))
+        end = _last_written(source)    # before SQLite writes to a log that a crash has left
+        span = _span(source.parent, end)
+        saved = Saved(source)
+        os.utime(source, (end, end))
+        if not saved.inputs and saved.point is None:
+            raise Refused(f'{source} has no step, expected a trial that has begun')
+        return write_whole(path, page(saved, span, _description(saved)))
 
 
 def page(saved: Saved, span: str, description: RobotDescription) -> str:
@@ -122,21 +117,13 @@ def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str,
         'actions_legend': pictures.colours(facts.actions),
         'time': pictures.draw_time(summary),
         'rows': rows, 'limit': f'{facts.limit:g}', 'in_words': steps_in_words,
-        'targets': [(_Shown(row), plan.draw_policy(policy))
+        'targets': [(row, plan.draw_policy(policy))
                     for row, policy in list(zip(rows, facts.policies[1:]))[:_TARGETS]],
         'more_targets': max(0, len(rows) - _TARGETS), 'beyond': beyond, 'more_beyond': more_beyond,
         'radius': f'{saved.identity["radius"]:g}', 'phases': phases,
         'total': max((1, *phases.values())),
         'played': facts.played(), 'events': events, 'all_events': all_events,
         'configuration': facts.configuration(), 'versions': facts.versions()}
-
-
-class _Shown:
-    """A row of the table as its picture names it."""
-
-    def __init__(self, row: Any) -> None:
-        self.label, self.steps, self.note = row.label, row.steps, row.note
-        self.finite = math.isfinite(row.steps)
 
 
 def _description(saved: Saved) -> RobotDescription:
