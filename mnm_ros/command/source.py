@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import os
 import time
 from typing import TYPE_CHECKING
@@ -50,10 +50,6 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     from mnm_ros.subscriptions import Listener
     with Listener(given.namespace, ros_arguments) as listener:
         heard = _listen(listener, given.timeout)
-        if heard is None:
-            raise NoAnswer(f'no node publishes {listener.topic} (what does: explorer) after '
-                           f'{given.timeout:g} s, in ROS domain '
-                           f'{os.environ.get("ROS_DOMAIN_ID") or "0"}')
         learnt = _learnt(heard, listener)
         if target is None or learnt.policies or not learnt.known:
             return learnt
@@ -62,12 +58,20 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
         return learnt if policy is None else _learnt(heard, listener, (policy,))
 
 
-def _listen(listener: Listener, timeout: float) -> Heard | None:
-    """Return what is published; None if nothing is."""
+def first(listener: Listener, timeout: float, enough: Callable[[Heard], object]) -> Heard:
+    """Return what is heard once it is enough; NoAnswer if it is not in time."""
     end = time.monotonic() + timeout
-    while not (heard := listener.listen(_LOOK)).phase:
+    while not enough(heard := listener.listen(_LOOK)):
         if time.monotonic() > end:
-            return None
+            raise NoAnswer(f'no node publishes {listener.topic} (what does: explorer) after '
+                           f'{timeout:g} s, in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}'
+                           )
+    return heard
+
+
+def _listen(listener: Listener, timeout: float) -> Heard:
+    """Return what is published, once all that is latched has come."""
+    heard = first(listener, timeout, lambda heard: heard.phase)
     end = time.monotonic() + min(timeout, _REST)
     while time.monotonic() < end and not _complete(heard):
         heard = listener.listen(_LOOK)

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from mnm_ros.console.arguments import add_timeout, parser, split
+from mnm_ros.console.arguments import add_timeout, NoAnswer, parser, split
 
 if TYPE_CHECKING:
     from mnm_ros.subscriptions import Listener
@@ -29,27 +29,18 @@ def main(arguments: Sequence[str], program: str) -> int:
                       help='print a JSON object with all of it, a line for each change')
     given = made.parse_args(words)
 
+    from mnm_ros.command.source import first
     from mnm_ros.subscriptions import Listener
-    missing = (f'{program}: no node publishes %s (what does: explorer) after {given.timeout:g} s, '
-               f'in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}')
+    from mnm_ros.view.heard import Heard
     try:
         with Listener(given.namespace, ros_arguments) as listener:
-            if not _heard(listener, given.timeout):
-                print(missing % listener.topic, file=sys.stderr)
-                return 1
+            first(listener, given.timeout, lambda heard: heard != Heard())
             return _json(listener) if given.json else _shown(listener)
+    except NoAnswer as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 0
-
-
-def _heard(listener: Listener, timeout: float) -> bool:
-    """Wait for the first message; return whether there was one."""
-    from mnm_ros.view.heard import Heard
-    end = time.monotonic() + timeout
-    while listener.listen(_LOOK) == Heard():
-        if time.monotonic() > end:
-            return False
-    return True
 
 
 def _look(listener: Listener, show: Callable[[Heard], None]) -> int:

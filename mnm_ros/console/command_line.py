@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mnm_ros import topics
-from mnm_ros.console.arguments import explained, seconds, whole
+from mnm_ros.console.arguments import explained, parser, seconds, split, whole
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
@@ -55,10 +55,9 @@ DEFAULTS: dict[str, Any] = {
 
 def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
     """Return the options; bad arguments end the program with exit status 2."""
-    parser = _parser(program)
-    words = list(arguments)
-    at = words.index('--ros-args') if '--ros-args' in words else len(words)
-    given = parser.parse_args(words[:at])
+    made = _parser(program)
+    words, ros_arguments = split(arguments)
+    given = made.parse_args(words)
     # What is not given is left to the parameters of the explorer of one's own robot.
     said = {name: value for name in DEFAULTS if (value := getattr(given, name)) is not None}
     value = {**DEFAULTS, **said}
@@ -78,12 +77,12 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
         parameters = tuple(_parameter(text, nodes) for text in given.parameters)
         file = _params_file(given.params_file, scenario)
     except ValueError as error:
-        parser.error(str(error))
+        made.error(str(error))
     if scenario is None:
         parameters = (*(('explorer', f'{name}:={value}') for name, value in said.items()),
                       *parameters)
     return Options(scenario, world, problem, value['preset'], value['seed'], goal, given.timeout,
-                   parameters, given.namespace, file, tuple(words[at:]), given.page, robots)
+                   parameters, given.namespace, file, tuple(ros_arguments), given.page, robots)
 
 
 def _subject(
@@ -130,60 +129,56 @@ def _params_file(path: str, scenario: scenarios.Scenario | None) -> str:
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=program, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description='Explore in a simulated CMP, in a flat with a simulated mobile robot, or '
-                    'with a robot\nof your own, and watch it live.')
-    parser.add_argument(
+    made = parser(program, 'Explore in a simulated CMP, in a flat with a simulated mobile robot, '
+                  'or with a robot\nof your own, and watch it live.')
+    made.epilog, made.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
+    made.add_argument(
         'scenario', nargs='?',
         help=f'a file or one of: {", ".join(scenarios.shipped())} (default: {SCENARIO}); or a '
              f'world for a simulated mobile robot: {", ".join(worlds.shipped())}')
-    parser.add_argument(
+    made.add_argument(
         '--robot', action='store_true',
         help='simulate nothing: explore with the robot whose robot side runs')
-    parser.add_argument(
+    made.add_argument(
         '--robots', type=partial(explained, topics.robots), metavar='N',
         help='explore with N robots together, in the namespaces r1, r2 and so on, or in those '
              "that are named: --robots 'kitchen hall'; with --robot those that are there, else "
              'simulated ones')
-    parser.add_argument(
+    made.add_argument(
         '--params-file', default='', metavar='FILE',
         help='parameters of the explorer, only with --robot')
-    parser.add_argument(
-        '--namespace', type=partial(explained, topics.namespace), default='/', metavar='NS',
-        help='of all nodes (default: %(default)s)')
-    parser.add_argument(
+    made.add_argument(
         '--page', action='store_true',
         help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
              'another port); without --robots it starts the navigator as well')
-    until = parser.add_mutually_exclusive_group()
+    until = made.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
     until.add_argument(
         '--changes', type=partial(whole, 1), metavar='N',
         help='end after N changes have been noticed and relearnt, with a verdict')
-    parser.add_argument(
+    made.add_argument(
         '--seed', type=partial(whole, 0), metavar='N',
         help=f'of every random choice (default: {DEFAULTS["seed"]})')
-    parser.add_argument(
+    made.add_argument(
         '--preset', choices=tuple(PRESETS),
         help=f'parts and constants of the algorithm (default: {DEFAULTS["preset"]})')
-    parser.add_argument(
+    made.add_argument(
         '--radius', type=float, metavar='L',
         help='expected steps within which a state counts as reachable (default: '
              f'{DEFAULTS["radius"]})')
-    parser.add_argument(
+    made.add_argument(
         '--epsilon', type=float, metavar='E',
         help=f'a policy may take (1 + E) L expected steps (default: {DEFAULTS["epsilon"]})')
-    parser.add_argument(
+    made.add_argument(
         '--delta', type=float, metavar='D',
         help=f'probability with which the promise may fail (default: {DEFAULTS["delta"]})')
-    parser.add_argument(
+    made.add_argument(
         '--timeout', type=seconds, metavar='S', help='give up after S seconds')
-    parser.add_argument(
+    made.add_argument(
         '-p', dest='parameters', action='append', default=[], metavar='[node:]name:=value',
         help='parameter of a node, e.g. -p latency:=0.01; repeatable')
-    return parser
+    return made
 
 
 def _goal(given: argparse.Namespace, scenario: scenarios.Scenario | None) -> StopCondition | None:

@@ -145,8 +145,7 @@ def progress(heard: Heard) -> str:
     candidates = heard.count('candidates')
     line = (f'{heard.phase or "starting"}, {len(heard.known)} known, '
             f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
-            f'{whole(heard.count("steps"))} steps'
-            f'{" taken" if heard.robots else ""}{rate(heard)}')
+            f'{whole(heard.count("steps"))} steps{" taken" if heard.robots else ""}{rate(heard)}')
     if heard.made:
         line += f', {heard.made}'
     if heard.late:
