@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-import math
+from collections.abc import Callable, Sequence
 
-from mnm_ros.core.components import EVALUATIONS
+from base_runs import finish
+from mnm_ros.core import components
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -17,6 +17,8 @@ from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts, UcbPhase
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.task.step_task import Homing
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
 import pytest
 
 PROBLEM = Problem(1, 4.0, 1.0, 0.1)
@@ -206,19 +208,32 @@ def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None
     assert base.candidates == (9,)
 
 
-def test_the_delta_is_shared_out_as_documented() -> None:
-    base = new_base(settings(PROBLEM, overrides={'base': 'ucb_explore'}), home=0)
-    assert isinstance(base, UcbExplore)
-    third = PROBLEM.delta / 3
-    for number in (1, 2, 7):
-        evaluation = base._parts.evaluate(3, number)
-        assert evaluation._threshold == pytest.approx(  # type: ignore[attr-defined]
-            -math.log(third / (number * (number + 1))))
-        assert evaluation._reject == PROBLEM.radius  # type: ignore[attr-defined]
-    check = EVALUATIONS['betting'](settings(PROBLEM), 3, PROBLEM.delta, True)
-    assert check._reject == PROBLEM.limit  # type: ignore[attr-defined]
-    assert base._parts.optimism._delta == third  # type: ignore[attr-defined]
-    assert base._parts.discovery._delta == third  # type: ignore[attr-defined]
+def test_the_delta_is_shared_out_as_documented(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, list[float]] = {}
+    for table, name, place in ((components.EVALUATIONS, 'betting', 2),
+                               (components.OPTIMISMS, 'kl', 1),
+                               (components.DISCOVERIES, 'on_the_way', 1)):
+        def make(*arguments: object, real: Callable = table[name], name: str = name,
+                 place: int = place) -> object:
+            given.setdefault(name, []).append(arguments[place])
+            return real(*arguments)
+        monkeypatch.setitem(table, name, make)
+    problem = Problem(2, 4.0, 1.0, 0.1)
+    third, base = problem.delta / 3, new_base(
+        settings(problem, overrides={'base': 'ucb_explore'}), home=0)
+    finish(base, Simulator(load('corridor'), 0), 20_000)
+    assert given['kl'] == given['on_the_way'] == [third]
+    assert len(given['betting']) > 3 and given['betting'] == pytest.approx([
+        third / (number * (number + 1)) for number in range(1, len(given['betting']) + 1)])
+
+
+def test_a_policy_is_given_up_above_the_radius_and_in_a_check_above_the_limit() -> None:
+    for length, checking, decision in ((6, False, Decision.BAD), (6, True, Decision.GOOD),
+                                       (7, True, Decision.GOOD), (9, True, Decision.BAD)):
+        evaluation = components.EVALUATIONS['betting'](settings(PROBLEM), 3, 0.1, checking)
+        while (found := evaluation.record(length, False)) is Decision.UNDECIDED:
+            assert evaluation.played < 5000
+        assert found is decision, (length, checking)
 
 
 def test_others_may_have_the_robot_unless_an_attempt_that_counts_is_under_way() -> None:
