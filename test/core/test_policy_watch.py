@@ -128,7 +128,7 @@ def test_a_proof_covers_the_policy_as_it_is_published() -> None:
             watched.change([policy], [more], False)
             detector = watched.detectors[6]
             expected += math.prod(leaves if failed else 1 - leaves for failed in failures) * (
-                math.exp(detector._shown) if detector.proving else 0.0)
+                math.exp(detector.to_state()['shown']) if detector.proving else 0.0)
         assert expected <= 1
 
 
@@ -160,10 +160,10 @@ def test_a_notice_in_mid_attempt_counts_with_the_next_one(broken_off: bool) -> N
         detector.break_off(1)
     else:
         watched.record(3, HORIZON, True)
-    assert detector.proof == (0.0, 0.0) and detector._shown == 0
-    before = math.exp(detector._against_logs[0])
+    assert detector.proof == (0.0, 0.0) and detector.to_state()['shown'] == 0
+    before = math.exp(detector.to_state()['against'][0])
     watched.begin(3, proving=True)
-    assert math.exp(detector._against_logs[0]) - before == pytest.approx(0.25)
+    assert math.exp(detector.to_state()['against'][0]) - before == pytest.approx(0.25)
     assert detector.proof == (0.0, pytest.approx(nats(PROOFS, 2)))
 
 

@@ -20,9 +20,11 @@ from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share
 from mnm_ros.core.watch.rediscovery import StepLimit
 from mnm_ros.core.watch.watch_phase import SHARES, WatchPhase
+from mnm_ros.core.watch.watching import PolicyWatch
 import numpy as np
 import pytest
 from scripted import HOME, policy, ScriptedBase
+from test_transition_detector import detectors
 from test_watch_phase import HORIZON, known, LIMIT, PROBLEM, run, Script, tau, watching, World
 
 
@@ -60,8 +62,8 @@ AT_THE_LIMIT, OVER_IT = 0.129, 0.11
 
 def blind(checking: WatchPhase) -> None:
     """Let a phase see nothing of the transitions, as if nothing could be told from them."""
-    checking._watch_transition = (    # type: ignore[method-assign]
-        lambda state, action, next_state: None)
+    checking.transitions.record = lambda *_: False    # type: ignore[method-assign]
+    checking.transitions.suspect = lambda *_: None    # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize('seed', range(6))
@@ -101,16 +103,17 @@ def test_what_was_proven_before_a_second_change_does_not_count(seed: int) -> Non
 
 
 def test_each_proof_has_a_part_of_the_budget() -> None:
-    checking, log, _ = watching(Script((HOME, 3, 5)), (HOME, 3, 5))
     given: list[float] = []
-    for detector in checking._watching.watched.detectors.values():
+    proofs = PROBLEM.delta * SHARES['proofs']
+    watched = PolicyWatch(LIMIT, HORIZON, 0.01, proofs, (3, 5))
+    for detector in watched.detectors.values():
         detector.begin_proof = given.append    # type: ignore[method-assign]
     for _ in range(200):
-        checking._notice()
+        watched.notice()
         for target in (3, 5):
-            checking._watching.watched.begin(target, proving=log.open)
-            checking._watching.watched.record(target, 1, False)
-    assert len(given) == 400 and sum(given) < PROBLEM.delta * SHARES['proofs']
+            watched.begin(target, proving=True)
+            watched.record(target, 1, False)
+    assert len(given) == 400 and sum(given) < proofs
     assert sum(SHARES.values()) == pytest.approx(1)
 
 
@@ -186,7 +189,7 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable:
     assert sentences == ['round 1: action 5 in state 0 leads elsewhere than before']
     assert base.forgotten == [(HOME, 5)] and checking.base is base
     assert base.wanted.count((HOME, 5)) >= 1
-    assert known(checking) == (HOME, 3, 5) and checking._watching.watched.unproven
+    assert known(checking) == (HOME, 3, 5) and log.open
     # It is the policy through the pair that the model is asked about.
     base.bounds, base.revisable = {3: 9.0, 5: 9.0}, revisable
     base.targets = script.targets = (HOME,)
@@ -204,22 +207,26 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable:
     assert checking.base is not base
 
 
-def test_runs_and_renewals_share_the_budget_of_additions() -> None:
+def test_runs_and_renewals_share_the_budget_of_additions(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     """A late rediscovery has next to nothing of it, but the first renewal a quarter."""
     script = Script((HOME, 3, 5), life=40)
-    checking, log, _ = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    checking, log, sentences = teachable(script, (HOME, 3, 5), steps_taken=10**6)
     world, part = World(), PROBLEM.delta * SHARES['addition']
     run(checking, world, lambda: len(script.runs) == 60)
     assert not any(base.renewals for base in script.runs)    # nothing was noticed
     world.closed = {5}
     run(checking, world, lambda: log.noticed == 1)
-    assert checking.base.renewals == [pytest.approx(part / 4)]
-    # Another notice while the change is open renews nothing, but a run that is begun does.
-    checking.observe(action := checking.next_action(), world.step(action))
-    checking._notice()
-    assert log.open and len(checking.base.renewals) == 1
-    checking._rediscover_again()
+    first, number = checking.base, len(script.runs)
+    run(checking, world, lambda: checking.base is not first)
+    assert first.renewals == [pytest.approx(part / 4)]
     assert checking.base.renewals == [pytest.approx(part / 12)]
+    # Another notice while the change is open renews nothing, but a run that is begun does.
+    told = len(sentences)
+    monkeypatch.setattr(checking.transitions, 'record', lambda *_: True)
+    run(checking, world, lambda: len(sentences) > told + 3)
+    assert log.open and [len(base.renewals) for base in script.runs[number - 1:]] == (
+        [1] * (len(script.runs) - number + 1))
     deltas = [*script.deltas, *(delta for base in script.runs for delta in base.renewals)]
     assert 60 < len(deltas) and sum(deltas) < part
     assert script.deltas[-1] == pytest.approx(part / 2 * share(len(script.deltas)))
@@ -243,12 +250,15 @@ def test_one_surprise_makes_the_phase_ask_for_more() -> None:
     assert 2 <= len(base.wanted) <= 30 and set(base.wanted) == {(HOME, 5)} and not log.noticed
 
 
-def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice() -> None:
+def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     script = Script((HOME, 3), life=400)
     checking, log, _ = teachable(script, (HOME, 3), steps_taken=10**6)
     world = World()
     run(checking, world, lambda: script.runs[-1].steps == 200)
-    checking._notice()
+    with monkeypatch.context() as patch:
+        patch.setattr(checking.transitions, 'record', lambda *_: True)
+        run(checking, world, lambda: log.noticed == 1)
     runs = len(script.runs)
     run(checking, world, lambda: log.relearnt == 1)
     assert len(script.runs) == runs + 2    # the one after the run under way has ended
@@ -361,14 +371,14 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
         machine.observe(action, after)
         here = after
     assert isinstance(machine.checking, WatchPhase) and machine.hypothesis is not None
-    detectors = machine.checking.transitions._detectors
-    assert {pair: detector.executions for pair, detector in detectors.items()} == {
+    made = detectors(machine.checking.transitions)
+    assert {pair: detector.executions for pair, detector in made.items()} == {
         pair: sum(after.values()) for pair, after in seen.as_dict().items()
         if pair[0] in machine.hypothesis.targets}
-    assert sum(detector.executions for detector in detectors.values()) > 100
+    assert sum(detector.executions for detector in made.values()) > 100
     assert not machine.checking.transitions.alarms
     # It was part of the round's delta from the beginning.
-    detector = next(iter(detectors.values()))
+    detector = next(iter(made.values()))
     assert detector.threshold == pytest.approx(
         -math.log(round_delta(0.1, 1) * SHARES['transitions'] * share(1, EVEN_PARTS)))
 
@@ -388,7 +398,7 @@ def test_what_has_changed_while_the_hypothesis_was_built_is_noticed_when_there_i
     transitions = TransitionWatch(1e-3)
     phase = building(transitions)
     assert phase.transitions_of(phase.streams[0]) is transitions
-    assert [*transitions._detectors] == [(HOME, 5)]
+    assert [*detectors(transitions)] == [(HOME, 5)]
     assert transitions.record(HOME, 5, 6) and transitions.alarms == 1
     assert not transitions.record(HOME, 5, 6)
 
@@ -397,9 +407,10 @@ def test_after_a_stream_that_was_begun_later_the_detectors_begin_anew() -> None:
     """It may have begun after a change. Which one finishes is no free choice of evidence."""
     transitions = TransitionWatch(1e-3)
     phase = building(transitions)
-    made = transitions._made
-    assert phase.transitions_of(phase.streams[1]) is transitions and not transitions._detectors
+    made = transitions.to_state()['made']
+    assert phase.transitions_of(phase.streams[1]) is transitions
+    assert not detectors(transitions)
     for _ in range(99):
         assert not transitions.record(HOME, 5, 6)
-    assert transitions._detectors[HOME, 5].threshold == pytest.approx(
+    assert detectors(transitions)[HOME, 5].threshold == pytest.approx(
         -math.log(1e-3 * share(made + 1, EVEN_PARTS)))
