@@ -311,14 +311,7 @@ def _page(argument: Mapping[str, str], params_file: str) -> list[Node]:
 
 
 def _rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
-    """
-    Return RViz, if the argument ``rviz`` asks for it.
-
-    :param argument: the values of ``rviz``, ``rviz_frame`` and ``namespace``.
-    :param config: the folder of ``mnm.rviz``.
-    :param frame: what it takes for the fixed one, unless ``rviz_frame`` says another.
-    :raises RuntimeError: if it is not installed.
-    """
+    """Return RViz, if the argument ``rviz`` asks for it; RuntimeError if it is not installed."""
     if argument['rviz'] != 'true':
         return []
     try:

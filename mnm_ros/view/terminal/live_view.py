@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf
 import textwrap
 import time
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
@@ -218,22 +218,7 @@ def _beside(world: list[Text], columns: int, decisions: list[Text]) -> Renderabl
 PROGRESS_S = 5.0
 
 
-class Display(Protocol):
-    """Shows what has been heard."""
-
-    def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
-        """
-        Show what has been heard.
-
-        :param seconds: since the start.
-        :param picture: of the world; empty to draw it as the robot side describes it.
-        """
-
-    def close(self) -> None:
-        """Leave the terminal as it was; a second call does nothing."""
-
-
-def choose(out: TextIO, frame: Frame, environment: Mapping[str, str]) -> Display:
+def choose(out: TextIO, frame: Frame, environment: Mapping[str, str]) -> Screen | Lines:
     """Return the display for an output; NO_COLOR (no-color.org) switches off its colours."""
     if is_terminal(out, environment):
         return Screen(Console(
@@ -262,7 +247,12 @@ class Screen:
         self._last_report = 0.0
 
     def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
-        """Draw what has been heard in the present size of the terminal."""
+        """
+        Draw what has been heard in the present size of the terminal.
+
+        :param seconds: since the start.
+        :param picture: of the world; empty to draw it as the robot side describes it.
+        """
         if heard.reports != self._reports or not heard.reports:
             self._reports, self._last_report = heard.reports, seconds
         if heard.description is not self._description:
@@ -273,7 +263,7 @@ class Screen:
             refresh=True)
 
     def close(self) -> None:
-        """Show the cursor again below the picture."""
+        """Show the cursor again below the picture; a second call does nothing."""
         if self._live.is_started:
             self._live.stop()
             self._live.console.print()
