@@ -154,9 +154,7 @@ def decode_step(message: Int64MultiArray) -> tuple[int, int]:
     return _pair('step message', '[seq, value]', message)
 
 
-def encode_request(goal_id: int, state: int) -> Int64MultiArray:
-    """Return ``[goal id, state]``."""
-    return Int64MultiArray(data=array('q', (goal_id, state)))
+encode_request = encode_step    # a goal id and a state
 
 
 def decode_request(message: Int64MultiArray) -> tuple[int, int]:

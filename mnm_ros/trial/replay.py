@@ -130,6 +130,10 @@ class ReplaySummary:
                 if action != RESET:    # which is what it plays where it is not defined, too
                     seen = found[state, action] = self.counts.get((state, action), Counter())
                     after |= {*seen}
+            if len(policy.actions) == 1:    # each state has its action whatever the step
+                if after <= here:
+                    break
+                after |= here
             here = after
         return found
 
