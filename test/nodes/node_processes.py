@@ -35,6 +35,8 @@ except ImportError:    # Humble
 
 DEADLINE = 240.0    # s, for anything that ought to happen at once; generous on busy machines
 
+ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}    # of each node; others would only wait for it, busily
+
 _MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that is killed for 20 s
 
 _peers: list[Peer] = []             # of this test
@@ -72,7 +74,7 @@ class _Server:
 
     def __init__(self) -> None:
         script = Path(__file__).with_name('node_server.py')
-        environment = {**os.environ, 'OPENBLAS_NUM_THREADS': '1'}    # to fork safely
+        environment = {**os.environ, **ONE_THREAD}    # to fork safely
         self._process = subprocess.Popen(
             [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env=environment)
@@ -85,7 +87,7 @@ class _Server:
     def start(self, program: str, output: Path, arguments: Sequence[str]) -> int:
         """Start a node, or a script, and return its process id."""
         order = {'program': program, 'output': str(output), 'arguments': [*arguments],
-                 'directory': os.getcwd(), 'environment': {**os.environ}}
+                 'directory': os.getcwd(), 'environment': {**os.environ, **ONE_THREAD}}
         assert self._process.stdin
         self._process.stdin.write(f'{json.dumps(order)}\n'.encode())
         self._process.stdin.flush()
