@@ -47,8 +47,8 @@ class Loop(ABC):
         the first of the two is done.
     :ivar before_step: called when the next step is about to begin, which planning may have held
         up.
-    :ivar obstacle: returns why the next step has to wait until ``resume``; empty if nothing is
-        against it.
+    :ivar reason_to_wait: returns why the next step has to wait until ``resume``; empty if it
+        need not.
     """
 
     def __init__(self, task: StepTask, limits: StepLimits) -> None:
@@ -56,7 +56,7 @@ class Loop(ABC):
         self.running = False
         self.timer = RetryTimer(limits.timeout, limits.retries)
         self.before_step: Callable[[], None] = lambda: None
-        self.obstacle: Callable[[], str] = lambda: ''
+        self.reason_to_wait: Callable[[], str] = lambda: ''
         self.aside: Callable[[Callable[[], object], Callable[[float], None]], None] = _in_turn
         self._turn = 0    # counts what was observed or begun
         self._pause_reason = ''    # why it will pause after the step under way
@@ -190,9 +190,9 @@ class Loop(ABC):
         if self._pause_reason:
             self.pause(self._pause_reason)
         elif not self._finish_at_limit(now):
-            obstacle = self.obstacle()
-            if obstacle:
-                self.pause(obstacle)
+            reason_to_wait = self.reason_to_wait()
+            if reason_to_wait:
+                self.pause(reason_to_wait)
             else:
                 self._next_step(now)
 

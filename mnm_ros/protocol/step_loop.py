@@ -212,13 +212,13 @@ class FleetLoop:
         return self._exploration.state in OVER
 
     @property
-    def obstacle(self) -> Callable[[], str]:
-        return self._loops[0].obstacle
+    def reason_to_wait(self) -> Callable[[], str]:
+        return self._loops[0].reason_to_wait
 
-    @obstacle.setter
-    def obstacle(self, obstacle: Callable[[], str]) -> None:
+    @reason_to_wait.setter
+    def reason_to_wait(self, reason_to_wait: Callable[[], str]) -> None:
         for loop in self._loops:
-            loop.obstacle = obstacle
+            loop.reason_to_wait = reason_to_wait
 
     @property
     def timeouts(self) -> int:

@@ -186,7 +186,7 @@ def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
     for _ in range(400):
         sets.add(0, 0, 1)
         for _ in range(3):
-            sets.lose(0, 0)
+            sets.add_censored(0, 0)
         sets.add(1, 0, 1)
         sets.add(1, 0, 3)
     model = PolicyModel(counts, sets, policy, 3.0)
@@ -253,7 +253,7 @@ def test_the_price_of_each_prediction_written_out() -> None:
     sets = ConfidenceSets(0.1, Counts())
     for after in (1, 2, 1, 1, 2):
         sets.add(0, 0, after)
-    sets.lose(0, 0)
+    sets.add_censored(0, 0)
     chances = [1 / 4, (1 - 1 / 9) / 2, (1 - 1 / 16) * 2 / 3, (1 - 1 / 25) / 4, 1 / 36]
     price = -math.log(share(1, EVEN_PARTS) * 0.1) - math.fsum(map(math.log, chances))
     fractions, radius = sets.ball(0, 0)

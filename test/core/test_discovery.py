@@ -104,7 +104,7 @@ def test_on_the_way_what_another_run_sampled_is_done() -> None:
         for _ in range(discovery.quota(1)):
             assert not discovery.done()
             counts.add(0, action, 0)
-            discovery.witness(0)
+            discovery.observe_elsewhere(0)
     assert discovery.done()
 
 

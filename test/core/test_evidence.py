@@ -73,7 +73,7 @@ def test_what_is_forgotten_is_evidence_no_more() -> None:
     for state in (0, 1):
         for _ in range(5):
             evidence.sets.add(state, 0, 7)
-    evidence.sets.lose(0, 0)
+    evidence.sets.add_censored(0, 0)
     evidence.forget(0, 0)
     assert evidence.counts.as_dict() == {(1, 0): {7: 5}}
     assert evidence.sets.lost((0, 0)) == 0 and evidence.sets.ball(0, 0)[1] == math.inf

@@ -66,9 +66,9 @@ def through_five(reach: Reach, times: int) -> tuple[Policy, ...]:
     """
     for _ in range(times):
         for after in (5, 7, HOME, HOME, HOME):
-            reach.see(HOME, 1, after)
-        reach.see(5, 1, 7)
-        reach.see(7, 1, 5)
+            reach.add_transition(HOME, 1, after)
+        reach.add_transition(5, 1, 7)
+        reach.add_transition(7, 1, 5)
     states = (HOME, 5, 7)
     return (Policy(HOME, 12, states, ((RESET,) * 3,)), Policy(5, 12, states, ((1, RESET, 1),)),
             Policy(7, 12, states, ((1, 1, RESET),)))
@@ -92,9 +92,9 @@ def test_steps_that_were_broken_off_may_have_led_anywhere() -> None:
     for lost in (0, 40):
         reach = Reach(2.0, 0.001)
         for _ in range(100):
-            reach.see(HOME, 5, 5)
+            reach.add_transition(HOME, 5, 5)
         for _ in range(lost):
-            reach.lose(HOME, 5)
+            reach.add_censored(HOME, 5)
         reach.enter((5,))
         found.append(reach.found((far(HOME), far(5))))
     assert found == [[5], []]

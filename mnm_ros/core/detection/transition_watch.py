@@ -87,7 +87,7 @@ class TransitionWatch:
     def record(self, state: int, action: int, next_state: int) -> bool:
         """Take note of a transition; return whether it raises the alarm, once for each."""
         pair = (state, action)
-        detector = self.witness(*pair, next_state)
+        detector = self.add_transition(*pair, next_state)
         if detector.alarm:
             self.alarms += 1
             self._detectors[pair] = self._new_detector()
@@ -102,7 +102,7 @@ class TransitionWatch:
                 del self._raised[pair]
         return False
 
-    def witness(self, state: int, action: int, next_state: int) -> TransitionDetector:
+    def add_transition(self, state: int, action: int, next_state: int) -> TransitionDetector:
         """Take note of a transition; an alarm waits for ``record``."""
         pair = (state, action)
         detector = self._detectors.get(pair)

@@ -144,7 +144,7 @@ class Certifier:
             _, test = self._tests[broken.policy.target]
             test.break_off(broken.length, broken.most)
 
-    def renew(self, delta: float) -> None:
+    def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
         self.evidence[1:] = [CertificateEvidence(self._problem, self._horizon, delta)]
         self._tests.clear()

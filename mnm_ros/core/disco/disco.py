@@ -184,7 +184,7 @@ class Disco(Phased, BaseAlgorithm):
     def add_censored(self, state: int, action: int) -> None:
         """Count a step that was broken off, of any run: it may have led anywhere."""
         for evidence in self._certifier.evidence:
-            evidence.sets.lose(state, action)
+            evidence.sets.add_censored(state, action)
 
     def load_transitions(self, steps: Sequence[Step]) -> bool:
         """Learn from steps made before: all that is learnt from pairs holds for them, too."""
@@ -232,7 +232,7 @@ class Disco(Phased, BaseAlgorithm):
         return self._certifier.lower_bound(policy)
 
     def restart_confidence(self, delta: float) -> None:
-        self._certifier.renew(delta)
+        self._certifier.restart_confidence(delta)
 
     def _start_over(self) -> None:
         """Drop what was found out with counts or policies that are no more."""

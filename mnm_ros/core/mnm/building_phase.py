@@ -203,7 +203,7 @@ class BuildingPhase:
         self.active.observe(action, state)
         if self._here is not None and action != RESET:
             if self._transitions is not None:
-                self._transitions.witness(self._here, action, state)
+                self._transitions.add_transition(self._here, action, state)
             for stream in self.streams if self._shared else ():
                 if stream is not self.active:
                     stream.add_transition(self._here, action, state)
@@ -223,7 +223,7 @@ class BuildingPhase:
         Let the active stream start from home, as the robot may be anywhere.
 
         The other streams are between two attempts. But a step that was broken off is none that
-        they may leave out: what they witness would be a choice of the steps that were made.
+        they may leave out: what they learn from would be a choice of the steps that were made.
         """
         if self._shared and self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None

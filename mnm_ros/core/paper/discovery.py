@@ -53,7 +53,7 @@ class Discovery(ABC):
     def restart(self) -> None:
         """Take note that the robot has come home after an interruption."""
 
-    def witness(self, state: int) -> None:
+    def observe_elsewhere(self, state: int) -> None:
         """Take note that another run has sampled an action in ``state``."""
 
 
@@ -131,13 +131,13 @@ class OnTheWayDiscovery(Discovery):
         self._since_sample = 0 if here in self._open else self._since_sample + 1
         lost = action != RESET and here not in self._way and here not in self._open
         self._astray = self._astray + 1 if lost else 0
-        self.witness(here)
+        self.observe_elsewhere(here)
         # The counts behind the ways may be wrong by chance; more of them mend that.
         if self._since_sample > self._horizon:
             self._since_sample = 0
             self._find_ways()
 
-    def witness(self, state: int) -> None:
+    def observe_elsewhere(self, state: int) -> None:
         """Go to ``state`` no longer once it has all its samples."""
         if state in self._open and self._lacking(state) is None:
             del self._open[state]

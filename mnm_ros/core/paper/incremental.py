@@ -97,7 +97,7 @@ class IncrementalBase(Phased, BaseAlgorithm):
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         self._learn(state, action, next_state)
         if not self.evaluating:
-            self._parts.discovery.witness(state)
+            self._parts.discovery.observe_elsewhere(state)
 
     @abstractmethod
     def _learn(self, state: int, action: int, next_state: int) -> None:

@@ -173,7 +173,7 @@ class WindowPhase(CheckingPhase):
         """Go on with the check-run; at its end decide, and start the next one."""
         here, self._here, self._asked = self._here, state, None
         if here is not None and action != RESET:
-            self._reach.see(here, action, state)
+            self._reach.add_transition(here, action, state)
         self.runner.observe(action, state)
         if self.runner.over:
             self.window.append(self.runner.result)
@@ -185,7 +185,7 @@ class WindowPhase(CheckingPhase):
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            self._reach.lose(self._here, self._asked)
+            self._reach.add_censored(self._here, self._asked)
         self._here = self._asked = None
         self.runner.interrupt()
 

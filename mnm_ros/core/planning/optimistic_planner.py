@@ -42,7 +42,7 @@ from dataclasses import dataclass
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.planning.optimistic_sweeps import Start, Sweeps
+from mnm_ros.core.planning.optimistic_sweeps import OptimisticPolicyIteration, Start
 from mnm_ros.core.planning.plausible import budget, confidence_region, ConfidenceRegion, LEVELS
 import numpy as np
 
@@ -155,17 +155,17 @@ class OptimisticPlanner:
                ) -> tuple[OptimisticPlan, float]:
         """Return the plan, and what its way spends in expectation."""
         warm = self._starts.get(key)
-        sweeps = Sweeps(model, hits, allowed, multiplier, warm)
+        iteration = OptimisticPolicyIteration(model, hits, allowed, multiplier, warm)
         try:
-            steps = sweeps.solve(self._radius)
+            steps = iteration.solve(self._radius)
         except np.linalg.LinAlgError:
             if warm is None:
                 raise
             # What was the best start is none any more; the cold one always leads to the end.
-            sweeps = Sweeps(model, hits, allowed, multiplier, None)
-            steps = sweeps.solve(self._radius)
-        self._starts[key] = sweeps.kept()
-        return OptimisticPlan(steps, sweeps.moves, sweeps.gains), sweeps.spent
+            iteration = OptimisticPolicyIteration(model, hits, allowed, multiplier, None)
+            steps = iteration.solve(self._radius)
+        self._starts[key] = iteration.kept()
+        return OptimisticPlan(steps, iteration.moves, iteration.gains), iteration.spent
 
 
 def _seers(model: EmpiricalModel, hits: Bools) -> int:

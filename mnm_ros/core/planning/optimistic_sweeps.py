@@ -44,7 +44,7 @@ class Start:
     near: Bools
 
 
-class Sweeps:
+class OptimisticPolicyIteration:
     """
     The most favourable plausible way to a target.
 

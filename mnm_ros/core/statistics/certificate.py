@@ -73,7 +73,7 @@ class ConfidenceSets:
         self._predict((state, action), count)
         self._counts.add(state, action, next_state)
 
-    def lose(self, state: int, action: int) -> None:
+    def add_censored(self, state: int, action: int) -> None:
         """Take note of a step that was broken off: it led to a reserved place."""
         pair = (state, action)
         self._predict(pair, self._lost.get(pair, 0))

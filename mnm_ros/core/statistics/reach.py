@@ -51,14 +51,14 @@ class Reach:
         self._new: dict[int, None] = {}
         self._seen = self._due = 0
 
-    def see(self, state: int, action: int, next_state: int) -> None:
+    def add_transition(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition."""
         self._sets.add(state, action, next_state)
         self._seen += 1
 
-    def lose(self, state: int, action: int) -> None:
+    def add_censored(self, state: int, action: int) -> None:
         """Take note of a step that was broken off: it may have led anywhere."""
-        self._sets.lose(state, action)
+        self._sets.add_censored(state, action)
 
     def enter(self, targets: Iterable[int]) -> None:
         """Take note of states that were added."""

@@ -199,12 +199,12 @@ class PausableTask(Phased, StepTask):
     def pause(self, reason: str) -> None:
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
         if self.state in (RunState.WAITING_FOR_ROBOT, RunState.RUNNING):
-            self._stop('pause', f'paused: {reason}')
+            self._move('pause', f'paused: {reason}')
 
     def resume(self) -> None:
         """Go on after ``pause``; the robot may be anywhere by now, so with a RESET."""
         if self.state is RunState.PAUSED:
-            self._stop('resume', 'resumed, waiting for the robot')
+            self._move('resume', 'resumed, waiting for the robot')
             self.lose_place()
 
     def robot_lost(self, reason: str) -> None:
@@ -216,26 +216,26 @@ class PausableTask(Phased, StepTask):
 
     def robot_answers(self) -> None:
         if self.state is RunState.WAITING_FOR_ROBOT:
-            self._stop('robot_answered', '')
+            self._move('robot_answered', '')
 
     def fail(self, reason: str, recoverable: bool = True) -> None:
         """Stop because of a fault; what was learnt stays published."""
         if self.state not in OVER:
             self.recoverable = recoverable
-            self._stop('fail', f'fault: {reason}')
+            self._move('fail', f'fault: {reason}')
 
     def recover(self) -> None:
         """Go on with a RESET after a fault; no effect if the fault is the exploration's own."""
         if self.state is RunState.FAULT and self.recoverable:
-            self._stop('recover', 'recovered, waiting for the robot')
+            self._move('recover', 'recovered, waiting for the robot')
             self.homing.misses_in_a_row = 0
             self.lose_place()
 
     def finish(self, reason: str) -> None:
         """Stop for good; what was learnt stays published."""
         if self.state not in OVER:
-            self._stop('finish', f'done: {reason}')
+            self._move('finish', f'done: {reason}')
 
-    def _stop(self, trigger: str, reason: str) -> None:
+    def _move(self, trigger: str, reason: str) -> None:
         self.trigger(trigger)
         self.reason = reason

@@ -155,7 +155,7 @@ class WatchPhase(CheckingPhase):
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            self._reach.lose(self._here, self._asked)
+            self._reach.add_censored(self._here, self._asked)
             if not self.rediscovering:
                 self._rediscovery.fresh = False
                 self.base.add_censored(self._here, self._asked)
@@ -217,7 +217,7 @@ class WatchPhase(CheckingPhase):
     def _watch_transition(self, state: int, action: int, next_state: int) -> None:
         """Take note of where a pair has led, and of a change if it is the pair's alarm."""
         pair = (state, action)
-        self._reach.see(state, action, next_state)
+        self._reach.add_transition(state, action, next_state)
         was_raised = pair in self.transitions.raised
         if self.transitions.record(state, action, next_state):
             self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '

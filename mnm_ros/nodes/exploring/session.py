@@ -54,7 +54,7 @@ class ExplorationSession:
         self._publishers = Publishers(node, self._guard, parameters['policies_up_to'])
         self._link = self._new_link()
         self._loop.aside = self._guard.aside
-        self._loop.obstacle = self._too_many_states
+        self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()
         self._ticks = every(TICK, node, self._guard.while_open(self._tick))
         every(_DIAGNOSTICS, node, self._guard.while_open(self._diagnose))
@@ -138,7 +138,7 @@ class ExplorationSession:
 
     def _restore(self, then: Callable[[Restored | Exception], None]) -> None:
         """Replay what is on the disk in a thread; what comes of it is told here."""
-        tell = self._guard.outside(then)
+        tell = self._guard.in_node_thread(then)
 
         def restore() -> None:
             try:
@@ -212,7 +212,7 @@ class ExplorationSession:
         if exploration.steps:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(f'going on from step {exploration.steps}')
-        exploration.listeners.append(InputListener(self._guard.outside(self._hear)))
+        exploration.listeners.append(InputListener(self._guard.in_node_thread(self._hear)))
         self._call(self._publish, exploration.hypothesis)
 
     def _hear(self, taken: Taken) -> None:

@@ -159,7 +159,7 @@ class CallbackGuard:
         else:
             self.busy, self._then = True, then
 
-    def outside(self, callback: Callable[..., None]) -> Callable[..., None]:
+    def in_node_thread(self, callback: Callable[..., None]) -> Callable[..., None]:
         """Return a callback for the exploration that is called in the node's own thread."""
         def told(*arguments: Any) -> None:
             if self._worker.here:
