@@ -51,7 +51,7 @@ def test_help_through_the_command_is_the_same() -> None:
 
 def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) -> None:
     # Slow enough for the first hypothesis to be built before the eyes of both.
-    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.002)
+    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.004)
     here = ('--namespace', 'robot_1')
     watched = (tmp_path / 'watched.txt').open('w+')
     look = [*COMMAND, 'watch', *here, '--timeout', str(DEADLINE)]
@@ -125,7 +125,7 @@ def wait_for_line(path: Path, pattern: str) -> None:
 
 
 def test_goals(start: Callable, peer: Peer) -> None:
-    start('cmp_sim', scenario='corridor')
+    start('cmp_sim', scenario='corridor', latency=0.004)    # to leave time to the commands
     start('explorer', actions=['east', 'west'])
     start('navigator')
     known = peer.listen(Int64MultiArray, 'known_states')

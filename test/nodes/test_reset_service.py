@@ -156,7 +156,7 @@ def test_an_action_given_up_before_load_is_known_after_it(
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     seq, _ = robot.received[-1]
     assert peer.call(Trigger, 'load').success
-    assert peer.set_parameter('explorer', 'step_timeout').successful
+    assert peer.set_parameter('explorer', 'step_timeout', 60.0).successful
     count, calls = len(robot.received), home.calls
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
     peer.wait_for(lambda: len(robot.received) > count, 'the first action from home')
