@@ -26,7 +26,7 @@ class ServiceClient:
     """
     A context manager around such a node.
 
-    :param namespace: of the nodes to client to, with a slash before it.
+    :param namespace: of the nodes to call, with a slash before it.
     :param ros_arguments: of the command line, ``--ros-args`` before them.
     :param timeout: s to wait for the nodes that should be there, and for each answer.
     """

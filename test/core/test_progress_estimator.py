@@ -13,7 +13,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress_estimator import expected_steps, ExpectedSteps
-from mnm_ros.core.watch.watching import attempts_left
+from mnm_ros.core.watch.watching import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -171,8 +171,8 @@ def test_many_policies_are_worked_out_in_turns() -> None:
 
 
 def test_attempts_left() -> None:
-    assert attempts_left({}, 5, {}, 8.0, 16) == 0
-    one = attempts_left({1: 5.0}, 5, {1: 2.0}, 8.0, 16)
-    assert one == attempts_left({1: 5.0}, 5, {1: 2.0}, 8.0, 16) > 0
-    assert attempts_left({1: 5.0, 2: 5.0}, 5, {1: 2.0, 2: None}, 8.0, 16) > one
-    assert attempts_left({1: 5.0}, 5, {1: 99.0}, 8.0, 16) > one
+    assert steps_until_proven({}, 5, {}, 8.0, 16) == 0
+    one = steps_until_proven({1: 5.0}, 5, {1: 2.0}, 8.0, 16)
+    assert one == steps_until_proven({1: 5.0}, 5, {1: 2.0}, 8.0, 16) > 0
+    assert steps_until_proven({1: 5.0, 2: 5.0}, 5, {1: 2.0, 2: None}, 8.0, 16) > one
+    assert steps_until_proven({1: 5.0}, 5, {1: 99.0}, 8.0, 16) > one

@@ -30,7 +30,7 @@ from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook
 from mnm_ros.core.task.step_task import Phased
 
-ALLOWANCE = 3
+STEP_BOUND_FACTOR = 3
 """How much longer than the step bound of a preset a run may take."""
 
 
@@ -142,7 +142,7 @@ class Disco(Phased, BaseAlgorithm):
                        sampling.executions_lacking * sampling.price, self._ruling_out.progress)
 
     def step_bound(self, known: int) -> int:
-        return ALLOWANCE * self._parts.step_bound(known)
+        return STEP_BOUND_FACTOR * self._parts.step_bound(known)
 
     def next_action(self) -> int:
         if self._asked is None:

@@ -39,7 +39,13 @@ from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
-from mnm_ros.core.watch.watching import attempts_left, PolicyWatch, Turns, Watching, watching_now
+from mnm_ros.core.watch.watching import (
+    PolicyWatch,
+    steps_until_proven,
+    Turns,
+    Watching,
+    watching_now,
+)
 
 _NOTHING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
@@ -177,10 +183,10 @@ class WatchPhase(CheckingPhase):
         """Return how many steps it may take to relearn a change, for display."""
         since, likely = self.sweep
         watched = self._watching.watched
-        attempts = attempts_left(
+        proofs = steps_until_proven(
             watched.unproven_targets, len(watched.detectors), expected_steps,
             self._round.problem.limit, self.policies[0].horizon)
-        return (0 if self._relearning.swept else likely - since) + attempts
+        return (0 if self._relearning.swept else likely - since) + proofs
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Return the evidence against the policy that has most of it, in nats."""

@@ -265,8 +265,9 @@ def _of_policies(detectors: Mapping[int, Detector]) -> Iterator[Evidence]:
             yield Evidence('proof', target, None, *detector.proof)
 
 
-def attempts_left(unproven: Mapping[int, float], watched: int,
-                  expected_steps: Mapping[int, float | None], limit: float, horizon: int) -> int:
+def steps_until_proven(
+        unproven: Mapping[int, float], watched: int, expected_steps: Mapping[int, float | None],
+        limit: float, horizon: int) -> int:
     """
     Return the steps that it may take until all policies are proven.
 
