@@ -21,6 +21,7 @@ from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
+from mnm_ros.core.trust import TrustedPolicy, TrustLedger
 
 ALGORITHM = 3
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
@@ -128,6 +129,7 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._estimator = ProgressEstimator(self._mnm, settings.problem)
+        self._ledger = TrustLedger(self._mnm, settings.problem)
         self._mnm.log.on_notice = lambda: self._estimator.noticed(self.steps)
         self._mnm.log.on_outdated = self._outdate
         self._decided_since: list[Event] = []    # since the last input, as what follows
@@ -243,6 +245,15 @@ class Exploration(PausableTask):
             closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
             self.last_state, self.home, self.candidates, self.lost,
             self._problem.limit, expected_steps)
+
+    def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
+        """
+        Return every policy that there is but that of home, and how far it may be trusted.
+
+        :param at_most: so many are worked out anew; None for all, which may take long.
+        """
+        return self._ledger.policies(
+            self.steps, self._estimator.expected_steps(self._observed.following), at_most)
 
     @property
     def round(self) -> int:    # noqa: A003

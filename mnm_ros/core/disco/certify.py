@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import math
+from typing import NamedTuple
 
 from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
@@ -50,6 +51,22 @@ class Certifying:
 
     target: int | None = None
     wanted: Mapping[Pair, int] = field(default_factory=dict)
+
+
+class Looked(NamedTuple):
+    """
+    What came of looking at a target.
+
+    :ivar model: of the states that the policy goes through.
+    :ivar evidence: that the certificate rests on.
+    :ivar steps: that the policy seems to take by smoothed counts.
+    """
+
+    model: EmpiricalModel
+    policy: Policy
+    evidence: CertificateEvidence
+    certificate: Certificate
+    steps: float
 
 
 class Certifier:
@@ -95,32 +112,44 @@ class Certifier:
 
     def certify(self, near: Sequence[int]) -> bool:
         """Make known what can be; return whether there is something to do for another state."""
-        chosen: tuple[
-            EmpiricalModel, Policy, CertificateEvidence, Certificate, float] | None = None
+        chosen: Looked | None = None
         # What has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self.known or (
                     chosen is not None and not self._failed.due(target, len(self.known))):
                 continue
-            states = tuple(self.known)
-            model = EmpiricalModel.of(self._rows, states)
-            planned = self._best_policy(model, target)
-            if planned is None:
+            found = self.look(target, tuple(self.known), self._failed.moves(target))
+            if found is None:
                 continue
-            policy, steps = planned
-            evidence, certificate = min(
-                ((each, self._model(each, policy).certify()) for each in self.evidence),
-                key=lambda found: found[1].bound)
+            _, policy, evidence, certificate, _ = found
             if certificate.bound <= self._problem.limit:
                 self._make_known(policy, certificate.steps, evidence)
                 continue
             self._failed.note(target, np.array(policy.actions[0]), tuple(certificate.weights))
             if (chosen is None and certificate.steps <= self._reach
                     and certificate.empirical < self._problem.limit):
-                chosen = model, policy, evidence, certificate, steps
+                chosen = found
         if chosen is not None:
             self._pursue(*chosen)
         return chosen is not None
+
+    def look(self, target: int, states: tuple[int, ...],
+             guess: Indices | None = None) -> Looked | None:
+        """
+        Return the best policy through these states, and its certificate, which may not do.
+
+        :param guess: actions to begin the search with, which saves time.
+        :returns: None if the policy does not even seem to be within the limit.
+        """
+        model = EmpiricalModel.of(self._rows, states)
+        planned = self._best_policy(model, target, guess)
+        if planned is None:
+            return None
+        policy, steps = planned
+        evidence, certificate = min(
+            ((each, self._model(each, policy).certify()) for each in self.evidence),
+            key=lambda found: found[1].bound)
+        return Looked(model, policy, evidence, certificate, steps)
 
     def judge(self, episode: Episode) -> bool:
         """Record an attempt in its test; return whether it is time to look at all again."""
@@ -187,18 +216,18 @@ class Certifier:
             yield Evidence('certificate', self.sampled.target, None, float(made),
                            float(sum(wanted.values())))
 
-    def _best_policy(self, model: EmpiricalModel, target: int) -> tuple[Policy, float] | None:
+    def _best_policy(self, model: EmpiricalModel, target: int,
+                     guess: Indices | None) -> tuple[Policy, float] | None:
         """Return the best policy by the counts and its steps, if it seems within the limit."""
         if not model.hits(target).any():
             return None
-        moves, steps = model.smoothed_plan(
-            target, self._problem.limit, guess=self._failed.moves(target))
+        moves, steps = model.smoothed_plan(target, self._problem.limit, guess=guess)
         if steps > self._problem.limit:
             # Perhaps only because there was no reason yet to try its pairs more often.
             moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
             if steps > self._problem.limit:
                 return None
-        return Policy(target, self._horizon, tuple(self.known),
+        return Policy(target, self._horizon, model.states,
                       (tuple(int(move) for move in moves),)), steps
 
     def _pursue(self, model: EmpiricalModel, policy: Policy, evidence: CertificateEvidence,

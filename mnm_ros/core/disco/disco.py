@@ -18,6 +18,7 @@ from enum import Enum
 
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
+from mnm_ros.core.disco.provisional import ProvisionalPolicies
 from mnm_ros.core.disco.rule_out import RulingOut
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES, Step
@@ -131,6 +132,11 @@ class Disco(Phased, BaseAlgorithm):
     @property
     def estimates(self) -> Mapping[int, float]:
         return self._certifier.estimates
+
+    def provisional(self) -> ProvisionalPolicies:
+        """Return what looks for certificates on the way."""
+        return ProvisionalPolicies(
+            self._parts.counts, self._certifier, self._ruling_out, self._problem.limit)
 
     def activity(self) -> Doing:
         return self._certifier.activity(self._here)

@@ -89,6 +89,12 @@ class RulingOut:
         """How far all else is from being ruled out: 1 is enough."""
         return self._plan.ruled_out
 
+    @property
+    def within_reach(self) -> list[int]:
+        """Return the states sampled that seemed to be within reach last, near ones first."""
+        return sorted((state for state in self._sampling.sampled if state in self.distance
+                       and self._promising(state)), key=self.distance.__getitem__)
+
     def near(self, known: Collection[int]) -> tuple[int, ...]:
         """
         Sample whatever seems to be within reach, as what follows it may be, too.

@@ -44,6 +44,30 @@ _FORMER = {
 """Names of methods that bases of other packages may still define, for one release."""
 
 
+@dataclass(frozen=True)
+class ProvisionalPolicy:
+    """
+    A policy that a run has before it finishes.
+
+    :ivar certified: whether it takes at most ``(1 + epsilon) L`` expected steps for sure, by the
+        delta of the run; if not, nothing is promised.
+    :ivar expected_steps: if the counts were the truth; None where nothing is known.
+    :ivar at_most_steps: what is certain; None if nothing is.
+    """
+
+    policy: Policy
+    certified: bool
+    expected_steps: float | None
+    at_most_steps: float | None
+
+
+class Provisional(Protocol):
+    """Looks at a run for the policies that it has before it finishes; changes nothing there."""
+
+    def look(self, at_most: int | None = None) -> Sequence[ProvisionalPolicy]:
+        """Return them, without home; at most so many are worked out anew, None for all."""
+
+
 class BaseAlgorithm(ABC):
     """
     One run of an autonomous-exploration algorithm in a stationary CMP.
@@ -136,6 +160,10 @@ class BaseAlgorithm(ABC):
         """Estimated expected steps to states that this run has certified, where it has any."""
         return {}
 
+    def provisional(self) -> Provisional:
+        """Return what looks for policies on the way; by default the output so far. Optional."""
+        return _OutputSoFar(self)
+
     def activity(self) -> Doing:
         """Return what it is doing now, for display; it must not change anything. Optional."""
         return Doing('testing' if self.evaluating else 'sampling',
@@ -208,6 +236,17 @@ class BaseAlgorithm(ABC):
         returns is right at once, as well as its policies. Optional.
         """
         return -math.inf
+
+
+class _OutputSoFar:
+    """The policies that a run has made known, each of which it has evaluated."""
+
+    def __init__(self, run: BaseAlgorithm) -> None:
+        self._run = run
+
+    def look(self, at_most: int | None = None) -> Sequence[ProvisionalPolicy]:
+        return [ProvisionalPolicy(policy, True, self._run.estimates.get(policy.target), None)
+                for policy in self._run.policies[1:]]
 
 
 class BaseFactory(Protocol):

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Union
 
@@ -112,6 +112,11 @@ class CheckingPhase(ABC):
     def cut_offs(self) -> int:
         """How many rediscoveries took more than ``check_steps`` so far."""
         return 0
+
+    @property
+    def doubted(self) -> Collection[int]:
+        """Return the targets of policies that a change concerns and that are not proven since."""
+        return ()
 
     @property
     def at_restart_point(self) -> bool:

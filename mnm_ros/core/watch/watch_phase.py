@@ -27,7 +27,7 @@ unless that is explained by a pair on the way that has changed, and the base can
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Union
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
@@ -85,6 +85,11 @@ class WatchPhase(CheckingPhase):
     @property
     def cut_offs(self) -> int:
         return self._rediscovery.limit.cut_offs
+
+    @property
+    def doubted(self) -> Collection[int]:
+        """Return the targets of policies that a change concerns and that are not proven since."""
+        return self._watching.watched.unproven_targets if self._round.log.open else ()
 
     @property
     def at_restart_point(self) -> bool:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How far each policy may be trusted, before the first hypothesis, too; it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from mnm_ros.core.mnm.base import BaseAlgorithm, Provisional
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem
+
+
+class Trust(Enum):
+    """What holds for a policy, from the most to the least."""
+
+    PROVEN = 'proven'          # of a hypothesis; the whole promise holds
+    CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; other states are still looked for
+    ASSUMED = 'assumed'        # by too few samples; nothing is promised
+    DOUBTED = 'doubted'        # proven before; a change concerns it, and it was not proven since
+
+    @property
+    def rank(self) -> int:
+        """Return its place, 0 for the most."""
+        return list(Trust).index(self)
+
+
+@dataclass(frozen=True)
+class TrustedPolicy:
+    """
+    A policy, and how far it may be trusted.
+
+    :ivar expected_steps: if the counts were the truth; None where nothing is known.
+    :ivar at_most_steps: expected steps that it takes at most, if ``trust`` holds; else None.
+    :ivar since_step: of the exploration, when this was first said of the state.
+    :ivar why: one sentence for people.
+    """
+
+    policy: Policy
+    trust: Trust
+    expected_steps: float | None
+    at_most_steps: float | None
+    since_step: int
+    why: str
+
+
+class TrustLedger:
+    """
+    Says of each policy that there is how far it may be trusted.
+
+    :param mnm: what is looked at.
+    :param problem: with the delta of the exploration.
+    """
+
+    def __init__(self, mnm: Mnm, problem: Problem) -> None:
+        self._mnm = mnm
+        self._limit = problem.limit
+        self._looking: dict[int, tuple[BaseAlgorithm, Provisional]] = {}    # by id of the stream
+        self._since: dict[int, tuple[Trust, int]] = {}
+
+    def policies(self, step: int, expected_steps: Mapping[int, float | None],
+                 at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
+        """
+        Return all policies that there are but that of home, the hypothesis first.
+
+        :param step: the steps so far.
+        :param expected_steps: of the hypothesis.
+        :param at_most: so many are worked out anew in each run; None for all.
+        """
+        found: dict[int, TrustedPolicy] = {}
+        for told in (*self._of_hypothesis(expected_steps), *self._on_the_way(at_most)):
+            target = told.policy.target
+            if target not in found or told.trust.rank < found[target].trust.rank:
+                found[target] = told
+        self._since = {target: self._since[target] if self._since.get(
+            target, (None,))[0] is told.trust else (told.trust, step)
+            for target, told in found.items()}
+        return tuple(TrustedPolicy(
+            told.policy, told.trust, told.expected_steps, told.at_most_steps,
+            self._since[target][1], told.why) for target, told in found.items())
+
+    def _of_hypothesis(self, expected_steps: Mapping[int, float | None],
+                       ) -> Iterator[TrustedPolicy]:
+        mnm = self._mnm
+        if mnm.hypothesis is None:
+            return
+        doubted = {*mnm.hypothesis.targets} if mnm.checking is None else {*mnm.checking.doubted}
+        for policy in mnm.hypothesis.policies[1:]:
+            steps = expected_steps.get(policy.target)
+            if policy.target in doubted:
+                yield TrustedPolicy(policy, Trust.DOUBTED, steps, None, 0,
+                                    'a change was noticed, and it has not proven itself since')
+            else:
+                yield TrustedPolicy(policy, Trust.PROVEN, steps, self._limit, 0,
+                                    f'of the hypothesis of round {mnm.hypothesis.round}')
+
+    def _on_the_way(self, at_most: int | None) -> Iterator[TrustedPolicy]:
+        building = self._mnm.building
+        if building is None:
+            self._looking.clear()
+            return
+        for stream in building.streams:
+            _, looking = self._looking.setdefault(id(stream), (stream, stream.provisional()))
+            for found in looking.look(at_most):
+                if found.certified:
+                    yield TrustedPolicy(
+                        found.policy, Trust.CERTIFIED, found.expected_steps,
+                        found.at_most_steps or self._limit, 0,
+                        'certified; whether other states are within reach is not known yet')
+                else:
+                    yield TrustedPolicy(found.policy, Trust.ASSUMED, found.expected_steps, None,
+                                        0, 'the best by what was seen so far')

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How far policies may be trusted, before the first hypothesis and after a change."""
+
+from __future__ import annotations
+
+from binomial import binomial_tail
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.presets import settings
+from mnm_ros.core.trust import Trust, TrustedPolicy
+from mnm_ros.simulation.ground_truth import expected_steps
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
+EVERY = 20    # steps
+
+
+class Run:
+    """An exploration of a scenario, at which somebody looks from time to time."""
+
+    def __init__(self, name: str, seed: int, radius: float = RADIUS, base: str = '') -> None:
+        scenario = load(name)
+        self.simulator = Simulator(scenario, seed)
+        self.exploration = Exploration(settings(
+            Problem(len(scenario.actions), radius, EPSILON, DELTA), overrides={'base': base}), seed)
+
+    def step(self) -> int:
+        action = self.exploration.next_action()
+        self.exploration.observe(action, self.simulator.step(action))
+        return action
+
+    def until_hypothesis(self) -> list[tuple[int, tuple[TrustedPolicy, ...]]]:
+        """Return what was told every so many steps until the first hypothesis."""
+        told = []
+        while self.exploration.hypothesis is None:
+            self.step()
+            if self.exploration.steps % EVERY == 0 and self.exploration.hypothesis is None:
+                told.append((self.exploration.steps, self.exploration.trust()))
+        return told
+
+
+def targets(told: tuple[TrustedPolicy, ...], trust: Trust) -> list[int]:
+    return [each.policy.target for each in told if each.trust is trust]
+
+
+@pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
+def test_what_is_certified_on_the_way_keeps_to_its_limit(base: str) -> None:
+    broken, runs = [], 12
+    for seed in range(runs):
+        run = Run('grid_3x3', seed, 3.0, base)
+        for _, told in run.until_hypothesis():
+            for each in told:
+                if each.trust is Trust.CERTIFIED:
+                    assert each.at_most_steps is not None
+                    assert each.at_most_steps <= (1 + EPSILON) * 3.0
+                    if expected_steps(run.simulator.cmp, each.policy) > each.at_most_steps:
+                        broken.append(seed)
+    assert binomial_tail(runs, DELTA, len({*broken})) > 1e-3, f'seeds {sorted({*broken})}'
+
+
+def test_the_near_ones_come_early() -> None:
+    firsts, halves = [], []
+    for seed in range(4):
+        run = Run('two_rooms', seed)
+        counts = [(step, len(targets(told, Trust.CERTIFIED)))
+                  for step, told in run.until_hypothesis()]
+        hypothesis, steps = run.exploration.hypothesis, run.exploration.steps
+        assert hypothesis is not None
+        firsts.append(next(step for step, count in counts if count) / steps)
+        halves.append(next(step for step, count in counts
+                           if count >= (len(hypothesis.targets) - 1) / 2) / steps)
+    assert sum(firsts) / 4 <= 0.35 and sum(halves) / 4 <= 0.6, (firsts, halves)
+
+
+def test_to_look_changes_nothing() -> None:
+    looked, alone = Run('grid_3x3', 1), Run('grid_3x3', 1)
+    for _ in range(2000):
+        assert looked.step() == alone.step()
+        looked.exploration.trust(at_most=2)
+
+
+def test_trust_grows_and_is_lost_with_a_change() -> None:
+    run = Run('two_rooms', 0)
+    on_the_way = run.until_hypothesis()
+    assert any(targets(told, Trust.ASSUMED) for _, told in on_the_way)
+    proven = run.exploration.trust()
+    assert {each.trust for each in proven} == {Trust.PROVEN}
+    assert {each.at_most_steps for each in proven} == {(1 + EPSILON) * RADIUS}
+    run.simulator.change()
+    while not run.exploration.log.open:
+        run.step()
+    told = run.exploration.trust()
+    doubted = targets(told, Trust.DOUBTED)
+    assert doubted and all('change' in each.why and each.at_most_steps is None
+                           for each in told if each.trust is Trust.DOUBTED)
+    since = {each.policy.target: each.since_step for each in told}
+    run.step()
+    assert {each.policy.target: each.since_step for each in run.exploration.trust()} == since
+    while run.exploration.log.open:
+        run.step()
+    assert {each.trust for each in run.exploration.trust()} == {Trust.PROVEN}
+
+
+def test_what_rests_on_what_was_forgotten_is_dropped() -> None:
+    run = Run('grid_3x3', 0)
+    certified: list[int] = []
+    while not certified:
+        run.step()
+        certified = targets(run.exploration.trust(), Trust.CERTIFIED)
+    building = run.exploration._mnm.building
+    assert building is not None
+    for action in range(4):
+        building.streams[0].forget(run.exploration.home or 0, action)
+    assert not targets(run.exploration.trust(), Trust.CERTIFIED)
