@@ -89,7 +89,9 @@ class WatchPhase(CheckingPhase):
     @property
     def doubted(self) -> Collection[int]:
         """Return the targets of policies that a change concerns and that are not proven since."""
-        return self._watching.watched.unproven_targets if self._round.log.open else ()
+        relearning, unproven = self._relearning, self._watching.watched.unproven_targets
+        return [target for target in (unproven if self._round.log.open else ())
+                if relearning.all_doubted or target in relearning.concerned]
 
     @property
     def at_restart_point(self) -> bool:
