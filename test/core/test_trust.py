@@ -25,7 +25,8 @@ class Run:
         scenario = load(name)
         self.simulator = Simulator(scenario, seed)
         self.exploration = Exploration(settings(
-            Problem(len(scenario.actions), radius, EPSILON, DELTA), overrides={'base': base}), seed)
+            Problem(len(scenario.actions), radius, EPSILON, DELTA),
+            overrides={'base': base}), seed)
 
     def step(self) -> int:
         action = self.exploration.next_action()
