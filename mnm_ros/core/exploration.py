@@ -129,7 +129,7 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._estimator = ProgressEstimator(self._mnm, settings.problem)
-        self._ledger = TrustLedger(self._mnm, settings.problem)
+        self._ledger = TrustLedger(self._mnm, settings)
         self._mnm.log.on_notice = lambda: self._estimator.noticed(self.steps)
         self._mnm.log.on_outdated = self._outdate
         self._decided_since: list[Event] = []    # since the last input, as what follows
@@ -248,7 +248,7 @@ class Exploration(PausableTask):
 
     def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
-        Return every policy that there is but that of home, and how far it may be trusted.
+        Return every policy that there is, home first, and how far it may be trusted.
 
         :param at_most: so many are worked out anew; None for all, which may take long.
         """

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+import json
 
 from mnm_ros.core.mnm.base import BaseAlgorithm, Provisional
 from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.problem import RESET
 
 
 class Trust(Enum):
@@ -52,25 +54,31 @@ class TrustLedger:
     Says of each policy that there is how far it may be trusted.
 
     :param mnm: what is looked at.
-    :param problem: with the delta of the exploration.
+    :param settings: of the exploration.
     """
 
-    def __init__(self, mnm: Mnm, problem: Problem) -> None:
+    def __init__(self, mnm: Mnm, settings: Settings) -> None:
         self._mnm = mnm
-        self._limit = problem.limit
+        self._limit = settings.problem.limit
+        self._horizon = settings.steps_horizon
         self._looking: dict[int, tuple[BaseAlgorithm, Provisional]] = {}    # by id of the stream
         self._since: dict[int, tuple[Trust, int]] = {}
 
     def policies(self, step: int, expected_steps: Mapping[int, float | None],
                  at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
-        Return all policies that there are but that of home, the hypothesis first.
+        Return all policies that there are, home first, then the hypothesis.
 
         :param step: the steps so far.
         :param expected_steps: of the hypothesis.
         :param at_most: so many are worked out anew in each run; None for all.
         """
         found: dict[int, TrustedPolicy] = {}
+        home = self._mnm.home
+        if home is None:
+            return ()
+        found[home] = TrustedPolicy(Policy(home, self._horizon, (home,), ((RESET,),)),
+                                    Trust.PROVEN, 0.0, 0.0, 0, 'RESET leads there')
         for told in (*self._of_hypothesis(expected_steps), *self._on_the_way(at_most)):
             target = told.policy.target
             if target not in found or told.trust.rank < found[target].trust.rank:
@@ -113,3 +121,15 @@ class TrustLedger:
                 else:
                     yield TrustedPolicy(found.policy, Trust.ASSUMED, found.expected_steps, None,
                                         0, 'the best by what was seen so far')
+
+
+def to_json(version: tuple[int, int], told: Iterable[TrustedPolicy]) -> str:
+    """Return what the topic ``trust`` says, of the policies published under this version."""
+    return json.dumps({'version': version, 'states': {str(each.policy.target): {
+        'trust': each.trust.value, 'expected_steps': _rounded(each.expected_steps),
+        'at_most_steps': _rounded(each.at_most_steps), 'since_step': each.since_step,
+        'why': each.why} for each in told}})
+
+
+def _rounded(steps: float | None) -> float | None:
+    return None if steps is None else round(steps, 2)

@@ -89,7 +89,8 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     assert any(targets(told, Trust.ASSUMED) for _, told in on_the_way)
     proven = run.exploration.trust()
     assert {each.trust for each in proven} == {Trust.PROVEN}
-    assert {each.at_most_steps for each in proven} == {(1 + EPSILON) * RADIUS}
+    assert proven[0].policy.target == run.exploration.home and not proven[0].at_most_steps
+    assert {each.at_most_steps for each in proven[1:]} == {(1 + EPSILON) * RADIUS}
     run.simulator.change()
     while not run.exploration.log.open:
         run.step()

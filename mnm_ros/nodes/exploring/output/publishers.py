@@ -16,6 +16,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
+from mnm_ros.nodes.exploring.output.trust_topics import TrustTopics
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.heard import NOT_KEPT
 from mnm_ros.view.shapes import Caption
@@ -41,6 +42,7 @@ class Publishers:
         self._node = node
         self._learnt = HypothesisTopics(node, guard, policies_up_to)
         self._live = LiveTopics(node)
+        self._trust = TrustTopics(node, policies_up_to)
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
         self._status = node.create_publisher(String, 'status', messages.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -66,6 +68,7 @@ class Publishers:
             self._republished = now
             self._learnt.republish(now)
             self._live.republish()
+            self._trust.republish()
             self._picture.republish()
             for publisher, message in self._latest.items():
                 publisher.publish(message)
@@ -92,6 +95,7 @@ class Publishers:
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._live.news(exploration, status, now)
+        self._trust.news(exploration, now)
         self._picture.news(exploration, self.description, Caption(
             self._level[0], f'{phase.value}\n{status}'), now)
 
