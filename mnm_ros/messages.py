@@ -35,6 +35,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.trust import from_json, Told, Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.view.heard import MOST_ROBOTS, NAMESPACE, number, RobotHeard
 from rclpy.duration import Duration
@@ -42,7 +43,14 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
-from std_msgs.msg import Header, Int64, Int64MultiArray, MultiArrayDimension, MultiArrayLayout
+from std_msgs.msg import (
+    Header,
+    Int64,
+    Int64MultiArray,
+    MultiArrayDimension,
+    MultiArrayLayout,
+    String,
+)
 
 _VOLATILE, _LATCHED = DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL
 
@@ -154,12 +162,28 @@ def decode_step(message: Int64MultiArray) -> tuple[int, int]:
     return _pair('step message', '[seq, value]', message)
 
 
-encode_request = encode_step    # a goal id and a state
+def encode_request(goal_id: int, state: int, least: Trust | None = None) -> Int64MultiArray:
+    """Return ``[goal id, state]``, and how many trusts are above the least that will do."""
+    message = encode_step(goal_id, state)
+    if least is not None:
+        message.data.append(least.rank)
+    return message
 
 
-def decode_request(message: Int64MultiArray) -> tuple[int, int]:
-    """Return ``(goal id, state)``."""
-    return _pair('goal/request', '[goal id, state]', message)
+def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
+    """Return ``(goal id, state, least trust)``, None for that of the navigator."""
+    trusts, last = list(Trust), message.layout.data_offset + 2
+    if len(message.data) != last + 1:
+        return (*_pair('goal/request', '[goal id, state]', message), None)
+    goal_id, state, rank = message.data[last - 2:]
+    if not 0 <= rank < len(trusts):
+        raise MessageError(f'goal/request: least trust is {rank}, expected 0 to {len(trusts) - 1}')
+    return goal_id, state, trusts[rank]
+
+
+def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, Told]]:
+    """Return ``(round, revision)`` of provisional policies, and what is told by state."""
+    return from_json(message.data)
 
 
 def encode_goals(stamp: Time, reports: Iterable[GoalReport]) -> DiagnosticArray:

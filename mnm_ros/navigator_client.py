@@ -24,6 +24,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
@@ -97,14 +98,17 @@ class NavigatorClient:
 
     :param node: whose topics and timer are used.
     :param namespace: of the navigator, if it is not that of the node.
+    :param least_trust: that a policy needs, such as ``assumed``; '' for what the navigator asks.
     :param patience: s, after which a goal is lost if there is no navigator, or none that answers.
     :ivar goal: the one sent last; None before the first one.
     """
 
-    def __init__(self, node: Node, namespace: str = '', patience: float = 10.0) -> None:
+    def __init__(self, node: Node, namespace: str = '', patience: float = 10.0,
+                 least_trust: str = '') -> None:
         self.goal: Goal | None = None
         self._node = node
         self._patience = patience
+        self._least = Trust(least_trust) if least_trust else None
         self._open: dict[int, Goal] = {}
         self._last_id = 0
         self._looked = time.monotonic()
@@ -177,7 +181,7 @@ class NavigatorClient:
         if goal.cancelled:
             self._cancels.publish(Int64(data=goal.id))
         else:
-            self._requests.publish(messages.encode_request(goal.id, goal.target))
+            self._requests.publish(messages.encode_request(goal.id, goal.target, self._least))
 
     def _look(self) -> None:
         """Say again what has not been heard, and give up what never will be."""

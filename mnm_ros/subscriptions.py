@@ -99,6 +99,8 @@ class Subscriptions:
             self._hear(Int64MultiArray, 'known_states', lambda message: dict(zip(
                 ('version', 'known'), messages.decode_known_states(message)))),
             self._hear(Int64MultiArray, 'policies', self._learnt),
+            self._hear(String, 'trust', lambda message: {
+                'trust': messages.decode_trust(message)[1]}),
             self._hear(Int64MultiArray, 'model', lambda message: {
                 'counts': messages.decode_model(message).counts}),
             self._hear(String, 'activity', lambda message: {

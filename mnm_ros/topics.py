@@ -118,6 +118,11 @@ TOPICS = {
               'cmp_sim navigator dashboard',
               '`[target][step][state]` after the head `[round, revision, horizon, ids...]`; '
               'empty beyond `policies_up_to` states; see [policies.md](policies.md)'),
+        Topic('provisional_policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
+              'navigator', 'as `policies`: every policy there is, before the first hypothesis, '
+              'too; at most once a second, while there is a subscriber'),
+        Topic('trust', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator dashboard',
+              'with it: how far each may be trusted, as [JSON](policies.md#trust)'),
         Topic('policy/request', 'std_msgs/Int64', 'STEP', 'navigator dashboard', _EXPLORERS,
               'the known state to which one policy is asked for'),
         Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator dashboard',
@@ -149,7 +154,8 @@ TOPICS = {
               '`reached 7 in 5 steps`, `refused 7: why`, `cancelled 7: why` or `failed 7: why`; '
               'of the goal that was over last'),
         Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', 'dashboard', 'navigator',
-              'as `goal`, with an id of its own: `[goal id, state]`; see '
+              'as `goal`, with an id of its own: `[goal id, state]`, or with '
+              'the [least trust](policies.md#trust) as a third number; see '
               '[policies.md](policies.md#goals-with-an-id)'),
         Topic('goal/cancel', 'std_msgs/Int64', 'STEP', 'dashboard', 'navigator',
               'the id of the goal to give up after the current step'),

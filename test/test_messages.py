@@ -8,6 +8,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages, PolicySet
 from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.messages import (
     decode_goals,
@@ -183,7 +184,11 @@ def test_malformed_policies(malformed: Int64MultiArray, complaint: str) -> None:
 
 
 def test_request_there_and_back() -> None:
-    assert decode_request(encode_request(2**62, -3)) == (2**62, -3)
+    assert decode_request(encode_request(2**62, -3)) == (2**62, -3, None)
+    for least in Trust:
+        assert decode_request(encode_request(7, 5, least)) == (7, 5, least)
+    with pytest.raises(MessageError, match='least trust is 4, expected 0 to 3'):
+        decode_request(message([1, 2, 4]))
     with pytest.raises(MessageError, match=r'goal/request has 1 numbers, expected 2: .*goal id'):
         decode_request(message([1]))
 

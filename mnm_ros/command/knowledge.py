@@ -13,6 +13,7 @@ from typing import Any, TYPE_CHECKING
 
 from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.console.arguments import add_source, NoAnswer, parser, split
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.export.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -96,16 +97,27 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
         legs = route(learnt, policy) if policy is not None else None
         way = 'home' if state == learnt.home else in_words(learnt, legs) if legs else '-'
         table.add_row(learnt.description.label(state), _steps(learnt.steps_to(state)), way,
-                      'over the limit' if learnt.over_limit(state) else '')
+                      'over the limit' if learnt.over_limit(state) else _trust(learnt, state))
     yield table
     if not learnt.policies:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
+    for trust in (Trust.CERTIFIED, Trust.ASSUMED):
+        found = [f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps)'
+                 for state, told in learnt.trust.items()
+                 if told.trust is trust and state not in learnt.known]
+        if found:
+            yield f'{trust.value} on the way to the next hypothesis: {", ".join(found)}'
     for kind, words in (('lost', 'no longer reached'), ('candidate', 'may become known'),
                         ('beyond', 'seen, but beyond the radius')):
         states = [learnt.description.label(state) for state in learnt.states
                   if learnt.kind(state) == kind]
         if states:
             yield f'{words}: {", ".join(states)}'
+
+
+def _trust(learnt: Learnt, state: int) -> str:
+    told = learnt.trust.get(state)
+    return '' if told is None or told.trust is Trust.PROVEN else told.trust.value
 
 
 def _head(learnt: Learnt) -> str:
@@ -157,6 +169,7 @@ def _json(learnt: Learnt, chosen: Policy | None) -> dict[str, Any]:
         return {**overview(learnt), **policy_row(learnt, chosen)}
     return {**overview(learnt), 'known': learnt.known,
             'policies': [policy_row(learnt, policy) for policy in learnt.policies],
+            'trust': {str(state): told.trust.value for state, told in learnt.trust.items()},
             **{kind: [state for state in learnt.states if learnt.kind(state) == kind]
                for kind in ('candidate', 'beyond', 'lost')}}
 

@@ -94,4 +94,4 @@ def _learnt(heard: Heard, listener: Listener, asked: tuple[Policy, ...] = ()) ->
         listener.explorer, heard.count('steps') or activity.step, heard.home,
         heard.known, asked or (hypothesis.policies if hypothesis is not None else ()),
         heard.counts, heard.candidates, frozenset(activity.lost), activity.limit or None,
-        description, activity.expected_steps)
+        description, activity.expected_steps, heard.trust)

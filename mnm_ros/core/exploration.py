@@ -19,9 +19,10 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
+from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
-from mnm_ros.core.trust import TrustedPolicy, TrustLedger
+from mnm_ros.core.trust_ledger import TrustLedger
 
 ALGORITHM = 3
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""

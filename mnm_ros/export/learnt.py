@@ -19,6 +19,7 @@ from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_of_file
+from mnm_ros.core.progress.trust import Told
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -58,6 +59,7 @@ class Learnt:
     :ivar limit: expected steps that a policy may take; None if that is not known.
     :ivar description: names of actions and states, and places of these, as far as they are known.
     :ivar told: expected steps by known state, where others have said them.
+    :ivar trust: how far the policy to a state may be trusted, known or not, where it is told.
     :ivar saved: the file with the transitions one by one, if it comes from one.
     """
 
@@ -72,6 +74,7 @@ class Learnt:
     limit: float | None = None
     description: RobotDescription = UNDESCRIBED
     told: Mapping[int, float | None] = field(default_factory=dict)
+    trust: Mapping[int, Told] = field(default_factory=dict)
     saved: Saved | None = None
 
     @cached_property

@@ -14,6 +14,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.nodes.common.callbacks import answering, every, hear
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
@@ -86,13 +87,14 @@ class Navigator(Node):
     def _on_goal(self, message: Int64) -> None:
         self._accept(self._board.new_goal(message.data))
 
-    def _on_request(self, request: tuple[int, int]) -> None:
-        goal_id, target = request
+    def _on_request(self, request: tuple[int, int, Trust | None]) -> None:
+        goal_id, target, least = request
         if not self._board.repeat(goal_id):
-            self._accept(self._board.new_goal(target, goal_id))
+            self._accept(replace(self._board.new_goal(target, goal_id),
+                                 least_trust=least.value if least else None))
 
     def _accept(self, goal: GoalReport) -> None:
-        refusal = self._refusal(goal.target)
+        refusal = self._refusal(goal)
         if refusal:
             self._board.end(goal, f'refused {goal.target}: {refusal}')
         elif self._goal is None:
@@ -104,13 +106,14 @@ class Navigator(Node):
             self._board.tell(goal)
             self._end_goal(reason)
 
-    def _refusal(self, target: int | None) -> str:
+    def _refusal(self, goal: GoalReport) -> str:
         """Return why there is no way to a state at present, or nothing."""
         if self._leave_by is not None:
             return 'the node is ending'
         if self._stopped and self.count_publishers(self._stops.topic_name):
             return STOPPED
-        return self._learnt.refusal(target)
+        return self._learnt.refusal(
+            goal.target, Trust(goal.least_trust or self._given['least_trust']))
 
     def _begin(self, goal: GoalReport) -> None:
         self._goal = goal
@@ -119,7 +122,7 @@ class Navigator(Node):
 
     def _drive(self, goal: GoalReport) -> None:
         """Begin with the present policy, once it has been heard, and keep it to the end."""
-        refusal, target = self._refusal(goal.target), goal.target
+        refusal, target = self._refusal(goal), goal.target
         if refusal or target is None:
             self._end(f'refused {target}: {refusal}')
             return
@@ -325,16 +328,25 @@ class GoalBoard:
 
 
 class LearntPolicies:
-    """The hypothesis from ``policies``; if it is too large, each policy when it is needed."""
+    """
+    The hypothesis from ``policies``; if it is too large, each policy when it is needed.
+
+    What it has not is taken from ``provisional_policies``, as far as ``trust`` allows that.
+    """
 
     def __init__(self, node: Node) -> None:
         self._policies: messages.PolicySet | None = None
         self._known: tuple[int, ...] | None = None
+        self._provisional: messages.PolicySet | None = None
+        self._told: dict[int, Told] = {}
         self._answer: messages.PolicyAnswer | None = None
         self._wanted: int | None = None
         self._ask_at = self._ask_until = 0.0
         hear(node, 'known_states', messages.decode_known_states, self._on_known, messages.LATCHED)
         hear(node, 'policies', messages.PolicySet.from_msg, self._on_policies, messages.LATCHED)
+        hear(node, 'provisional_policies', messages.PolicySet.from_msg, self._on_provisional,
+             messages.LATCHED)
+        hear(node, 'trust', messages.decode_trust, self._on_trust, messages.LATCHED, String)
         hear(node, 'policy', messages.decode_policy, self._on_policy, messages.STEP)
         self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
 
@@ -347,13 +359,28 @@ class LearntPolicies:
             return self._known or ()
         return self._policies.targets
 
-    def refusal(self, target: int | None) -> str:
-        """Return why there is no policy for a state at present, or nothing."""
-        if self._policies is None:
-            return 'no policies heard yet'
+    def refusal(self, target: int | None, least: Trust) -> str:
+        """Return why there is no policy for a state that may be trusted enough, or nothing."""
+        known = self._is_known(target)
+        told = None if target is None else self._told.get(target)
+        if known and (told is None or told.trust is not Trust.DOUBTED):
+            return ''    # the hypothesis is newer than what was told of it
+        if told is None or told.trust is Trust.PROVEN or not (
+                known or self._provisional_for(target)):
+            heard = self._policies is not None or self._provisional is not None
+            return 'unknown state' if heard else 'no policies heard yet'
+        if told.trust.rank <= least.rank:
+            return ''
+        return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
+                f'{told.why}')
+
+    def _is_known(self, target: int | None) -> bool:
         # The two topics may be heard one after the other: a state has to be in both.
-        known = target in self.targets and (self._known is None or target in self._known)
-        return '' if known else 'unknown state'
+        return target in self.targets and (self._known is None or target in self._known)
+
+    def _provisional_for(self, target: int | None) -> Policy | None:
+        found = self._provisional.policies if self._provisional else ()
+        return next((policy for policy in found if policy.target == target), None)
 
     def policy_for(self, target: int, now: float) -> Policy | None:
         """
@@ -361,8 +388,8 @@ class LearntPolicies:
 
         :raises TimeoutError: with a sentence, if there was no answer.
         """
-        if self._policies is None:
-            return None
+        if self._policies is None or not self._is_known(target):
+            return self._provisional_for(target)
         if self._policies.policies:
             return self._policies.policy_for(target)
         answer = self._answer
@@ -384,6 +411,12 @@ class LearntPolicies:
 
     def _on_policies(self, policies: messages.PolicySet) -> None:
         self._policies = policies
+
+    def _on_provisional(self, policies: messages.PolicySet) -> None:
+        self._provisional = policies
+
+    def _on_trust(self, said: tuple[object, dict[int, Told]]) -> None:
+        _, self._told = said
 
     def _on_policy(self, answer: messages.PolicyAnswer) -> None:
         if answer.target == self._wanted and answer.policy:    # others ask, too

@@ -11,6 +11,7 @@ import math
 from mnm_ros.core.model.problem import EPSILON, RADIUS
 from mnm_ros.core.presets import Option, OPTIONS, PRESETS
 from mnm_ros.core.progress.prediction import PROBE_STEPS
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
@@ -125,6 +126,9 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   minimum=0.1, runtime=True),
     ParameterSpec('max_steps', 1000, 'steps from home after which a goal has failed; 0 for no '
                   'limit', minimum=0, runtime=True),
+    ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed: '
+                  'proven, certified, assumed or doubted', runtime=True,
+                  choices=tuple(trust.value for trust in Trust)),
 )
 
 _LONG = 1e6    # s, twelve days, in place of never

@@ -13,6 +13,7 @@ import re
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.trust import Told
 from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
@@ -141,6 +142,7 @@ class Heard:
     :ivar known: ids of the known states, home first.
     :ivar version: ``(round, revision)`` of the hypothesis that they are of.
     :ivar hypothesis: with its policies, if these are decoded as they come.
+    :ivar trust: how far the policy to a state may be trusted, known or not.
     :ivar counts: the transitions counted, since the last change noticed.
     :ivar activity: what is being done now.
     :ivar description: what the robot side says it is.
@@ -162,6 +164,7 @@ class Heard:
     known: tuple[int, ...] = ()
     version: tuple[int, int] | None = None
     hypothesis: Hypothesis | None = None
+    trust: Mapping[int, Told] = field(default_factory=dict)
     counts: Counts = field(default_factory=dict)
     activity: Activity = Activity()
     description: RobotDescription = UNDESCRIBED

@@ -8,6 +8,7 @@ What lines and the live view say stands first, then what the page says, then JSO
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 import json
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.view.heard import Heard, RobotHeard
 from mnm_ros.view.scene import KINDS, kinds
 
@@ -140,6 +142,13 @@ def changed(before: Heard, after: Heard, settings: int) -> list[str]:
     return lines
 
 
+def trusted(heard: Heard) -> str:
+    """Return how many policies are there that are not simply proven, in words; or nothing."""
+    counts = Counter(told.trust for told in heard.trust.values())
+    return ', '.join(f'{counts[trust]} {trust.value}' for trust in (
+        Trust.CERTIFIED, Trust.ASSUMED, Trust.DOUBTED) if counts[trust])
+
+
 def progress(heard: Heard) -> str:
     """Return one line that says how far the exploration is."""
     candidates = heard.count('candidates')
@@ -201,7 +210,7 @@ def tiles(heard: Heard) -> list[tuple[str, str, str]]:
     found = [
         ('known', str(len(heard.known)), 'states with a policy'),
         ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
-         'under examination'),
+         trusted(heard) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
          f'{heard.number("steps_per_second") or 0.0:,.0f} per second'),
         ('changes', '\u2013' if noticed is None else str(noticed),
@@ -280,6 +289,9 @@ def about(heard: Heard, state: int) -> list[str]:
         lines.append('expected steps of its policy from home: '
                      f'{"not known yet" if steps is None else f"{steps:.2f}"}'
                      + (f', limit {limit:g}' if limit else ''))
+    told = heard.trust.get(state)
+    if told is not None and told.trust is not Trust.PROVEN:
+        lines.append(f'its policy is {told.trust.value}: {told.why}')
     said, actions = heard.description, heard.counts.get(state, {})
     for action in sorted(action for action in actions if action != RESET):
         following = actions[action]
@@ -322,4 +334,5 @@ def as_json(heard: Heard) -> str:
         'seconds_left': now.seconds_left(), 'limit': activity.limit or None,
         'robots': [asdict(robot) for robot in now.robots],
         'expected_steps': {str(state): steps for state, steps in activity.expected_steps.items()},
+        'trust': {str(state): told.trust.value for state, told in now.trust.items()},
     }, separators=(',', ':'))

@@ -8,7 +8,7 @@ from binomial import binomial_tail
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.core.trust import Trust, TrustedPolicy
+from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

@@ -10,19 +10,27 @@ an older program understands a newer explorer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 import json
-import re
-import sys
-from typing import Any, TypeVar, Union
+from typing import Any, Union
 
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.json_values import (
+    integer,
+    listed,
+    load,
+    maybe,
+    number,
+    read_object,
+    Reader,
+    text,
+    value,
+    wrong,
+)
 
 DOINGS = ('idle', 'sampling', 'testing', 'watching')
 """What ``Activity.doing`` may be."""
-
-_T = TypeVar('_T')
 
 
 @dataclass(frozen=True)
@@ -147,80 +155,30 @@ class Activity:
         return json.dumps(asdict(self), separators=(',', ':'), allow_nan=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Activity:
+    def from_json(cls, told: str) -> Activity:
         """
         Read what ``to_json`` has returned.
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
-        try:
-            found = json.loads(text, parse_constant=_no_constant)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(f'activity: no JSON: {error}, expected a JSON object') from None
-        return cls(**_read('activity', found, _ACTIVITY))
+        return cls(**read_object('activity', load('activity', told), _ACTIVITY))
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f'activity: found {name}, expected finite numbers')
-
-
-_MOST = sys.float_info.max
-_HALF = re.compile('[\ud800-\udfff]')    # what JSON may hold, but no text that is sent on
-_Reader = Callable[[str, Any], Any]
-
-
-def _read(what: str, found: Any, readers: Mapping[str, _Reader]) -> dict[str, Any]:
-    """Return the entries that are known and there, each as its reader has it."""
-    if not isinstance(found, dict):
-        raise _wrong(what, found, 'a JSON object')
-    return {key: reader(f'{what}: {key}', found[key])
-            for key, reader in readers.items() if key in found}
-
-
-def _wrong(what: str, found: Any, expected: str) -> ValueError:
-    shown = json.dumps(found)
-    return ValueError(f'{what} is {shown[:100]}, expected {expected}')
-
-
-def _value(expected: str, fits: Callable[[Any], bool],
-           kind: Callable[[Any], _T]) -> Callable[[str, Any], _T]:
-    """Return what reads a value that fits, and refuses all others."""
-    def read(what: str, found: Any) -> _T:
-        if not fits(found):
-            raise _wrong(what, found, expected)
-        return kind(found)
-    return read
-
-
-_int = _value('an integer of 64 bits',
-              lambda found: type(found) is int and -2**63 <= found < 2**63, int)
-_action = _value(f'an action, {RESET} for RESET or at least 0',
+_action = value(f'an action, {RESET} for RESET or at least 0',
                  lambda found: type(found) is int and RESET <= found < 2**63, int)
-_float = _value('a number',
-                lambda found: type(found) in (int, float) and abs(found) <= _MOST, float)
-_str = _value('a text', lambda found: isinstance(found, str) and not _HALF.search(found), str)
-_doing = _value(f'one of {", ".join(DOINGS)}', lambda found: found in DOINGS, str)
-
-
-def _maybe(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], Union[_T, None]]:
-    return lambda what, found: None if found is None else reader(what, found)
-
-
-def _list(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:
-    listed = _value('a list', lambda found: isinstance(found, list), list)
-    return lambda what, found: tuple(reader(what, entry) for entry in listed(what, found))
+_doing = value(f'one of {", ".join(DOINGS)}', lambda found: found in DOINGS, str)
 
 
 def _test(what: str, found: Any) -> Evidence:
     return Evidence(**{'kind': '', 'state': None, 'action': None, 'evidence': 0.0,
-                       'threshold': 0.0, **_read(what, found, {
-                           'kind': _str, 'state': _maybe(_int), 'action': _maybe(_action),
-                           'evidence': _float, 'threshold': _float})})
+                       'threshold': 0.0, **read_object(what, found, {
+                           'kind': text, 'state': maybe(integer), 'action': maybe(_action),
+                           'evidence': number, 'threshold': number})})
 
 
 def _progress(what: str, found: Any) -> Progress:
-    given = _read(what, found, {
-        'aim': _str, 'done': _int, 'expected': _int, 'low': _int, 'high': _int})
+    given = read_object(what, found, {
+        'aim': text, 'done': integer, 'expected': integer, 'low': integer, 'high': integer})
     expected = given.get('expected', 0)
     return Progress(**{'aim': '', 'done': 0, 'expected': expected, 'low': expected,
                        'high': expected, **given})
@@ -228,16 +186,16 @@ def _progress(what: str, found: Any) -> Progress:
 
 def _steps(what: str, found: Any) -> dict[int, float | None]:
     if not isinstance(found, dict):
-        raise _wrong(what, found, 'a JSON object with an entry for each known state')
-    read = _maybe(_float)
+        raise wrong(what, found, 'a JSON object with an entry for each known state')
+    read = maybe(number)
     try:
         return {int(state): read(f'{what}: {state}', steps) for state, steps in found.items()}
     except ValueError as error:
         raise ValueError(f'{what}: {error}') from None
 
 
-_ACTIVITY: Mapping[str, _Reader] = {
-    'step': _int, 'doing': _doing, 'target': _maybe(_int), 'action': _maybe(_action),
-    'sentence': _str, 'tests': _list(_test), 'progress': _maybe(_progress),
-    'current': _maybe(_int), 'home': _maybe(_int), 'candidates': _list(_int),
-    'lost': _list(_int), 'limit': _float, 'expected_steps': _steps}
+_ACTIVITY: Mapping[str, Reader] = {
+    'step': integer, 'doing': _doing, 'target': maybe(integer), 'action': maybe(_action),
+    'sentence': text, 'tests': listed(_test), 'progress': maybe(_progress),
+    'current': maybe(integer), 'home': maybe(integer), 'candidates': listed(integer),
+    'lost': listed(integer), 'limit': number, 'expected_steps': _steps}

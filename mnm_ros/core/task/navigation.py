@@ -177,6 +177,7 @@ class GoalReport:
         were still to come; None without such a way, and when the goal is over.
     :ivar accepted: when the navigator has heard of it, in ns by the clock of the navigator.
     :ivar ended: when it was over; None before that.
+    :ivar least_trust: that its policy needs; None for what the navigator asks for.
     """
 
     id: int    # noqa: A003
@@ -188,6 +189,7 @@ class GoalReport:
     expected_steps_left: float | None = None
     accepted: int = 0
     ended: int | None = None
+    least_trust: str | None = None
 
     def over(self, result: str, ended: int) -> GoalReport:
         """Return the report of its end; ``result`` begins with the status."""

@@ -26,17 +26,17 @@ def every(seconds: float, node: Node, callback: Callable[[], None]) -> Timer:
     return node.create_timer(seconds, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
-def hear(node: Node, topic: str, decode: Callable[[Int64MultiArray], _T],
-         take: Callable[[_T], object], profile: QoSProfile) -> Subscription:
+def hear(node: Node, topic: str, decode: Callable[[Any], _T], take: Callable[[_T], object],
+         profile: QoSProfile, kind: type = Int64MultiArray) -> Subscription:
     """
-    Subscribe to a topic of numbers; a message that is malformed is ignored with a warning.
+    Subscribe to a topic; a message that is malformed is ignored with a warning.
 
     :param decode: returns what a message says, or raises ValueError.
     :param take: called with what it says.
     """
     warned = -math.inf
 
-    def on_message(message: Int64MultiArray) -> None:
+    def on_message(message: Any) -> None:
         nonlocal warned
         try:
             said = decode(message)
@@ -47,7 +47,7 @@ def hear(node: Node, topic: str, decode: Callable[[Int64MultiArray], _T],
         else:
             take(said)
 
-    return node.create_subscription(Int64MultiArray, topic, on_message, profile)
+    return node.create_subscription(kind, topic, on_message, profile)
 
 
 def answering(answer: Callable[[Any, Any], tuple[bool, str]]) -> Callable[[Any, Any, Any], Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import over_own_targets
-from mnm_ros.core.trust import to_json, TrustedPolicy
+from mnm_ros.core.progress.trust import to_json, TrustedPolicy
 from mnm_ros.nodes.exploring.output.live_topics import Throttle
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads JSON that any node may have published: what does not fit is refused by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+import json
+import re
+import sys
+from typing import Any, TypeVar, Union
+
+_T = TypeVar('_T')
+Reader = Callable[[str, Any], Any]
+"""Takes what a value is of, for the error, and the value."""
+
+
+def load(what: str, text: str) -> Any:
+    """Return what a text of JSON holds; ValueError unless it is JSON with finite numbers."""
+    def no_constant(name: str) -> None:
+        raise ValueError(f'{what}: found {name}, expected finite numbers')
+    try:
+        return json.loads(text, parse_constant=no_constant)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f'{what}: no JSON: {error}, expected a JSON object') from None
+
+
+_MOST = sys.float_info.max
+_HALF = re.compile('[\ud800-\udfff]')    # what JSON may hold, but no text that is sent on
+
+
+def read_object(what: str, found: Any, readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """Return the entries that are known and there, each as its reader has it."""
+    if not isinstance(found, dict):
+        raise wrong(what, found, 'a JSON object')
+    return {key: reader(f'{what}: {key}', found[key])
+            for key, reader in readers.items() if key in found}
+
+
+def wrong(what: str, found: Any, expected: str) -> ValueError:
+    """Return the error of a value that is not what was expected."""
+    shown = json.dumps(found)
+    return ValueError(f'{what} is {shown[:100]}, expected {expected}')
+
+
+def value(expected: str, fits: Callable[[Any], bool],
+          kind: Callable[[Any], _T]) -> Callable[[str, Any], _T]:
+    """Return what reads a value that fits, and refuses all others."""
+    def read(what: str, found: Any) -> _T:
+        if not fits(found):
+            raise wrong(what, found, expected)
+        return kind(found)
+    return read
+
+
+integer = value('an integer of 64 bits',
+                lambda found: type(found) is int and -2**63 <= found < 2**63, int)
+number = value('a number',
+               lambda found: type(found) in (int, float) and abs(found) <= _MOST, float)
+text = value('a text', lambda found: isinstance(found, str) and not _HALF.search(found), str)
+
+
+def maybe(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], Union[_T, None]]:
+    """Return what reads the same, or null as None."""
+    return lambda what, found: None if found is None else reader(what, found)
+
+
+def listed(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:
+    """Return what reads a list of them."""
+    entries = value('a list', lambda found: isinstance(found, list), list)
+    return lambda what, found: tuple(reader(what, entry) for entry in entries(what, found))

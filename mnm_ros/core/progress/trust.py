@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How far a policy may be trusted, and how the topic ``trust`` says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+import json
+from typing import Any, Union
+
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.json_values import (
+    integer,
+    listed,
+    load,
+    maybe,
+    number,
+    read_object,
+    text,
+    value,
+    wrong,
+)
+
+
+class Trust(Enum):
+    """What holds for a policy, from the most to the least."""
+
+    PROVEN = 'proven'          # of a hypothesis; the whole promise holds
+    CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; other states are still looked for
+    ASSUMED = 'assumed'        # by too few samples; nothing is promised
+    DOUBTED = 'doubted'        # proven before; a change concerns it, and it was not proven since
+
+    @property
+    def rank(self) -> int:
+        """Return its place, 0 for the most."""
+        return list(Trust).index(self)
+
+
+@dataclass(frozen=True)
+class Told:
+    """
+    How far the policy to a state may be trusted.
+
+    :ivar expected_steps: if the counts were the truth; None where nothing is known.
+    :ivar at_most_steps: expected steps that it takes at most, if ``trust`` holds; else None.
+    :ivar since_step: of the exploration, when this was first said of the state.
+    :ivar why: one sentence for people.
+    """
+
+    trust: Trust
+    expected_steps: Union[float, None]
+    at_most_steps: Union[float, None]
+    since_step: int
+    why: str
+
+
+@dataclass(frozen=True)
+class TrustedPolicy(Told):
+    """A policy, and how far it may be trusted."""
+
+    policy: Policy
+
+
+def to_json(version: tuple[int, int], told: Iterable[TrustedPolicy]) -> str:
+    """Return what the topic ``trust`` says, of the policies published under this version."""
+    return json.dumps({'version': version, 'states': {str(each.policy.target): {
+        'trust': each.trust.value, 'expected_steps': _rounded(each.expected_steps),
+        'at_most_steps': _rounded(each.at_most_steps), 'since_step': each.since_step,
+        'why': each.why} for each in told}})
+
+
+def _rounded(steps: float | None) -> float | None:
+    return None if steps is None else round(steps, 2)
+
+
+def from_json(message: str) -> tuple[tuple[int, int], dict[int, Told]]:
+    """
+    Read what ``to_json`` has returned: the version, and what is told by state.
+
+    :raises ValueError: says which entry is wrong and what was expected.
+    """
+    found = read_object('trust', load('trust', message), {'version': listed(integer),
+                                                          'states': _states})
+    version = found.get('version', ())
+    if len(version) != 2:
+        raise wrong('trust: version', list(version), '[round, revision]')
+    return (version[0], version[1]), found.get('states', {})
+
+
+def _states(what: str, found: Any) -> dict[int, Told]:
+    if not isinstance(found, dict):
+        raise wrong(what, found, 'a JSON object with an entry for each state')
+    try:
+        return {int(state): _told(f'{what}: {state}', told) for state, told in found.items()}
+    except ValueError as error:
+        raise ValueError(f'{what}: {error}') from None
+
+
+def _told(what: str, found: Any) -> Told:
+    given = read_object(what, found, {
+        'trust': _trust, 'expected_steps': maybe(number), 'at_most_steps': maybe(number),
+        'since_step': integer, 'why': text})
+    if 'trust' not in given:
+        raise wrong(what, found, 'an entry "trust"')
+    return Told(**{'expected_steps': None, 'at_most_steps': None, 'since_step': 0, 'why': '',
+                   **given})
+
+
+_NAMES = [trust.value for trust in Trust]
+_trust = value(f'one of {", ".join(_NAMES)}', lambda found: found in _NAMES, Trust)

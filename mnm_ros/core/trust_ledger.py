@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Looks on at an exploration, to say how far each policy may be trusted; it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from mnm_ros.core.mnm.base import BaseAlgorithm, Provisional
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.trust import Trust, TrustedPolicy
+
+
+class TrustLedger:
+    """
+    Says of each policy that there is how far it may be trusted.
+
+    :param mnm: what is looked at.
+    :param settings: of the exploration.
+    """
+
+    def __init__(self, mnm: Mnm, settings: Settings) -> None:
+        self._mnm = mnm
+        self._limit = settings.problem.limit
+        self._horizon = settings.steps_horizon
+        self._looking: dict[int, tuple[BaseAlgorithm, Provisional]] = {}    # by id of the stream
+        self._since: dict[int, tuple[Trust, int]] = {}
+
+    def policies(self, step: int, expected_steps: Mapping[int, float | None],
+                 at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
+        """
+        Return all policies that there are, home first, then the hypothesis.
+
+        :param step: the steps so far.
+        :param expected_steps: of the hypothesis.
+        :param at_most: so many are worked out anew in each run; None for all.
+        """
+        found: dict[int, TrustedPolicy] = {}
+        home = self._mnm.home
+        if home is None:
+            return ()
+        found[home] = TrustedPolicy(Trust.PROVEN, 0.0, 0.0, 0, 'RESET leads there',
+                                    Policy(home, self._horizon, (home,), ((RESET,),)))
+        for told in (*self._of_hypothesis(expected_steps), *self._on_the_way(at_most)):
+            target = told.policy.target
+            if target not in found or told.trust.rank < found[target].trust.rank:
+                found[target] = told
+        self._since = {target: self._since[target] if self._since.get(
+            target, (None,))[0] is told.trust else (told.trust, step)
+            for target, told in found.items()}
+        return tuple(replace(told, since_step=self._since[target][1])
+                     for target, told in found.items())
+
+    def _of_hypothesis(self, expected_steps: Mapping[int, float | None],
+                       ) -> Iterator[TrustedPolicy]:
+        mnm = self._mnm
+        if mnm.hypothesis is None:
+            return
+        doubted = {*mnm.hypothesis.targets} if mnm.checking is None else {*mnm.checking.doubted}
+        for policy in mnm.hypothesis.policies[1:]:
+            steps = expected_steps.get(policy.target)
+            if policy.target in doubted:
+                yield TrustedPolicy(
+                    Trust.DOUBTED, steps, None, 0,
+                    'a change was noticed, and it has not proven itself since', policy)
+            else:
+                yield TrustedPolicy(
+                    Trust.PROVEN, steps, self._limit, 0,
+                    f'of the hypothesis of round {mnm.hypothesis.round}', policy)
+
+    def _on_the_way(self, at_most: int | None) -> Iterator[TrustedPolicy]:
+        building = self._mnm.building
+        if building is None:
+            self._looking.clear()
+            return
+        for stream in building.streams:
+            _, looking = self._looking.setdefault(id(stream), (stream, stream.provisional()))
+            for found in looking.look(at_most):
+                if found.certified:
+                    yield TrustedPolicy(
+                        Trust.CERTIFIED, found.expected_steps, found.at_most_steps or self._limit,
+                        0, 'certified; whether other states are within reach is not known yet',
+                        found.policy)
+                else:
+                    yield TrustedPolicy(
+                        Trust.ASSUMED, found.expected_steps, None, 0,
+                        'the best by what was seen so far', found.policy)
