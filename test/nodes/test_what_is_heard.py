@@ -18,6 +18,7 @@ from geometry_msgs.msg import Point, PoseWithCovarianceStamped
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
+from mnm_ros.core.progress.trust import to_json, Trust, TrustedPolicy
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
@@ -99,6 +100,8 @@ ACTIVITY = Activity(
 EXAMPLES: dict[str, Callable[[], Any]] = {
     'robot_side': lambda: String(data=DESCRIPTION.to_text()),
     'activity': lambda: String(data=ACTIVITY.to_json()),
+    'trust': lambda: String(data=to_json((1, 40), [TrustedPolicy(
+        Trust.ASSUMED, 2.5, None, 7, 'few samples', hypothesis().policies[1])])),
     'phase': lambda: String(data='building/discovery'), 'status': lambda: String(data='building'),
     'known_states': lambda: messages.encode_known_states(hypothesis()),
     'policies': lambda: messages.PolicySet.of(hypothesis()).to_msg(),
