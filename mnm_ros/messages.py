@@ -253,7 +253,7 @@ def _decode_goal(status: DiagnosticStatus) -> GoalReport:
     try:
         fields: dict[str, Any] = {
             key: kind(values[key]) for key, kind in _GOAL_FIGURES.items() if key in values}
-        if not all(abs(value) < 2**63 for value in fields.values()):
+        if not all(-2**63 <= value < 2**63 for value in fields.values()):
             raise ValueError('a number is too large, or none')
         return GoalReport(int(status.name), fields.pop('target', None),
                           GoalStatus(values['status']), status.message, **fields)

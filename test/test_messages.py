@@ -227,6 +227,13 @@ def test_malformed_goals(name: str, values: dict[str, str]) -> None:
         decode_goals(malformed)
 
 
+@pytest.mark.parametrize('target', [-2**63, 2**63 - 1])
+def test_a_refused_goal_may_be_any_int64(target: int) -> None:
+    """Otherwise no client could read of any other goal, as long as that one is remembered."""
+    refused = GoalReport(5, target, GoalStatus.REFUSED, f'refused {target}: unknown state')
+    assert decode_goals(encode_goals(Time(), (refused, *GOALS))) == (refused, *GOALS)
+
+
 def test_a_goal_with_more_than_is_known() -> None:
     """A later navigator may say more."""
     encoded = encode_goals(Time(), GOALS[:1])
