@@ -28,6 +28,7 @@ class TrustLedger:
         self._limit = settings.problem.limit
         self._horizon = settings.steps_horizon
         self._looking: dict[int, tuple[BaseAlgorithm, Provisional]] = {}    # by id of the stream
+        self._turn = 0    # of the streams, one of which is looked at
         self._since: dict[int, tuple[Trust, int]] = {}
 
     def policies(self, step: int, expected_steps: Mapping[int, float | None],
@@ -37,7 +38,7 @@ class TrustLedger:
 
         :param step: the steps so far.
         :param expected_steps: of the hypothesis.
-        :param at_most: so many are worked out anew in each run; None for all.
+        :param at_most: so many are worked out anew; None for all.
         """
         found: dict[int, TrustedPolicy] = {}
         home = self._mnm.home
@@ -77,9 +78,11 @@ class TrustLedger:
         if building is None:
             self._looking.clear()
             return
-        for stream in building.streams:
+        self._turn += 1
+        for number, stream in enumerate(building.streams):
             _, looking = self._looking.setdefault(id(stream), (stream, stream.provisional()))
-            for found in looking.look(at_most):
+            has_turn = at_most is None or number == self._turn % len(building.streams)
+            for found in looking.look(at_most if has_turn else 0):
                 if found.certified:
                     yield TrustedPolicy(
                         Trust.CERTIFIED, found.expected_steps, found.at_most_steps or self._limit,

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import time
+
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import over_own_targets
@@ -12,8 +14,9 @@ from mnm_ros.nodes.exploring.output.live_topics import Throttle
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 
-_PERIOD = 1.0    # s, at least between two messages
-_LOOKS = 8       # certificates looked at each time: each takes some milliseconds
+_PERIOD = 1.0      # s, at least between two messages
+_MOST_LOOKS = 8    # certificates worked out each time
+_LONG = 0.02       # s, for these: among 1,000 states one may take as long
 
 
 class TrustTopics:
@@ -32,6 +35,7 @@ class TrustTopics:
         self._pace = Throttle(_PERIOD)
         self._listeners = 0
         self._revision = 0
+        self._looks = 1
         self._told: tuple[TrustedPolicy, ...] = ()
 
     def republish(self) -> None:
@@ -54,7 +58,10 @@ class TrustTopics:
             self._pace.do(lambda: self._publish(exploration), now)
 
     def _publish(self, exploration: Exploration) -> None:
-        told = exploration.trust(_LOOKS)
+        begun = time.monotonic()
+        told = exploration.trust(self._looks)
+        self._looks = (min(_MOST_LOOKS, self._looks + 1) if time.monotonic() < begun + _LONG
+                       else max(1, self._looks // 2))
         if not told or told == self._told:
             return
         self._told = told
