@@ -95,6 +95,14 @@ def _run(words: list[str]) -> int:
             raise
         print(NO_ROS.format(missing=missing, command=words[0]), file=sys.stderr)
         return 1
+    except RuntimeError as error:
+        if 'rclpy' not in sys.modules:
+            raise
+        from mnm_ros.nodes.common.spin import refusal
+        if not (reason := refusal(error)):
+            raise
+        print(f'mnm_ros {words[0]}: {reason}', file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
 

@@ -13,7 +13,6 @@ from mnm_ros.console.arguments import NoAnswer
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -38,12 +37,9 @@ class ServiceClient:
         self._context = Context()
 
     def __enter__(self) -> ServiceClient:
-        try:
-            # Ctrl-C is a KeyboardInterrupt here; rclpy's own handler would end the context.
-            rclpy.init(args=self._ros_arguments, context=self._context,
-                       signal_handler_options=SignalHandlerOptions.NO)
-        except rclpy_implementation.RCLError as error:
-            raise NoAnswer(str(error)) from None
+        # Ctrl-C is a KeyboardInterrupt here; rclpy's own handler would end the context.
+        rclpy.init(args=self._ros_arguments, context=self._context,
+                   signal_handler_options=SignalHandlerOptions.NO)
         self.node = Node('command', namespace=self._namespace, context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)

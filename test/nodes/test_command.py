@@ -194,9 +194,16 @@ def test_what_no_node_offers_is_named(words: list[str], missing: str) -> None:
     assert done.stderr.endswith(f' after 1 s, in ROS domain {os.environ["ROS_DOMAIN_ID"]}\n')
 
 
-def test_ros_arguments_that_are_none_are_refused_in_a_sentence() -> None:
-    done = command('pause', '--ros-args', '--param', 'nonsense')
+@pytest.mark.parametrize('name, words, complaint', [
+    ('pause', ['--param', 'nonsense'], 'failed to initialize rcl: '),
+    ('watch', ['--param', 'nonsense'], 'failed to initialize rcl: '),
+    ('pause', ['--nonsense'], "ROS does not know the arguments ['--nonsense']\n"),
+    ('explore', ['--nonsense'], "ROS does not know the arguments ['--nonsense']\n")])
+def test_ros_arguments_that_are_none_are_refused_in_a_sentence(
+        name: str, words: list[str], complaint: str) -> None:
+    done = command(name, '--ros-args', *words)
     assert done.returncode == 1 and 'Traceback' not in done.stderr
+    assert f'mnm_ros {name}: {complaint}' in done.stderr
 
 
 def test_contract_without_a_robot_ends_in_a_sentence() -> None:

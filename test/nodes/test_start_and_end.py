@@ -50,12 +50,12 @@ def test_refused_at_start(start: Callable, module: str, parameters: dict[str, ob
     assert len(process.output.splitlines()) == 1
 
 
-def test_bad_ros_arguments(tmp_path: Path) -> None:
-    process = NodeProcess(
-        'explorer', tmp_path / 'output', ['--ros-args', '--params-file', '/no/such/file'])
+@pytest.mark.parametrize('words', [['--params-file', '/no/such/file'], ['--nonsense']])
+def test_bad_ros_arguments(tmp_path: Path, words: list[str]) -> None:
+    process = NodeProcess('explorer', tmp_path / 'output', ['--ros-args', *words])
     assert process.wait() == 1
     last = process.output.splitlines()[-1]
-    assert last.startswith('explorer: ') and '/no/such/file' in last
+    assert last.startswith('explorer: ') and words[-1] in last
     assert 'Traceback' not in process.output
 
 

@@ -42,6 +42,7 @@ _SPIN = 0.1     # s, after which a signal is noticed at the latest
 _LEAVE = 2.0    # s, that a node may take to leave its robot, unless it says otherwise
 _WIDTH = 90     # characters of a line of the help
 _HELP = ('-h', '--help')
+_REFUSALS = rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError
 
 
 def run(
@@ -99,15 +100,22 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
                 _spin_once(nodes[0], executor)
             for node in nodes:
                 _leave(node, executor, signals)
-        except (ParameterError, rclpy_implementation.RCLError) as error:
-            if executor is not None:    # it is no parameter given at the start
+        except (ParameterError, *_REFUSALS) as error:
+            if executor is not None:    # it is nothing given at the start
                 raise
-            print(f'{name}: {error}', file=sys.stderr)
+            print(f'{name}: {refusal(error) or error}', file=sys.stderr)
             return 1
         finally:
             _close(nodes, executor)
             rclpy.try_shutdown()
     return 0
+
+
+def refusal(error: Exception) -> str:
+    """Return why ROS has refused the arguments that it was given, or nothing."""
+    if isinstance(error, rclpy_implementation.UnknownROSArgsError):
+        return f'ROS does not know the arguments {error}'
+    return str(error) if str(error).startswith('failed to initialize rcl') else ''
 
 
 def _close(nodes: list[Node], executor: Executor | None) -> None:
