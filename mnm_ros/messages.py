@@ -341,6 +341,11 @@ class PolicyAnswer(NamedTuple):
     target: int
     policy: Policy | None
 
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Return the version; its name until 0.2."""
+        return self.version
+
 
 def encode_policy(hypothesis: Hypothesis, target: int) -> Int64MultiArray:
     """Return the policy for ``target``, or that there is none."""

@@ -59,6 +59,12 @@ def test_former_names_of_methods_are_understood_for_a_release() -> None:
     own.add_censored(3, 1)
     own.witness(3, 1, 4)    # type: ignore[attr-defined]
     assert own.missed == [(4, 1)] and own.seen == [(3, 1, 4)]
+    with pytest.warns(DeprecationWarning, match='Bare.renew is to be called restart_confidence'):
+        class Bare(BaseAlgorithm):
+            def renew(self, delta: float) -> None:
+                super().renew(delta)    # type: ignore[misc]
+    assert Bare.restart_confidence is Bare.renew
+    object.__new__(type('Own', (Bare,), dict.fromkeys(REQUIRED[BaseAlgorithm]))).renew(0.1)
 
 
 def test_what_checks_leave_out_promises_nothing() -> None:

@@ -238,6 +238,10 @@ class BaseAlgorithm(ABC):
         return -math.inf
 
 
+for _former, _name in _FORMER.items():    # for methods of the former names that call super()
+    setattr(BaseAlgorithm, _former, getattr(BaseAlgorithm, _name))
+
+
 class _OutputSoFar:
     """The policies that a run has made known, each of which it has evaluated."""
 
