@@ -142,8 +142,8 @@ def log_sum(logs: list[float]) -> float:
     choice(0.9, 0.1), choice(0.5, 0.3, 0.2), choice(*[0.05] * 20)], ids=['two', 'three', 'many'])
 def test_the_evidence_is_that_of_the_text(draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parts of all splits, over the largest likelihood; and what is not spent yet."""
-    monkeypatch.setattr(transition_detector, '_LOOK', 0)
-    monkeypatch.setattr(transition_detector, '_LOOK_AGAIN', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY', 0)
+    monkeypatch.setattr(transition_detector, '_LOOK_EVERY_IF_SUSPICIOUS', 0)
     detector = TransitionDetector(1e-300)
     for outcome in draw(np.random.default_rng(4), 150):
         detector.record(outcome)

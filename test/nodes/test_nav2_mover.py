@@ -119,7 +119,7 @@ def fix(time: float, x: float = 0.0, y: float = 0.0) -> StampedPose:
     (LEG, ABORTED, {'error_code': 4711, 'error_msg': 'of a plugin'}, Outcome.BROKEN_OFF,
      '4711 of a plugin'),
     (LEG, UNKNOWN, {'error_code': 0}, Outcome.BROKEN_OFF, 'status 0'),
-    (LEG, CANCELED, {'error_code': 0}, Outcome.STOPPED, 'somebody else'),
+    (LEG, CANCELED, {'error_code': 0}, Outcome.STOPPED, 'another client'),
     (LEG, ABORTED, {}, Outcome.BLOCKED, 'does not say why'),
     (RETREAT, ABORTED, {}, Outcome.BROKEN_OFF, 'does not say why')])
 def test_a_goal_and_its_end(nav2: Nav2, mover: Nav2Mover, leg: Leg, status: int,

@@ -18,7 +18,7 @@ from std_msgs.msg import Bool
 
 TICK = 0.05     # s, between two poses, by their stamps
 _ALONE = 0.02   # s by the clock on the wall, after which it goes on without a command,
-_LATE = 0.2     # or this long after a command or an order, as one may be late on a busy machine,
+_LATE = 0.5     # or this long after a command or an order, as one may be late on a busy machine,
 _PATIENT = 1.0  # or this long while it moves, so that it does not drive on meanwhile
 
 
