@@ -3,6 +3,6 @@
 """
 How far it is, for people: nothing in here decides anything.
 
-Read ``activity`` (what is being done, as it is published) and ``prediction`` (how many steps are
-left).
+Read ``activity`` (what is being done, as it is published), ``trust`` (how far a policy may be
+trusted) and ``prediction`` (how many steps are left); ``json_values`` reads what is published.
 """
