@@ -112,8 +112,15 @@ def test_what_rests_on_what_was_forgotten_is_dropped() -> None:
     while not certified:
         run.step()
         certified = targets(run.exploration.trust(), Trust.CERTIFIED)
-    building = run.exploration._mnm.building
-    assert building is not None
+    while len(certified) < 4:
+        run.step()
+        certified = targets(run.exploration.trust(), Trust.CERTIFIED)
+    building, home = run.exploration._mnm.building, run.exploration.home
+    assert building is not None and home is not None
+    stream = building.streams[0]
+    for state in certified:    # that other pairs have grown since does not hide it
+        for _ in range(50):
+            stream.add_transition(state, 0, state)
     for action in range(4):
-        building.streams[0].forget(run.exploration.home or 0, action)
+        stream.forget(home, action)
     assert not targets(run.exploration.trust(), Trust.CERTIFIED)

@@ -37,7 +37,7 @@ class ProvisionalPolicies:
         self._limit = limit
         self._certified: dict[int, ProvisionalPolicy] = {}
         self._assumed: dict[int, ProvisionalPolicy] = {}
-        self._visits: dict[int, int] = {}    # of the pairs of a policy when it was certified
+        self._visits: dict[int, list[int]] = {}    # by pair of a policy when it was certified
         self._turns: dict[int, None] = {}    # states to be looked at, those first that waited most
 
     def look(self, at_most: int | None = None) -> Sequence[ProvisionalPolicy]:
@@ -49,7 +49,9 @@ class ProvisionalPolicies:
         """
         known = self._certifier.known
         for target, found in tuple(self._certified.items()):
-            if target in known or self._visited(found.policy) < self._visits[target]:
+            fewer = any(now < before for now, before in zip(
+                self._visited(found.policy), self._visits[target]))
+            if target in known or fewer:
                 del self._certified[target]
         near = [state for state in self._ruling_out.within_reach if state not in known]
         while at_most is None and any(list(map(self._certify, near))):
@@ -81,5 +83,5 @@ class ProvisionalPolicies:
         self._visits[target] = self._visited(policy)
         return True
 
-    def _visited(self, policy: Policy) -> int:
-        return sum(self._counts.visits(*pair) for pair in zip(policy.states, policy.actions[0]))
+    def _visited(self, policy: Policy) -> list[int]:
+        return [self._counts.visits(*pair) for pair in zip(policy.states, policy.actions[0])]
