@@ -14,9 +14,8 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
-from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
+from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
-from mnm_ros.nodes.exploring.output.trust_topics import TrustTopics
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.heard import NOT_KEPT
 from mnm_ros.view.shapes import Caption
