@@ -52,9 +52,9 @@ class Sender:
     def missing(self) -> str:
         """Return which endpoint is missing, or ''."""
         if not self._orders.get_subscription_count():
-            return f'nobody subscribes {self._orders.topic_name} (reliable, volatile)'
+            return f'no node subscribes {self._orders.topic_name} (reliable, volatile)'
         if not self.node.count_publishers(self._states.topic_name):
-            return f'nobody publishes {self._states.topic_name}'
+            return f'no node publishes {self._states.topic_name}'
         return ''
 
     def find(self) -> str:

@@ -152,9 +152,9 @@ class PreflightNode(Node):
 
     def _missing(self) -> str:
         if not self._publisher.get_subscription_count():
-            return f'nobody subscribes {self._publisher.topic_name} reliably'
+            return f'no node subscribes {self._publisher.topic_name} reliably'
         if not self.count_publishers(self._states.topic_name):
-            return f'nobody publishes {self._states.topic_name}'
+            return f'no node publishes {self._states.topic_name}'
         return '' if self._probe_run is not None else self._nameless
 
     def _on_state(self, message: Int64MultiArray) -> None:

@@ -39,6 +39,6 @@ BUILDING = Heard(
 
 FLEET = replace(BUILDING, robots=(
     RobotHeard('r1', 'ok', 'exploring', 1406, 3),
-    RobotHeard('deck/r2', 'warning', 'waiting for robot: nobody publishes /deck/r2/state', 12,
+    RobotHeard('deck/r2', 'warning', 'waiting for robot: no node publishes /deck/r2/state', 12,
                None),
     RobotHeard('r3', 'ok', 'exploring', 1399, 6)))

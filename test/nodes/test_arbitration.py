@@ -21,7 +21,7 @@ class Graph:
     def __init__(self) -> None:
         self.claims = [1, 2]
         self.warnings: list[str] = []
-        self.publishers = 0    # of action: nobody publishes it before it may command
+        self.publishers = 0    # of action: no node publishes it before it may command
         self.handle = nullcontext()
         self.handle.get_count_publishers = lambda topic: len(self.claims)
 

@@ -210,7 +210,7 @@ def test_contract_without_a_robot_ends_in_a_sentence() -> None:
     done = command('contract', '--actions', '2', '--namespace', 'robot_9')
     assert done.returncode == 1 and done.stdout == ''
     assert done.stderr == (
-        'nobody subscribes /robot_9/action (reliable, volatile) in ROS domain '
+        'no node subscribes /robot_9/action (reliable, volatile) in ROS domain '
         f'{os.environ["ROS_DOMAIN_ID"]}: start the robot side first\n')
 
 

@@ -86,7 +86,7 @@ def test_who_takes_the_place_of_another_is_new(peer: Peer, node: Node) -> None:
     actions = node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     states = node.create_subscription(Int64MultiArray, 'state', print, messages.STEP)
     watch = GraphWatch(node, actions, states, None)
-    assert watch.update() == (False, False) and watch.missing == 'nobody subscribes to /action'
+    assert watch.update() == (False, False) and watch.missing == 'no node subscribes to /action'
     robot = Robot(peer.node)
     peer.wait_for(lambda: not watch.missing, 'the robot')
     assert watch.update() == (True, False) and watch.update() == (False, False)

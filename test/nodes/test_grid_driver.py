@@ -212,7 +212,7 @@ def test_the_dock_of_the_platform(drive: Drive) -> None:
         return response
 
     assert robot.act(WEST)[0] == HOME - 1
-    seq = robot.send(RESET)    # nobody offers the service yet
+    seq = robot.send(RESET)    # no node offers the service yet
 
     def hurry() -> list[int]:
         robot.platform.time += 5.0

@@ -27,7 +27,7 @@ def test_a_lift_passes_and_an_absent_robot_does_not(start: Callable) -> None:
     assert lines[6].startswith('5 states met, 5 of them within 4 steps')
     assert lines[7].startswith('first hypothesis predicted after about ')
     assert absent.wait() == 1
-    assert absent.output.startswith('FAILED  robot side   nobody subscribes /nowhere/action')
+    assert absent.output.startswith('FAILED  robot side   no node subscribes /nowhere/action')
 
 
 def test_the_robot_side_names_the_actions_where_no_parameter_does(

@@ -81,7 +81,7 @@ def test_service_absent_then_present(explorer: Callable, peer: Peer,
     explorer(reset_mode='service', step_timeout=30.0)
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: phase and status and '(nobody offers /return_home)' in status[-1].data,
+    peer.wait_for(lambda: phase and status and '(no node offers /return_home)' in status[-1].data,
                   'the reason')
     assert not robot.received and phase[-1].data == 'waiting_for_robot'
     HomeServer(peer, robot, early=False)

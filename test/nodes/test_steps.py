@@ -24,7 +24,7 @@ def test_robot_absent_then_present(explorer: Callable, peer: Peer) -> None:
     explorer(step_timeout=30.0)
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: status and '(nobody subscribes to /action)' in status[-1].data,
+    peer.wait_for(lambda: status and '(no node subscribes to /action)' in status[-1].data,
                   'the reason')
     assert phase[-1].data == 'waiting_for_robot'
     robot = ScriptedRobot(peer)

@@ -22,7 +22,7 @@ NODES = {
     'grid_driver': {'drive': 'goal_pose'},
 }
 NOT_STARTED = {'advice', 'bond', 'cmd_vel', 'dock', 'goal', 'goal/cancel',
-               'goal/request', 'pose', 'tf_static'}    # nobody publishes or offers them here
+               'goal/request', 'pose', 'tf_static'}    # no node publishes or offers them here
 
 if not find_spec('tf2_msgs'):
     NOT_STARTED.add('tf')

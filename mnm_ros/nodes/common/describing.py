@@ -169,7 +169,7 @@ class AwaitedActions:
         now = time.monotonic()
         if not any(map(self.node.count_publishers, self._state_topics)):
             self._there_since = None
-            return f'nobody says on {self._topics} which actions there are'
+            return f'no node says on {self._topics} which actions there are'
         if self._there_since is None:
             self._there_since = now
         if now < self._there_since + _LATE:

@@ -189,13 +189,13 @@ class GraphWatch:
     def missing(self) -> str:
         """Return what this node needs and no other offers, or empty."""
         if not self.has_partner and self._overheard:
-            return f'nobody publishes {self._overheard.topic_name}'
+            return f'no node publishes {self._overheard.topic_name}'
         if not self.has_partner:
-            return f'nobody subscribes to {self._actions.topic_name}'
+            return f'no node subscribes to {self._actions.topic_name}'
         if not self._robots.count:
-            return f'nobody publishes {self._states.topic_name}'
+            return f'no node publishes {self._states.topic_name}'
         if self._home and not self.has_home_service:
-            return f'nobody offers {self._home.name}'
+            return f'no node offers {self._home.name}'
         return ''
 
     def update(self, now: float | None = None) -> tuple[bool, bool]:

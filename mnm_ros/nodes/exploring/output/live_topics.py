@@ -116,7 +116,7 @@ class LiveTopics:
 
 class TrustTopics:
     """
-    ``provisional_policies`` and ``trust``, published together, only while somebody listens.
+    ``provisional_policies`` and ``trust``, published together, only while a node subscribes.
 
     :param node: that has the topics.
     :param up_to: states up to which ``provisional_policies`` has policies.
