@@ -25,6 +25,7 @@ _SELDOM = 0.05    # an outcome that is rarer is not drawn where there are many
 _ROUNDS = 30      # of a layout
 _ASIDE = 0.07     # of an arrow, beside the line between two states
 _SMALL = 0.6      # times the usual radius, so that there is room for names between few states
+_MARGIN = 0.6      # around the states, for their discs and the names of arrows
 _INCH = 96        # pixels
 
 
@@ -56,12 +57,20 @@ class StateMap:
         self._where = {state: place._replace(radius=place.radius * (_SMALL if self.few else 1.0))
                        for state, place in places.latest.items()}
         self.kinds = [kind for kind in scene.KINDS if kind in self._kinds.values()]
+        self._box = self._layers['box'] if self._layers['walls'] else self._around_states()
+
+    def _around_states(self) -> Sequence[float]:
+        """Return the part of the map that has states: left, top, width and height."""
+        xs, ys = zip(*((place.x, place.y) for place in self._where.values())) if self._where else (
+            (0.0,), (0.0,))
+        left, top = min(xs) - _MARGIN, min(ys) - _MARGIN
+        return left, top, max(xs) + _MARGIN - left, max(ys) + _MARGIN - top
 
     def draw(self) -> str:
         """Return the picture of all states, with an arrow to each that follows another."""
         if not self._kinds:
             return ''
-        wide, high = self._layers['box'][2:]
+        wide, high = self._box[2:]
         least = 0.0 if self.few else _SELDOM
         links = {(state, after): link for state in self._heard.counts
                  for after, link in scene.links(self._heard, state).items() if link[0] >= least}
@@ -74,7 +83,7 @@ class StateMap:
 
     def draw_policy(self, policy: Policy) -> str:
         """Return the picture of the way to one state, as far as the policy leads from home."""
-        wide, high = self._layers['box'][2:]
+        wide, high = self._box[2:]
         arrows = [self._arrow(state, action, after, count / sum(seen.values()), 1.0)
                   for (state, action), seen in self._summary.on_the_way(policy).items()
                   for after, count in seen.items()
@@ -85,7 +94,7 @@ class StateMap:
             *arrows, *self._states({**home, policy.target: _TARGET}, _FAINT)])
 
     def _svg(self, inches: float, parts: Sequence[str]) -> str:
-        left, top, width, height = self._layers['box']
+        left, top, width, height = self._box
         scale = _INCH * inches
         return (f'<svg viewBox="{left} {top} {width} {height}" width="{scale * width:.0f}" '
                 f'height="{scale * height:.0f}"><path d="{self._layers["walls"]}" '
