@@ -200,7 +200,7 @@ def home_by_service(robot: DrivenRobot) -> Trigger.Response:
 
 
 def test_the_dock_of_the_platform(drive: Drive) -> None:
-    robot = drive(reset='service', home_retries=1, home_timeout=30.0)
+    robot = drive(reset='service', home_retries=1, home_timeout=30.0, pose_timeout=10.0)
     calls: list[bool] = []
 
     def dock(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
