@@ -110,14 +110,14 @@ def test_no_order_is_given_at_the_end(explorer: Callable, peer: Peer, robot: Scr
 
 def test_a_robot_side_that_ends_as_well_is_not_waited_for(
         start: Callable, explorer: Callable, peer: Peer) -> None:
-    """As in a launch, where Ctrl-C reaches all: nobody is left to say anything."""
+    """As in a launch, where Ctrl-C reaches all: no node is left to say anything."""
     simulated = start('cmp_sim', scenario='corridor', latency=60.0)
     process = explorer()
     orders = peer.listen(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: orders, 'an order')
     status = peer.listen(String, 'status')
     end(peer, simulated, signal.SIGINT)
-    peer.wait_for(lambda: status and 'nobody' in status[-1].data, 'that the explorer misses it')
+    peer.wait_for(lambda: status and 'no node' in status[-1].data, 'that the explorer misses it')
     end(peer, process, signal.SIGINT)
     assert 'has not said that it has come to rest' not in process.output
 
