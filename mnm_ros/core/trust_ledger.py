@@ -27,7 +27,7 @@ class TrustLedger:
         self._mnm = mnm
         self._limit = settings.problem.limit
         self._horizon = settings.steps_horizon
-        self._looking: dict[int, tuple[BaseAlgorithm, Provisional]] = {}    # by id of the stream
+        self._looking: dict[BaseAlgorithm, Provisional] = {}    # by stream
         self._turn = 0    # of the streams, one of which is looked at
         self._since: dict[int, tuple[Trust, int]] = {}
 
@@ -75,13 +75,12 @@ class TrustLedger:
 
     def _on_the_way(self, at_most: int | None) -> Iterator[TrustedPolicy]:
         building = self._mnm.building
-        if building is None:
-            self._looking.clear()
-            return
+        streams = building.streams if building is not None else ()
+        self._looking = {stream: self._looking.get(stream) or stream.provisional()
+                         for stream in streams}
         self._turn += 1
-        for number, stream in enumerate(building.streams):
-            _, looking = self._looking.setdefault(id(stream), (stream, stream.provisional()))
-            has_turn = at_most is None or number == self._turn % len(building.streams)
+        for number, looking in enumerate(self._looking.values()):
+            has_turn = at_most is None or number == self._turn % len(streams)
             for found in looking.look(at_most if has_turn else 0):
                 if found.certified:
                     yield TrustedPolicy(

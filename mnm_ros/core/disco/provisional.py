@@ -57,7 +57,8 @@ class ProvisionalPolicies:
         while at_most is None and any(list(map(self._certify, near))):
             pass
         if at_most is not None:
-            self._turns = {state: None for state in (*self._turns, *near) if state in near}
+            reached = {*near}
+            self._turns = {state: None for state in (*self._turns, *near) if state in reached}
             for state in tuple(self._turns)[:at_most]:
                 del self._turns[state]
                 self._certify(state)

@@ -16,7 +16,6 @@ from mnm_ros.core.model.policy import over_own_targets
 from mnm_ros.core.progress.trust import to_json, TrustedPolicy
 from mnm_ros.core.task.step_task import RunState
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray, String
 
 _MODEL_PERIOD = 1.0       # s, at least between two messages
@@ -41,6 +40,14 @@ class Throttle:
         self._period = period
         self._share = share
         self._next = -math.inf
+        self._listeners = 0
+
+    def wanted(self, listeners: int, now: float) -> bool:
+        """Return whether a node listens and it is due: at once for a new one."""
+        if listeners > self._listeners:
+            self.hurry()
+        self._listeners = listeners
+        return listeners > 0 and self.due(now)
 
     def due(self, now: float) -> bool:
         """Return whether it may be done."""
@@ -68,7 +75,6 @@ class LiveTopics:
         self._paces = {
             self._model: Throttle(_MODEL_PERIOD, _SHARE),
             self._activity: Throttle(_ACTIVITY_PERIOD, _SHARE)}
-        self._listeners = {self._model: 0, self._activity: 0}
         self._counted: object = None    # what the last model was of
         self._told = ''
 
@@ -84,22 +90,14 @@ class LiveTopics:
 
         :param status: as it is published.
         """
-        if self._wanted(self._model, now):
+        if self._paces[self._model].wanted(self._model.get_subscription_count(), now):
             counted = (exploration, exploration.steps)
             if counted != self._counted:
                 self._counted = counted
                 self._paces[self._model].do(lambda: self._publish_model(exploration), now)
-        if self._wanted(self._activity, now):
+        if self._paces[self._activity].wanted(self._activity.get_subscription_count(), now):
             self._paces[self._activity].do(
                 lambda: self._publish_activity(exploration, status), now)
-
-    def _wanted(self, publisher: Publisher, now: float) -> bool:
-        """Return whether a node listens and it is due: at once for a new one."""
-        before = self._listeners[publisher]
-        listeners = self._listeners[publisher] = publisher.get_subscription_count()
-        if listeners > before:
-            self._paces[publisher].hurry()
-        return listeners > 0 and self._paces[publisher].due(now)
 
     def _publish_model(self, exploration: Exploration) -> None:
         self._model.publish(messages.encode_model(exploration.steps, exploration.transitions()))
@@ -128,7 +126,6 @@ class TrustTopics:
             Int64MultiArray, 'provisional_policies', messages.LATCHED)
         self._trust = node.create_publisher(String, 'trust', messages.LATCHED)
         self._pace = Throttle(_TRUST_PERIOD)
-        self._listeners = 0
         self._revision = 0
         self._looks = 1
         self._told: tuple[TrustedPolicy, ...] = ()
@@ -146,10 +143,7 @@ class TrustTopics:
         """
         listeners = sum(publisher.get_subscription_count()
                         for publisher in (self._policies, self._trust))
-        if listeners > self._listeners:
-            self._pace.hurry()
-        self._listeners = listeners
-        if listeners and self._pace.due(now):
+        if self._pace.wanted(listeners, now):
             self._pace.do(lambda: self._publish(exploration), now)
 
     def _publish(self, exploration: Exploration) -> None:
