@@ -17,6 +17,7 @@ from typing import Any, Union
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import (
+    by_state,
     integer,
     listed,
     load,
@@ -26,7 +27,6 @@ from mnm_ros.core.progress.json_values import (
     Reader,
     text,
     value,
-    wrong,
 )
 
 DOINGS = ('idle', 'sampling', 'testing', 'watching')
@@ -184,18 +184,9 @@ def _progress(what: str, found: Any) -> Progress:
                        'high': expected, **given})
 
 
-def _steps(what: str, found: Any) -> dict[int, float | None]:
-    if not isinstance(found, dict):
-        raise wrong(what, found, 'a JSON object with an entry for each known state')
-    read = maybe(number)
-    try:
-        return {int(state): read(f'{what}: {state}', steps) for state, steps in found.items()}
-    except ValueError as error:
-        raise ValueError(f'{what}: {error}') from None
-
-
 _ACTIVITY: Mapping[str, Reader] = {
     'step': integer, 'doing': _doing, 'target': maybe(integer), 'action': maybe(_action),
     'sentence': text, 'tests': listed(_test), 'progress': maybe(_progress),
     'current': maybe(integer), 'home': maybe(integer), 'candidates': listed(integer),
-    'lost': listed(integer), 'limit': number, 'expected_steps': _steps}
+    'lost': listed(integer), 'limit': number,
+    'expected_steps': by_state('known state', maybe(number))}

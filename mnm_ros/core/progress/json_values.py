@@ -69,3 +69,15 @@ def listed(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, .
     """Return what reads a list of them."""
     entries = value('a list', lambda found: isinstance(found, list), list)
     return lambda what, found: tuple(reader(what, entry) for entry in entries(what, found))
+
+
+def by_state(kind: str, reader: Callable[[str, Any], _T]) -> Callable[[str, Any], dict[int, _T]]:
+    """Return what reads an object with an entry for each state of a kind, by its id."""
+    def read(what: str, found: Any) -> dict[int, _T]:
+        if not isinstance(found, dict):
+            raise wrong(what, found, f'a JSON object with an entry for each {kind}')
+        try:
+            return {int(state): reader(f'{what}: {state}', each) for state, each in found.items()}
+        except ValueError as error:
+            raise ValueError(f'{what}: {error}') from None
+    return read

@@ -12,6 +12,7 @@ from typing import Any, Union
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.json_values import (
+    by_state,
     integer,
     listed,
     load,
@@ -81,21 +82,12 @@ def from_json(message: str) -> tuple[tuple[int, int], dict[int, Told]]:
 
     :raises ValueError: says which entry is wrong and what was expected.
     """
-    found = read_object('trust', load('trust', message), {'version': listed(integer),
-                                                          'states': _states})
+    found = read_object('trust', load('trust', message), {
+        'version': listed(integer), 'states': by_state('state', _told)})
     version = found.get('version', ())
     if len(version) != 2:
         raise wrong('trust: version', list(version), '[round, revision]')
     return (version[0], version[1]), found.get('states', {})
-
-
-def _states(what: str, found: Any) -> dict[int, Told]:
-    if not isinstance(found, dict):
-        raise wrong(what, found, 'a JSON object with an entry for each state')
-    try:
-        return {int(state): _told(f'{what}: {state}', told) for state, told in found.items()}
-    except ValueError as error:
-        raise ValueError(f'{what}: {error}') from None
 
 
 def _told(what: str, found: Any) -> Told:
