@@ -367,8 +367,9 @@ class LearntPolicies:
             return ''    # the hypothesis is newer than what was told of it
         if told is None or told.trust is Trust.PROVEN or not (
                 known or self._provisional_for(target)):
-            heard = self._policies is not None or self._provisional is not None
-            return 'unknown state' if heard else 'no policies heard yet'
+            if self._policies is not None:
+                return 'unknown state'
+            return 'no policy for it yet' if self._provisional else 'no policies heard yet'
         if told.trust.rank <= least.rank:
             return ''
         return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
