@@ -152,8 +152,10 @@ def with_multiplier(made: RandomModel, target: int | None, multiplier: float) ->
     model = made.model
     hits = model.hits(TARGET) & (target is not None)
     planner = new_planner()
-    shared = planner._region(model, hits, _seers(model, hits), LEVELS)
-    return planner._solve((target, 'together'), model, hits, shared, multiplier)[0].steps
+    leads = model.leads(target)
+    shared = planner._region(model, hits, leads, _seers(model, hits), LEVELS)
+    return planner._solve(
+        (target, 'together'), model, hits, leads, shared, multiplier)[0].steps
 
 
 @TARGETS
@@ -294,7 +296,8 @@ def test_room_is_that_of_the_text() -> None:
     executed = visits > 0
     reference = Reference(made, TARGET)
     for seers in range(3):
-        found = confidence_region(made.model, hits, seers, DELTA, RADIUS, LEVELS)
+        found = confidence_region(
+            made.model, hits, made.model.leads(TARGET), seers, DELTA, RADIUS, LEVELS)
         base = reference.budget - len({state for state, _ in reference.saw}) * math.log(4)
         assert found.budget == pytest.approx(base + seers * math.log(4))
         most = np.append(found.spent[1:], found.budget)

@@ -267,7 +267,8 @@ class Certifier:
         return self._model(self.evidence[-1], policy).certify().bound <= self._problem.limit
 
     def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
-        return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit)
+        return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit,
+                           self._problem.successors)
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class Disco(Phased, BaseAlgorithm):
         self._problem = problem
         self._parts = parts
         self._at_once = bool(policies)
-        self._rows = TransitionRows(parts.counts, problem.actions)
+        self._rows = TransitionRows(parts.counts, problem.actions, problem.successors)
         self._sampling = Sampling(parts.counts, self._rows, parts.horizon)
         self._ruling_out = RulingOut(
             problem, home, self._rows, self._sampling, parts.planner, self._at_once)

@@ -225,6 +225,10 @@ class SamplingPlan:
         chances = np.clip(1 / left, max(LEAST_CHANCE, 1 / self._radius), likeliest)
         executions = np.ceil(even * self._planner.budget(len(model.states) + 1)
                              / -np.log1p(-chances)).repeat(model.actions)
+        # A pair that is declared is tried once if it may lead to a state not seen, within reach.
+        executions = np.where(
+            ~model.closed, executions,
+            model.leads(None) & (np.array(distances).repeat(model.actions) < self._radius))
         return {model.pair(row): int(executions[row])
                 for row in np.flatnonzero(model.visits < executions).tolist()}
 

@@ -69,7 +69,8 @@ class Sampling:
         if policy is not None:
             self._led[state] = policy
         for action in range(self._rows.actions):
-            self.want((state, action), FIRST_EXECUTIONS)
+            # Of a pair that is declared it is known which samples tell anything.
+            self.want((state, action), 0 if self._rows.is_closed(state) else FIRST_EXECUTIONS)
 
     def leave(self, state: int) -> None:
         """Sample a state no longer."""
@@ -209,12 +210,15 @@ class Sampling:
         An observed transition costs the executions that it takes on average.
         """
         rows = self._rows
-        found, slots = np.nonzero(rows.tally)
+        visits = rows.tally.sum(axis=1)
+        # Where a pair that is declared was never executed, it may lead to any of its ends.
+        found, slots = np.nonzero((rows.tally > 0) | rows.filled & (visits == 0)[:, None])
         resets = np.zeros(len(rows.states), dtype=np.intp)
         origins = np.concatenate([rows.entered[found // rows.actions], rows.entered])
         ends = np.concatenate([rows.next[found, slots], resets])
         costs = np.concatenate([
-            rows.tally.sum(axis=1)[found] / rows.tally[found, slots], resets + 1.0])
+            np.maximum(1.0, visits[found]) / np.maximum(1.0, rows.tally[found, slots]),
+            resets + 1.0])
         actions = np.concatenate([found % rows.actions, resets + RESET])
         order = np.lexsort((costs, ends, origins))
         origins, ends = origins[order], ends[order]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 import math
+from types import MappingProxyType
 from typing import TypeVar
 
 from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Pair
@@ -15,7 +16,7 @@ from mnm_ros.core.model.problem import RESET
 import numpy as np
 from numpy.typing import NDArray
 
-_Number = TypeVar('_Number', np.float64, np.intp)
+_Number = TypeVar('_Number', np.float64, np.intp, np.bool_)
 
 _MOST_DENSE_STATES = 150
 """States up to which dense equations are solved sooner than sparse ones."""
@@ -35,11 +36,16 @@ class TransitionRows:
     :ivar places: of all states met, entered or not, by state; home has place 0.
     """
 
-    def __init__(self, counts: Counts, actions: int) -> None:
+    def __init__(self, counts: Counts, actions: int,
+                 successors: Mapping[int, Sequence[Sequence[int]]] = MappingProxyType({}),
+                 ) -> None:
         self.actions = actions
         self.states: list[int] = []
         self.places: dict[int, int] = {}
         self._counts = counts
+        self._successors = successors
+        self._closed: Bools = np.zeros(64, dtype=bool)
+        self._filled: Bools = np.zeros((64, 4), dtype=bool)
         self._numbers: dict[int, int] = {}
         self._slots: list[dict[int, int]] = []
         self._next: Indices = np.zeros((64, 4), dtype=np.intp)
@@ -57,9 +63,23 @@ class TransitionRows:
         return self._tally[:len(self._slots)]
 
     @property
+    def closed(self) -> Bools:
+        """Whether it is declared where the pair may lead, as [row]."""
+        return self._closed[:len(self._slots)]
+
+    @property
+    def filled(self) -> Bools:
+        """Whether a slot has a place, seen or declared, as [row, slot]."""
+        return self._filled[:len(self._slots)]
+
+    @property
     def entered(self) -> Indices:
         """Return the places of ``states``."""
         return self._entered[:len(self.states)]
+
+    def is_closed(self, state: int) -> bool:
+        """Return whether it is declared where the actions of a state may lead."""
+        return state in self._successors
 
     def enter(self, state: int) -> None:
         """Append the rows of a state, with what was counted there before."""
@@ -72,6 +92,11 @@ class TransitionRows:
             self._slots.append({})
             if len(self._slots) > len(self._next):
                 self._next, self._tally = _doubled(self._next, 0), _doubled(self._tally, 0)
+                self._closed, self._filled = _doubled(self._closed, 0), _doubled(self._filled, 0)
+            row = len(self._slots) - 1
+            if state in self._successors:
+                self._closed[row] = True
+                self._fill(row, dict.fromkeys(self._successors[state][action], 0))
             self._fill(len(self._slots) - 1, self._counts.next_states(state, action))
 
     def number(self, state: int) -> int | None:
@@ -92,6 +117,9 @@ class TransitionRows:
             self._slots[row] = {}
             self._next[row] = 0
             self._tally[row] = 0.0
+            self._filled[row] = False
+            if self._closed[row]:
+                self._fill(row, dict.fromkeys(self._successors[state][action], 0))
 
     def _place(self, state: int) -> int:
         return self.places.setdefault(state, len(self.places))
@@ -105,7 +133,9 @@ class TransitionRows:
                 slot = slots[place] = len(slots)
                 if slot == self._next.shape[1]:
                     self._next, self._tally = _doubled(self._next, 1), _doubled(self._tally, 1)
+                    self._filled = _doubled(self._filled, 1)
                 self._next[row, slot] = place
+                self._filled[row, slot] = True
             self._tally[row, slot] += count
 
 
@@ -127,6 +157,8 @@ class EmpiricalModel:
     :ivar places: of what followed, as [row, slot].
     :ivar columns: the same as indices of ``states``, -1 for any other state.
     :ivar tally: how often, as [row, slot], 0 in empty slots.
+    :ivar closed: whether it is declared where the pair may lead, as [row].
+    :ivar filled: whether a slot has a place, seen or declared, as [row, slot].
     :ivar place_of: the place of each state met.
     """
 
@@ -137,6 +169,8 @@ class EmpiricalModel:
     places: Indices
     columns: Indices
     tally: Floats
+    closed: Bools
+    filled: Bools
     place_of: dict[int, int]
 
     @classmethod
@@ -148,7 +182,8 @@ class EmpiricalModel:
         column[rows.entered[numbers]] = np.arange(len(known))
         places = rows.next[all_rows]
         return cls(tuple(known), numbers, all_rows, rows.actions, places, column[places],
-                   rows.tally[all_rows], rows.places)
+                   rows.tally[all_rows], rows.closed[all_rows], rows.filled[all_rows],
+                   rows.places)
 
     @cached_property
     def visits(self) -> Floats:
@@ -164,6 +199,18 @@ class EmpiricalModel:
     def hits(self, target: int) -> Bools:
         """Return where a state followed, as [row, slot]."""
         return (self.places == self.place_of.get(target, -1)) & (self.tally > 0)
+
+    def leads(self, target: int | None) -> Bools:
+        """Return which pairs may lead to a state, or to one never seen, as far as declared."""
+        if target is None:
+            met = np.zeros(len(self.place_of), dtype=bool)
+            met[self.places[self.tally > 0]] = True
+            met[[self.place_of[state] for state in self.states]] = True
+            there = ~met[self.places]
+        else:
+            there = self.places == self.place_of.get(target, -1)
+        found: Bools = ~self.closed | (there & self.filled).any(axis=1)
+        return found
 
     def pair(self, row: int) -> Pair:
         """Return the state and the action of a row."""

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 RESET = -1
 """The action that leads home. It is always there and is never in a list of actions."""
@@ -33,6 +34,8 @@ class Problem:
     radius: float
     epsilon: float
     delta: float
+    successors: Mapping[int, Sequence[Sequence[int]]] = field(
+        default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.actions < 1:

@@ -42,6 +42,7 @@ from dataclasses import dataclass
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.optimistic_sweeps import OptimisticPolicyIteration, Start
 from mnm_ros.core.planning.plausible import budget, confidence_region, ConfidenceRegion, LEVELS
 import numpy as np
@@ -100,7 +101,7 @@ class OptimisticPlanner:
     def plan(self, model: EmpiricalModel, target: int | None) -> OptimisticPlan:
         """Return the plan for a state met, or None for any state that was never seen."""
         hits = np.zeros(model.places.shape, dtype=bool) if target is None else model.hits(target)
-        return self._plan(model, target, hits, _seers(model, hits))
+        return self._plan(model, target, hits, model.leads(target), _seers(model, hits))
 
     def plan_for_any(self, model: EmpiricalModel, targets: Sequence[int]) -> OptimisticPlan:
         """
@@ -108,26 +109,28 @@ class OptimisticPlanner:
 
         An attempt that comes to any of them has arrived.
         """
-        hits = np.zeros(model.places.shape, dtype=bool)
+        hits, leads = np.zeros(model.places.shape, dtype=bool), model.leads(None)
         seers = 0
         for target in targets:
             there = model.hits(target)
             seers = max(seers, _seers(model, there))
             hits |= there
-        return self._plan(model, _ANY, hits, seers)
+            leads = leads | model.leads(target)
+        return self._plan(model, _ANY, hits, leads, seers)
 
     def _plan(self, model: EmpiricalModel, target: int | str | None, hits: Bools,
-              seers: int) -> OptimisticPlan:
-        whole = self._region(model, hits, seers, (0.0,))
+              leads: Bools, seers: int) -> OptimisticPlan:
+        whole = self._region(model, hits, leads, seers, (0.0,))
         has_shared = target in self._prices
-        if not has_shared or not self._can_share(target, model, hits, whole):
-            alone, _ = self._solve((target, 'alone'), model, hits, whole, None)
+        if not has_shared or not self._can_share(target, model, hits, leads, whole):
+            alone, _ = self._solve((target, 'alone'), model, hits, leads, whole, None)
             if (has_shared or alone.steps > self._radius
-                    or not self._can_share(target, model, hits, whole)):
+                    or not self._can_share(target, model, hits, leads, whole)):
                 return alone
-        shared = self._region(model, hits, seers, LEVELS)
+        shared = self._region(model, hits, leads, seers, LEVELS)
         multiplier = self._prices.get(target, _FIRST_MULTIPLIER)
-        together, spent = self._solve((target, 'together'), model, hits, shared, multiplier)
+        together, spent = self._solve(
+            (target, 'together'), model, hits, leads, shared, multiplier)
         # In the end the multiplier must take off less than what _CLEAR_MARGIN leaves room for.
         least = min(_MULTIPLIER_RANGE[0], _NEGLIGIBLE_STEPS * self._radius / shared.budget)
         self._prices[target] = min(_MULTIPLIER_RANGE[1], max(least, (
@@ -136,33 +139,36 @@ class OptimisticPlanner:
         return together
 
     def _can_share(self, target: int | str | None, model: EmpiricalModel, hits: Bools,
-                   whole: ConfidenceRegion) -> bool:
+                   leads: Bools, whole: ConfidenceRegion) -> bool:
         """
         Return whether a shared budget seems to rule the target out with enough samples.
 
         Where much leads back it may never do so, although the whole budget for each pair does.
         """
         in_the_end, _ = self._solve(
-            (target, 'in the end'), model, hits, whole.less(_ENOUGH_TIMES), 0.0)
+            (target, 'in the end'), model, hits, leads, whole.less(_ENOUGH_TIMES), 0.0)
         return in_the_end.steps > self._radius * _CLEAR_MARGIN
 
-    def _region(self, model: EmpiricalModel, hits: Bools, seers: int,
+    def _region(self, model: EmpiricalModel, hits: Bools, leads: Bools, seers: int,
                 levels: Sequence[float]) -> ConfidenceRegion:
-        return confidence_region(model, hits, seers, self._delta, self._radius, levels)
+        return confidence_region(model, hits, leads, seers, self._delta, self._radius, levels)
 
     def _solve(self, key: tuple[int | str | None, str], model: EmpiricalModel, hits: Bools,
-               allowed: ConfidenceRegion, multiplier: float | None,
+               leads: Bools, allowed: ConfidenceRegion, multiplier: float | None,
                ) -> tuple[OptimisticPlan, float]:
         """Return the plan, and what its way spends in expectation."""
         warm = self._starts.get(key)
-        iteration = OptimisticPolicyIteration(model, hits, allowed, multiplier, warm)
+        iteration = OptimisticPolicyIteration(model, hits, leads, allowed, multiplier, warm)
+        if iteration.hopeless:
+            still = np.full(len(model.states), RESET)
+            return OptimisticPlan(np.inf, still, np.zeros(len(still))), 0.0
         try:
             steps = iteration.solve(self._radius)
         except np.linalg.LinAlgError:
             if warm is None:
                 raise
             # What was the best start is none any more; the cold one always leads to the end.
-            iteration = OptimisticPolicyIteration(model, hits, allowed, multiplier, None)
+            iteration = OptimisticPolicyIteration(model, hits, leads, allowed, multiplier, None)
             steps = iteration.solve(self._radius)
         self._starts[key] = iteration.kept()
         return OptimisticPlan(steps, iteration.moves, iteration.gains), iteration.spent

@@ -61,16 +61,17 @@ class OptimisticPolicyIteration:
     gains: Floats
     spent: float
 
-    def __init__(self, model: EmpiricalModel, hits: Bools, region: ConfidenceRegion,
+    def __init__(self, model: EmpiricalModel, hits: Bools, leads: Bools, region: ConfidenceRegion,
                  multiplier: float | None, warm: Start | None) -> None:
-        self._model, self._hits, self._region = model, hits, region
+        self._model, self._hits, self._leads, self._region = model, hits, leads, region
         self._together = multiplier is not None
         self._multiplier = multiplier or 0.0
         self._fees = self._multiplier * region.spent
         self._own = np.repeat(np.arange(len(model.states)), model.actions)
         levels = len(region.spent)
         if warm is None:
-            self._values = np.full(len(model.states), _FARTHEST)
+            self._values = self._fewest_moves() if model.closed.any() else np.full(
+                len(model.states), _FARTHEST)
             self._tilts = np.full((2, levels, len(self._own)), np.nan)
             self._near = np.zeros((levels, len(self._own)), dtype=bool)
             return
@@ -82,6 +83,27 @@ class OptimisticPolicyIteration:
             more = ((0, 0), (0, levels - len(self._near)), (0, 0))
             self._tilts = np.pad(self._tilts, more, constant_values=np.nan)
             self._near = np.pad(self._near, more[1:])
+
+    def _fewest_moves(self) -> Floats:
+        """Return from each state the least moves to the target that may be, as declared."""
+        model = self._model
+        moves = np.full(len(model.states), np.inf)
+        inside = model.filled & (model.columns >= 0)
+        for _ in range(len(moves) + 1):
+            there = np.where(inside, moves[model.columns], np.inf).min(axis=1)
+            there[~model.closed] = moves.min()
+            there[self._leads] = 0.0
+            best = 1 + there.reshape(len(moves), -1).min(axis=1)
+            best = np.minimum(best, 1 + best[0])    # by way of home
+            if np.array_equal(best, moves):
+                break
+            moves = best
+        return moves
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether no way leads to the target, whatever is true, as declared."""
+        return bool(self._model.closed.any() and not np.isfinite(self._fewest_moves()[0]))
 
     def kept(self) -> Start:
         """Return the start of the next plan."""
@@ -130,10 +152,14 @@ class OptimisticPolicyIteration:
         outside = model.columns[row] < 0    # from there, RESET leads home
         there = np.where(outside, values[0], values[model.columns[row]])
         lowest = float(values.min())
+        # Where it is declared what may follow, what is left is there, too.
+        declared = np.where(model.filled[row], np.minimum(there, back[:, None]) + outside, np.inf)
+        slot, closed = declared.argmin(axis=1), model.closed[row]
+        low = np.where(closed, declared.min(axis=1), np.minimum(lowest, back))
         found = most_favourable(
             model.fractions[row], self._region, cells,
             np.where(self._hits[row], 0.0, np.minimum(there, back[:, None]) + outside),
-            np.minimum(lowest, back), self._tilts)
+            low, self._tilts)
         costs = np.full((levels, len(self._own)), np.inf)
         costs[cells] = 1 + self._fees[level] + found.expected
         by_state = costs.reshape(levels, len(values), -1).transpose(1, 0, 2).reshape(
@@ -149,14 +175,26 @@ class OptimisticPolicyIteration:
         chosen = number[best // model.actions, states * model.actions + best % model.actions]
         self.moves = np.where(away, RESET, best % model.actions)
         back, there, row = back[chosen], there[chosen], row[chosen]
+        closed, slot, own = closed[chosen], slot[chosen], np.arange(len(row))
+        column = model.columns[row, slot]
         self._evaluate(self._fees[level[chosen]], row, found.masses[chosen], found.left[chosen],
-                       there > back[:, None], back < lowest)
-        plain = np.where(model.visits[row] > 0, (model.fractions[row] * np.where(
-            self._hits[row], 0.0, there + outside[chosen])).sum(axis=1), 1 + self._values.max())
+                       there > back[:, None],
+                       back < np.where(closed, there[own, slot], lowest),
+                       np.where(closed, np.maximum(0, column), values.argmin()),
+                       closed & (column < 0))
+        ahead = np.where(self._hits[row], 0.0, there + outside[chosen])
+        plain = np.where(model.visits[row] > 0, (model.fractions[row] * ahead).sum(axis=1),
+                         1 + self._values.max())
+        if closed.any():
+            # Few samples that went well may be chance: one more may have gone as badly as may be.
+            worst = np.where(model.filled[row], ahead, 0.0).max(axis=1)
+            once = (model.visits[row] * plain + worst) / (model.visits[row] + 1)
+            plain = np.where(closed & ((model.visits[row] > 0) | ~self._leads[row]),
+                             np.where(model.visits[row] > 0, once, worst), plain)
         self.gains = np.where(away, 0.0, self._visits * np.maximum(0.0, plain + 1 - least))
 
     def _evaluate(self, fees: Floats, row: Indices, masses: Floats, left: Floats,
-                  returns: Bools, stays: Bools) -> None:
+                  returns: Bools, stays: Bools, ends_of_left: Indices, left_lost: Bools) -> None:
         """
         Solve for the values of one cell for each state.
 
@@ -171,11 +209,10 @@ class OptimisticPolicyIteration:
         masses = np.where(self._hits[row] | away[:, None], 0.0, masses)
         left = np.where(away, 0.0, left)
         outside = model.columns[row] < 0
-        lost = np.where(outside, masses, 0.0).sum(axis=1)
+        lost = np.where(outside, masses, 0.0).sum(axis=1) + np.where(left_lost, left, 0.0)
         home = np.where(outside & ~returns, masses, 0.0).sum(axis=1)
         again = np.where(returns, masses, 0.0).sum(axis=1) + np.where(stays, left, 0.0)
-        ends = np.concatenate([np.zeros_like(states), np.full_like(
-            states, self._values.argmin()), states])
+        ends = np.concatenate([np.zeros_like(states), ends_of_left, states])
         more = np.concatenate([home, np.where(stays, 0.0, left), again])
         some = more > 0
         equations = model.equations(np.where(outside | returns, 0.0, masses), row, away, (

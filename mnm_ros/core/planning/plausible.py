@@ -134,8 +134,8 @@ def _weight(rank: int, radius: float) -> float:
     return min(_MOST_WEIGHT, min(_MOST_BETS, _BETS_PER_STEP * radius) / (rank - 1))
 
 
-def confidence_region(model: EmpiricalModel, hits: Bools, seers: int, delta: float, radius: float,
-                      levels: Sequence[float]) -> ConfidenceRegion:
+def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, delta: float,
+                      radius: float, levels: Sequence[float]) -> ConfidenceRegion:
     """Return the region for a target that followed in so many of the known states."""
     rank = len(model.states) + 1
     total, weight = budget(rank, delta, radius, seers), _weight(rank, radius)
@@ -149,8 +149,8 @@ def confidence_region(model: EmpiricalModel, hits: Bools, seers: int, delta: flo
     with np.errstate(divide='ignore', invalid='ignore'):
         return ConfidenceRegion(
             total, spent, saw, radius=whole / model.visits,
-            mass=-np.expm1(-jump / model.visits),
-            rest=np.maximum(0.0, whole - jump) / model.visits)
+            mass=np.where(leads, -np.expm1(-jump / model.visits), 0.0),
+            rest=np.maximum(0.0, whole - np.where(leads, jump, 0.0)) / model.visits)
 
 
 def most_favourable(fractions: Floats, region: ConfidenceRegion, cells: tuple[Indices, Indices],

@@ -41,8 +41,10 @@ that RESET is a step of the attempt; the maximum covers both, for each state sep
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
+from types import MappingProxyType
 
 from mnm_ros.core.model.counts import Counts, Floats, Pair
 from mnm_ros.core.model.policy import Policy
@@ -143,8 +145,9 @@ class PolicyModel:
     :param limit: ``m``, the steps to certify.
     """
 
-    def __init__(self, counts: Counts, sets: ConfidenceSets, policy: Policy,
-                 limit: float) -> None:
+    def __init__(self, counts: Counts, sets: ConfidenceSets, policy: Policy, limit: float,
+                 successors: Mapping[int, Sequence[Sequence[int]]] = MappingProxyType({}),
+                 ) -> None:
         self._policy = policy
         self._limit = limit
         known, moves = policy.states, policy.actions[0]
@@ -152,12 +155,21 @@ class PolicyModel:
         column = {state: index for index, state in enumerate(known)}
         column[policy.target] = len(known) + 1
         rows = [counts.next_states(state, action) for state, action in zip(known, moves)]
+        declared = [successors[state][action] if state in successors and action != RESET
+                    and not sets.lost((state, action)) else ()
+                    for state, action in zip(known, moves)]
         shape = (len(known), 1 + max(map(len, rows)))
         self._following = np.full(shape, len(known))
         self._frequencies = np.zeros(shape)
         self._fractions = np.zeros(shape)
         self._radius = np.zeros(len(known))
         self._reserved = np.zeros(shape, dtype=bool)
+        self._closed = np.array([bool(ends) for ends in declared])
+        self._ends = np.full((len(known), max(map(len, declared))), -1)
+        for row, ends in enumerate(declared):
+            found = [column.get(after, len(known)) for after in ends]
+            self._ends[row, :len(found)] = found
+            self._ends[row, len(found):] = found[0] if found else 0
         for row, (state, action, nexts) in enumerate(zip(known, moves, rows)):
             if action == RESET:
                 continue
@@ -177,9 +189,12 @@ class PolicyModel:
         tilts = np.full(known, np.nan)
         plain = values.copy()
         for _ in range(self._policy.horizon):
-            top = values.max()
-            ahead = np.where(self._reserved, top, values[self._following])
-            _, gain = least_mean(self._fractions, top - ahead, self._radius, tilts)
+            top = np.full(known, values.max())
+            if self._closed.any():    # what was never seen is no worse than what is declared
+                top = np.where(self._closed, values[self._ends].max(axis=1), top)
+            ahead = np.where(self._reserved, top[:, None], values[self._following])
+            _, gain = least_mean(self._fractions, np.maximum(
+                0.0, top[:, None] - ahead), self._radius, tilts)
             steps = 1 + top - gain
             plain = self._step_back(
                 plain, 1 + (self._frequencies * plain[self._following]).sum(axis=1),
