@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is said in advance of where actions may lead: declared successors, and their chances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+import json
+import math
+from typing import Any
+
+MAX_DECLARED = 100_000    # states
+MAX_ENDS = 1_000_000      # of all their actions together
+_WITHIN = 1e-9            # of 1, of what chances sum to
+_INT64 = range(-2**63, 2**63)
+_SHOWN = 100              # characters of a value in an error
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """
+    In which states actions may end, as it is said and not as it was observed.
+
+    A state that is not a key is undeclared: its actions may lead anywhere.
+
+    :ivar successors: of each declared state one list for each action in order, RESET not among
+        them, with every state in which that action may end, itself included if it may stay. An
+        empty list: the action is never to be commanded there.
+    :ivar chances: of some of these states the same lists with the probability of each end, a bet:
+        nothing that is promised depends on it.
+    :raises ValueError: with the state, the action, what was found and what was expected.
+    """
+
+    successors: Mapping[int, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    chances: Mapping[int, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.successors) > MAX_DECLARED:
+            raise ValueError(f'successors has {len(self.successors)} states, expected at most '
+                             f'{MAX_DECLARED}')
+        ends = sum(len(listed) for lists in self.successors.values() for listed in lists)
+        if ends > MAX_ENDS:
+            raise ValueError(f'successors has {ends} ends, expected at most {MAX_ENDS}')
+        for state, lists in self.successors.items():
+            _check_state(state, 'a state of successors')
+            for action, listed in enumerate(lists):
+                _check_ends(state, action, listed)
+        for state, chances in self.chances.items():
+            _check_chances(state, chances, self.successors.get(state))
+
+    def __bool__(self) -> bool:
+        """Return whether anything is declared."""
+        return bool(self.successors)
+
+    def check(self, actions: int) -> None:
+        """Raise ValueError unless each declared state has so many actions."""
+        for state, lists in self.successors.items():
+            if len(lists) != actions:
+                raise ValueError(f'successors of state {state} has {len(lists)} lists, expected '
+                                 f'{actions}: one for each action in order, RESET not among them')
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as entries of a JSON object: ``successors`` and ``chances``, if any."""
+        return {name: {str(state): lists for state, lists in found.items()} for name, found in (
+            ('successors', self.successors), ('chances', self.chances)) if found}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Declaration:
+        """
+        Return what the entries ``successors`` and ``chances`` of a JSON object declare.
+
+        :raises ValueError: says which entry is wrong and what was expected.
+        """
+        if 'chances' in found and 'successors' not in found:
+            raise ValueError('chances without successors, expected both or successors alone')
+        return cls(_lists(found.get('successors', {}), 'successors'),
+                   _lists(found.get('chances', {}), 'chances'))
+
+
+def state_of_key(key: str, what: str) -> int:
+    """Return the state that is a key of a JSON object; ValueError if it is none."""
+    # What int takes besides, as in '+7', ' 7' or '0_7', would name one state in several ways.
+    if not (len(key) <= 20 and key.isascii() and key.removeprefix('-').isdigit()
+            and str(int(key)) == key):
+        raise ValueError(f'{what} has the entry {_shown(key)}, expected the number of a state')
+    return int(key)
+
+
+def _lists(found: Any, name: str) -> dict[int, tuple[tuple[Any, ...], ...]]:
+    """Return the lists of a JSON object with an entry for each state; not what is in them."""
+    if not isinstance(found, dict):
+        raise ValueError(f'{name} is {_shown(found)}, expected a JSON object with an entry for '
+                         'each state')
+    lists = {}
+    for key, each in found.items():
+        state = state_of_key(key, name)
+        if not isinstance(each, list) or not all(isinstance(listed, list) for listed in each):
+            raise ValueError(f'{name} of state {state} is {_shown(each)}, expected one list for '
+                             'each action')
+        lists[state] = tuple(map(tuple, each))
+    return lists
+
+
+def _check_state(value: Any, what: str) -> None:
+    if type(value) is not int or value not in _INT64:
+        raise ValueError(f'{what} is {_shown(value)}, expected a state, a 64-bit integer')
+
+
+def _check_ends(state: int, action: int, ends: tuple[Any, ...]) -> None:
+    what = f'successors of state {state}, action {action}'
+    for end in ends:
+        _check_state(end, what)
+    if len({*ends}) != len(ends):
+        raise ValueError(f'{what}: {_shown(ends)}, expected distinct states')
+
+
+def _check_chances(state: int, chances: tuple[tuple[Any, ...], ...],
+                   successors: tuple[tuple[int, ...], ...] | None) -> None:
+    what = f'chances of state {state}'
+    if successors is None:
+        raise ValueError(f'{what} without its successors, expected both')
+    if len(chances) != len(successors):
+        raise ValueError(f'{what} has {len(chances)} lists, expected {len(successors)}, as its '
+                         'successors')
+    for action, (listed, ends) in enumerate(zip(chances, successors)):
+        _check_distribution(listed, len(ends), f'{what}, action {action}')
+
+
+def _check_distribution(chances: tuple[Any, ...], ends: int, what: str) -> None:
+    if len(chances) != ends:
+        raise ValueError(f'{what}: {len(chances)} numbers, expected {ends}, one for each '
+                         'successor')
+    for chance in chances:
+        if type(chance) not in (int, float) or not 0 <= chance <= 1:
+            raise ValueError(f'{what}: {_shown(chance)}, expected a probability in [0, 1]')
+    total = math.fsum(chances)
+    if chances and abs(total - 1) > _WITHIN:
+        raise ValueError(f'{what}: sum to {total:.12g}, expected 1 (within {_WITHIN:g})')
+
+
+def _shown(value: Any) -> str:
+    """Return a value as JSON, shortened."""
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'
