@@ -9,11 +9,12 @@ any SQLite browser, pandas or R opens it. Its tables:
 - ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
   as JSON with a SHA-256; an empty point is the very beginning.
 - ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
-  1 relocated, 2 interrupted) and ``state`` as given to ``Exploration``; the ``action`` that led
-  there (-1 is RESET), or, for the other kinds, the one that was broken off (-2 if it was RESET, -1
-  if there was none); and ``chain``, a CRC-32 over this row and all before it.
+  1 relocated, 2 interrupted, 3 declared) and ``state`` as given to ``Exploration``; the ``action``
+  that led there (-1 is RESET), or, for the other kinds, the one that was open (-2 if it was RESET,
+  -1 if there was none); and ``chain``, a CRC-32 over this row and all before it.
 - ``robots``: the ``number`` of an input, and the ``robot`` of several that has made it; there is
-  none of a RESET that the exploration has played without any, and none of a single robot.
+  none of a RESET that the exploration has played without any, and none of a single robot. Of a
+  declaration it is what was declared, as JSON, and ``state`` its CRC-32.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -191,6 +192,7 @@ class Saved:
     :ivar number: of all its inputs, those before ``point`` included.
     :ivar inputs: those since.
     :ivar robots: by the number of an input, the robot of several that has made it.
+    :ivar declared: by the number of an input that is a declaration, what was declared, as JSON.
     :ivar chain: the checksum over those in the file.
     :ivar written: the number of the last one in the file, whatever it was extended by.
     :raises Refused: if the file is damaged, or for something else than ``identity``, or if it
@@ -208,7 +210,10 @@ class Saved:
             raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
         with refusing(path):
             self._take(meta, rows, identity, after)
-            self.robots = {int(number): sys.intern(robot) for number, robot in robots}
+            texts = {int(number): sys.intern(text) for number, text in robots}
+            self.declared = {number: texts.pop(number, '') for number, (kind, _, _) in enumerate(
+                self.inputs, self.first + 1) if kind is Input.DECLARED}
+            self.robots = texts
 
     @property
     def first(self) -> int:
@@ -216,8 +221,9 @@ class Saved:
         return self.number - len(self.inputs)
 
     def made_by(self, after: int) -> list[str]:
-        """Return the robots that have made the inputs after one, or '' for none of several."""
-        return [self.robots.get(number, '') for number in range(after + 1, self.number + 1)]
+        """Return what the table ``robots`` has of the inputs after one, or '' for nothing."""
+        texts = {**self.robots, **self.declared}
+        return [texts.get(number, '') for number in range(after + 1, self.number + 1)]
 
     def _take(self, meta: Mapping[str, str], rows: list[_Row],
               identity: Mapping[str, Any] | None, after: int | None) -> None:
@@ -263,7 +269,8 @@ class Saved:
                         f'{self.path} tells of action {played} at step {exploration.steps}, '
                         f'expected {exploration.next_action()}; by version '
                         f'{self.identity.get("version")}')
-            then(exploration.take(kind, state, action))
+            then(exploration.take(
+                kind, state, action, self.declared.get(self.first + 1 + number, '')))
 
     def check_common(self, other: Saved) -> None:
         """Refuse this file if it tells of other inputs than another from the same one on."""
@@ -277,6 +284,7 @@ class Saved:
         self.inputs += longer.inputs[len(self.inputs):]
         for number, robot in longer.robots.items():
             self.robots.setdefault(number, robot)
+        self.declared = {**longer.declared, **self.declared}
         self.number = max(self.number, longer.number)
 
     def _check_identity(self, wanted: Mapping[str, Any]) -> None:

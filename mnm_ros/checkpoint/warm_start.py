@@ -48,7 +48,8 @@ def _recollected(saved: Saved, exploration: Exploration,
 
     def hear(taken: Taken) -> None:
         nonlocal here, epoch
-        if here is not None and taken.action >= 0:
+        if (here is not None and taken.action >= 0
+                and taken.kind is not Input.DECLARED):
             steps.append(
                 (here, taken.action, taken.state if taken.kind is Input.OBSERVED else None))
         here = exploration.last_state

@@ -8,13 +8,16 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+import json
 from typing import Any, NamedTuple, Union
+import zlib
 
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Observed, Pair
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm
@@ -47,6 +50,7 @@ class Input(Enum):
     OBSERVED = 0
     RELOCATED = 1
     INTERRUPTED = 2
+    DECLARED = 3
 
 
 RESET_OPEN = -2
@@ -68,7 +72,8 @@ class Taken(NamedTuple):
     :ivar kind, state, action: the input. The state is 0 where there is none. If no action has led
         there, it is the one that was asked for and will not be observed any more, ``RESET_OPEN``
         if that is RESET, or RESET if none was asked for.
-    :ivar robot: that has made it, if there are several; empty for what none of them has.
+    :ivar robot: that has made it, if there are several; empty for what none of them has. Of a
+        declaration, it is that as JSON, and the state its CRC-32.
     :ivar events: the decisions since the last input.
     :ivar outdated: the pairs that lead elsewhere than before; None is any state, or action.
     :ivar revision: the hypothesis if it is another than before.
@@ -316,24 +321,40 @@ class Exploration(PausableTask):
     def lose_place(self, robot: str = '') -> Taken:
         return self.take(Input.INTERRUPTED, robot=robot)
 
+    def declare(self, declared: Declaration) -> Taken | None:
+        """
+        Take it that actions lead to declared states alone, until they do not.
+
+        It replaces what was declared before, at any time; the hypothesis stays as far as it does
+        not rest on that.
+
+        :returns: What has come of it; None if just that is declared already.
+        :raises ValueError: if it is for another number of actions.
+        """
+        declared.check(self._problem.actions)
+        if declared == self._mnm.support.declared:
+            return None
+        text = json.dumps(declared.to_json())
+        return self.take(Input.DECLARED, zlib.crc32(text.encode()), robot=text)
+
     def take(self, kind: Input, state: int = 0, action: int = RESET, robot: str = '') -> Taken:
         """Take an input as ``Taken`` has it, and return what has come of it."""
         before = self._mnm.hypothesis
         if kind is Input.OBSERVED:
-            self._observed.add(self.last_state, action, state)
-            self.last_state = state
-            self.steps += 1
-            if not self.homing.missed(action, state):
-                self._mnm.observe(action, state)
+            self._take_step(action, state)
         else:
             # Whether a step is broken off matters, so that a log of inputs has to say it.
             if action != RESET:
                 self.next_action()
             if self._open is not None:
                 action = RESET_OPEN if self._open == RESET else self._open
-            self.last_state = state if kind is Input.RELOCATED else None
-            self._mnm.interrupt()
-        self._open = None
+            if kind is Input.DECLARED:
+                self._take_declaration(robot, state)
+            else:
+                self.last_state = state if kind is Input.RELOCATED else None
+                self._mnm.interrupt()
+        if kind is not Input.DECLARED:
+            self._open = None
         revision = self._mnm.hypothesis if self._mnm.hypothesis is not before else None
         if revision is not None:
             self._estimator.revised(before, revision)
@@ -344,6 +365,21 @@ class Exploration(PausableTask):
         for listener in self.listeners:
             listener.hear(taken)
         return taken
+
+    def _take_step(self, action: int, state: int) -> None:
+        here, self.last_state = self.last_state, state
+        self._observed.add(here, action, state)
+        self.steps += 1
+        if here is not None and self._mnm.support.refuted_by(here, action, state):
+            self._mnm.withdraw(here, action, state)
+        if not self.homing.missed(action, state):
+            self._mnm.observe(action, state)
+
+    def _take_declaration(self, text: str, checksum: int) -> None:
+        if zlib.crc32(text.encode()) != checksum:
+            raise ValueError(f'a declaration has CRC-32 {zlib.crc32(text.encode())}, expected '
+                             f'{checksum}')
+        self._mnm.declare(Declaration.from_json(json.loads(text)), self._observed.following)
 
     def diagnostics(self) -> dict[str, Union[str, int, float]]:
         """Return the figures of the diagnostics message by name."""

@@ -12,6 +12,7 @@ from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 
 
@@ -28,6 +29,8 @@ class TrustLedger:
         self._limit = settings.problem.limit
         self._horizon = settings.steps_horizon
         self._looking: dict[BaseAlgorithm, Provisional] = {}    # by stream
+        self._declared: DeclaredPolicies | None = None
+        self._problem = replace(settings.problem, support=mnm.support)
         self._turn = 0    # of the streams, one of which is looked at
         self._since: dict[int, tuple[Trust, int]] = {}
 
@@ -46,7 +49,8 @@ class TrustLedger:
             return ()
         found[home] = TrustedPolicy(Trust.PROVEN, 0.0, 0.0, 0, 'RESET leads there',
                                     Policy(home, self._horizon, (home,), ((RESET,),)))
-        for told in (*self._of_hypothesis(expected_steps), *self._on_the_way(at_most)):
+        for told in (*self._of_hypothesis(expected_steps), *self._on_the_way(at_most),
+                     *self._as_declared(home, at_most)):
             target = told.policy.target
             if target not in found or told.trust.rank < found[target].trust.rank:
                 found[target] = told
@@ -91,3 +95,12 @@ class TrustLedger:
                     yield TrustedPolicy(
                         Trust.ASSUMED, found.expected_steps, None, 0,
                         'the best by what was seen so far', found.policy)
+
+    def _as_declared(self, home: int, at_most: int | None) -> Iterator[TrustedPolicy]:
+        if not self._problem.support:
+            return
+        if self._declared is None:
+            self._declared = DeclaredPolicies(self._problem, home, self._horizon)
+        for policy, steps in self._declared.look(at_most):
+            yield TrustedPolicy(Trust.ASSUMED, steps, None, 0,
+                                'by what is declared of where actions lead', policy)

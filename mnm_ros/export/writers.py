@@ -105,11 +105,12 @@ def log_csv(learnt: Learnt) -> bytes:
     rows: list[tuple[Any, ...]] = []
     before: int | None = None
     for number, (kind, state, action) in enumerate(learnt.saved.inputs, first):
-        after = None if kind is Input.INTERRUPTED else state
-        observed = kind is Input.OBSERVED
+        observed, declared = kind is Input.OBSERVED, kind is Input.DECLARED
+        after = before if declared else None if kind is Input.INTERRUPTED else state
         rows.append((number, kind.name.lower(), before if observed else None,
                      action if observed else None,
-                     learnt.description.action_name(action) if observed else None, after,
+                     learnt.description.action_name(action) if observed else None,
+                     None if declared else after,
                      *([robots.get(number)] if robots else [])))
         before = after
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
@@ -217,12 +218,13 @@ def log_mcap(learnt: Learnt) -> bytes:
     for number, (kind, state, action) in enumerate(saved.inputs, saved.first + 1):
         robot, now = saved.robots.get(number, '').strip('/'), number * _SECOND
         before = f'/{robot}/' if robot else '/'
-        if kind is Input.OBSERVED or action != RESET:
+        if kind is Input.OBSERVED or action != RESET and kind is not Input.DECLARED:
             begun = RESET if action == RESET_OPEN else action
             writer.write_message(
                 f'{before}action', numbers, {'data': (number, begun)}, now - _SECOND // 2)
-        if kind is Input.INTERRUPTED:
-            writer.write_message(f'{before}status', text, {'data': 'place lost'}, now)
+        if kind in (Input.INTERRUPTED, Input.DECLARED):
+            writer.write_message(f'{before}status', text, {
+                'data': saved.declared.get(number, 'place lost')}, now)
         else:
             seq = number if kind is Input.OBSERVED else -1
             writer.write_message(f'{before}state', numbers, {'data': (seq, state)}, now)

@@ -217,7 +217,7 @@ def test_the_kl_planner_agrees_with_value_iteration_on_random_counts(seed: int) 
             ends = rng.choice([*range(known), 50, 51, target], size=rng.integers(1, 4))
             for end in rng.choice(ends, size=int(10 ** rng.uniform(0, 3))):
                 counts.add(state, action, int(end))
-    model = _Model(counts, range(known), actions, 0.03)
+    model = _Model(counts, range(known), Problem(actions, 4.0, 1.0, 0.1), 0.03)
     value, played = model.solve(target)
     assert np.isfinite(value) and value >= 1 and len(played) == known
     reference = value_iteration(model, target)

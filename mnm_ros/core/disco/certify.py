@@ -13,7 +13,7 @@ failed is remembered, so that it is not worked out again as long as little was l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import math
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from mnm_ros.core.model.counts import Counts, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.progress.activity import Doing, Evidence
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
@@ -103,6 +103,7 @@ class Certifier:
         self.known: dict[int, Policy] = {}
         self.estimates: dict[int, float] = {}
         self.evidence = [evidence]
+        self._by_model: dict[int, None] = {}    # what was certified by the sets
         self.attempts: Attempts | None = None
         self.sampled = Certifying()
 
@@ -124,6 +125,7 @@ class Certifier:
             _, policy, evidence, certificate, _ = found
             if certificate.bound <= self._problem.limit:
                 self._make_known(policy, certificate.steps, evidence)
+                self._by_model[target] = None
                 continue
             self._failed.note(target, np.array(policy.actions[0]), tuple(certificate.weights))
             if (chosen is None and certificate.steps <= self._reach
@@ -182,6 +184,23 @@ class Certifier:
         """Drop what was found out with counts or policies that are no more."""
         self._tests.clear()
         self._failed.clear()
+
+    def check_again(self, pairs: Collection[Pair]) -> None:
+        """Drop what the sets certify no more, as less is ruled out of where the pairs lead."""
+        dropped: set[int] = set()
+        support = self._problem.support
+        for target, policy in tuple(self.known.items()):
+            played = {*zip(policy.states, policy.actions[0])}
+            # What leads through a state that is dropped would play RESET there.
+            through = any(state in dropped and action != RESET for state, action in played)
+            through = through or any(support.forbids(*pair) for pair in played)
+            if target in self.estimates and (through or target in self._by_model and (
+                    not played.isdisjoint(pairs) and not any(
+                        self._model(evidence, policy).certify().bound <= self._problem.limit
+                        for evidence in self.evidence))):
+                del self.known[target], self.estimates[target]
+                self._by_model.pop(target, None)
+                dropped.add(target)
 
     def lower_bound(self, policy: Policy) -> float:
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
@@ -268,7 +287,7 @@ class Certifier:
 
     def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
         return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit,
-                           self._problem.successors)
+                           self._problem.support)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ promise holds, is in ``docs/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -22,7 +22,7 @@ from mnm_ros.core.disco.provisional import ProvisionalPolicies
 from mnm_ros.core.disco.rule_out import RulingOut
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES, Step
-from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -92,7 +92,7 @@ class Disco(Phased, BaseAlgorithm):
         self._problem = problem
         self._parts = parts
         self._at_once = bool(policies)
-        self._rows = TransitionRows(parts.counts, problem.actions, problem.successors)
+        self._rows = TransitionRows(parts.counts, problem.actions, problem.support)
         self._sampling = Sampling(parts.counts, self._rows, parts.horizon)
         self._ruling_out = RulingOut(
             problem, home, self._rows, self._sampling, parts.planner, self._at_once)
@@ -136,7 +136,7 @@ class Disco(Phased, BaseAlgorithm):
     def provisional(self) -> ProvisionalPolicies:
         """Return what looks for certificates on the way."""
         return ProvisionalPolicies(
-            self._parts.counts, self._certifier, self._ruling_out, self._problem.limit)
+            self._parts.counts, self._certifier, self._ruling_out, self._problem)
 
     def activity(self) -> Doing:
         return self._certifier.activity(self._here)
@@ -153,6 +153,9 @@ class Disco(Phased, BaseAlgorithm):
     def next_action(self) -> int:
         if self._asked is None:
             self._asked = self._choose()
+            # An attempt with a policy from before the declaration may still be under way.
+            if self._here is not None and self._problem.support.forbids(self._here, self._asked):
+                self._asked = RESET
         return self._asked
 
     def observe(self, action: int, state: int) -> None:
@@ -229,6 +232,12 @@ class Disco(Phased, BaseAlgorithm):
             if state not in kept:
                 self._sampling.leave(state)
         return True
+
+    def support_changed(self, pairs: Collection[Pair]) -> None:
+        """Find out anew what rests on where the pairs may lead; all that was counted stays."""
+        self._sampling.declare_anew()
+        self._certifier.check_again(pairs)
+        self._start_over()
 
     def request_sample(self, state: int, action: int) -> None:
         if self._rows.number(state) is not None and not self.finished:

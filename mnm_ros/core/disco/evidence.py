@@ -49,7 +49,7 @@ class CertificateEvidence:
     def __init__(self, problem: Problem, horizon: int, delta: float,
                  counts: Counts | None = None) -> None:
         self.counts = Counts() if counts is None else counts
-        self.sets = ConfidenceSets(delta / 2, self.counts)
+        self.sets = ConfidenceSets(delta / 2, self.counts, problem.support)
         self._problem = problem
         self._longest = longest(horizon, problem)
         self._delta = delta / 2

@@ -16,6 +16,7 @@ from mnm_ros.core.disco.rule_out import RulingOut
 from mnm_ros.core.mnm.base import ProvisionalPolicy
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem
 
 
 class ProvisionalPolicies:
@@ -26,18 +27,20 @@ class ProvisionalPolicies:
     run has forgotten what it rests on.
 
     :param counts, certifier, ruling_out: of the run.
-    :param limit: to certify, in steps.
+    :param problem: with the limit to certify.
     """
 
     def __init__(self, counts: Counts, certifier: Certifier, ruling_out: RulingOut,
-                 limit: float) -> None:
+                 problem: Problem) -> None:
         self._counts = counts
         self._certifier = certifier
         self._ruling_out = ruling_out
-        self._limit = limit
+        self._limit = problem.limit
+        self._support = problem.support
         self._certified: dict[int, ProvisionalPolicy] = {}
         self._assumed: dict[int, ProvisionalPolicy] = {}
         self._visits: dict[int, list[int]] = {}    # by pair of a policy when it was certified
+        self._changes = 0    # of the support, by when the certificates were made
         self._turns: dict[int, None] = {}    # states to be looked at, those first that waited most
 
     def look(self, at_most: int | None = None) -> Sequence[ProvisionalPolicy]:
@@ -48,6 +51,9 @@ class ProvisionalPolicies:
             again as long as that opens new ways.
         """
         known = self._certifier.known
+        if self._changes != self._support.changes:
+            self._changes = self._support.changes
+            self._certified.clear()
         for target, found in tuple(self._certified.items()):
             fewer = any(now < before for now, before in zip(
                 self._visited(found.policy), self._visits[target]))

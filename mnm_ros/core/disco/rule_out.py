@@ -239,7 +239,7 @@ def _worth(model: EmpiricalModel, moves: Indices, gains: Floats) -> Indices:
     per_sample = gains / (1 + model.visits[rows])
     best = per_sample.max()
     if best <= 0:    # a planner that plays RESET at home leaves nothing to weigh
-        return np.arange(len(model.visits))
+        return np.flatnonzero(~model.forbidden)
     found: Indices = rows[per_sample >= RELEVANT_PART * best]
     return found
 

@@ -70,7 +70,8 @@ class Sampling:
             self._led[state] = policy
         for action in range(self._rows.actions):
             # Of a pair that is declared it is known which samples tell anything.
-            self.want((state, action), 0 if self._rows.is_closed(state) else FIRST_EXECUTIONS)
+            declared = self._rows.support.ends(state, action) is not None
+            self.want((state, action), 0 if declared else FIRST_EXECUTIONS)
 
     def leave(self, state: int) -> None:
         """Sample a state no longer."""
@@ -79,7 +80,7 @@ class Sampling:
 
     def want(self, pair: Pair, executions: int) -> None:
         """See to it that the pair has been executed so often."""
-        if executions > self._wanted.get(pair, 0):
+        if executions > self._wanted.get(pair, 0) and not self._rows.support.forbids(*pair):
             self._wanted[pair] = executions
         self.reopen(pair[0])
 
@@ -115,6 +116,17 @@ class Sampling:
             if (found is None or visits < least) and visits < wanted.get((state, action), 0):
                 least, found = visits, action
         return found
+
+    def declare_anew(self) -> None:
+        """Take note that the support has changed: where it is more, little may be known."""
+        self._rows.declare_anew()
+        self._stale = True
+        support = self._rows.support
+        for pair in [pair for pair in (*self._wanted, *self._urgent) if support.forbids(*pair)]:
+            self._wanted.pop(pair, None)
+            self._urgent.pop(pair, None)
+        for state in self.sampled:
+            self.enter(state)
 
     @property
     def executions_lacking(self) -> int:
@@ -193,7 +205,8 @@ class Sampling:
             if policy is not None and policy.covers(here):
                 self._trips[state] = self._trips.get(state, 0) + 1
                 self._way = {known: policy.action(0, known) for known in policy.states
-                             if known != state and self._rows.number(known) is not None}
+                             if known != state and self._rows.number(known) is not None
+                             and not self._rows.support.forbids(known, policy.action(0, known))}
                 self._since = -policy.horizon
                 self.reopen(state)
                 return self._way.get(here, self._least_tried(here))
@@ -201,7 +214,9 @@ class Sampling:
 
     def _least_tried(self, here: int) -> int:
         visits = self._counts.visits_of_all(here, self._rows.actions)
-        return visits.index(min(visits))
+        allowed = [action for action in range(self._rows.actions)
+                   if not self._rows.support.forbids(here, action)]
+        return min(allowed, key=visits.__getitem__, default=RESET)
 
     def _edges(self) -> tuple[Indices, Indices, Floats, Indices]:
         """

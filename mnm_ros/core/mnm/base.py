@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 import math
 from typing import Any, Optional, Protocol
 import warnings
 
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook
@@ -215,6 +216,14 @@ class BaseAlgorithm(ABC):
         the run. Optional.
         """
         return False
+
+    def support_changed(self, pairs: Collection[Pair]) -> None:
+        """
+        Find out anew what was concluded from where pairs were declared to lead; optional.
+
+        The support of the problem is another now: of these pairs it rules out less than before,
+        and of any others perhaps more. All that was counted stays. It never finishes the run.
+        """
 
     def request_sample(self, state: int, action: int) -> None:
         """Execute the pair as soon as possible, once, to see where it leads now; optional."""

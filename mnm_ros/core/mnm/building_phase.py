@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model import snapshot
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook
@@ -213,6 +214,11 @@ class BuildingPhase:
         # The stream that finished is the result: no other stream may have the robot any more.
         if not self.active.finished and self._quantum_over():
             self._activate()
+
+    def support_changed(self, pairs: Collection[Pair]) -> None:
+        """Let all streams find out anew what rests on where the pairs may lead."""
+        for stream in self.streams:
+            stream.support_changed(pairs)
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol, Union
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import Doing
@@ -143,6 +144,10 @@ class CheckingPhase(ABC):
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
         return len(self.policies) > FEW_STATES or self.base.may_plan(action, state)
+
+    def support_changed(self, pairs: Collection[Pair]) -> None:
+        """Find out anew what rests on where the pairs may lead."""
+        self.base.support_changed(pairs)
 
     @abstractmethod
     def interrupt(self) -> None:

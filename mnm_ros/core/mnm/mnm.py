@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from enum import Enum
 from itertools import count
@@ -15,12 +15,17 @@ from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.core.task.step_task import Phased
 import numpy as np
+
+_SHOWN = 5    # actions, of those whose declaration is not true
 
 
 class MnmPhase(Enum):
@@ -54,6 +59,7 @@ class Mnm(Phased):
     :param on_event: called with one sentence for people whenever something is decided.
     :param resume: what ``to_state`` of such an MNM returned, to go on from there.
     :param recollection: with which the first stream begins.
+    :ivar support: what is declared of where pairs lead, less what turned out to be false.
     :ivar log: what was decided, and how many changes were noticed and relearnt.
     :ivar round: number of the round, 0 before the first RESET.
     :ivar runs: runs of the base algorithm so far.
@@ -70,7 +76,10 @@ class Mnm(Phased):
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
         self._recollection = recollection
-        self._settings = settings
+        self.support = (settings.problem.support.copy() if resume is None
+                        else Support.from_state(resume.get('support')))
+        self._settings = replace(
+            settings, problem=replace(settings.problem, support=self.support))
         self._seed = seed
         self._new_base = new_base
         self._new_schedule = new_schedule
@@ -115,6 +124,7 @@ class Mnm(Phased):
             'checking': self.checking.to_state() if self.checking else None,
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
+            **({'support': self.support.to_state()} if self.support else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
@@ -185,6 +195,42 @@ class Mnm(Phased):
         if driver is not None:
             driver.interrupt()
 
+    def withdraw(self, state: int, action: int, end: int) -> None:
+        """Take the declaration of a pair as false, as it has led to another state."""
+        ends = ', '.join(map(str, self.support.ends(state, action) or ()))
+        self.log.tell(f'action {action} in state {state} led to {end}, declared was {ends}: '
+                      'the declaration of this pair is withdrawn')
+        self.support.withdraw(state, action)
+        self._support_changed([(state, action)])
+
+    def declare(self, declared: Declaration,
+                following: Callable[[int, int], Iterable[int]]) -> None:
+        """
+        Take another declaration instead of the present one.
+
+        :param following: the states that were observed after a pair.
+        """
+        opened, wrong = self.support.declare(declared, following)
+        if wrong:
+            pairs = ', '.join(f'{action} in state {state}' for state, action in wrong[:_SHOWN])
+            self.log.tell(
+                f'what is declared is not true of {len(wrong)} actions that were executed before '
+                f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), withdrawn')
+        self._support_changed(opened)
+        if self.checking is not None and any(
+                self.support.forbids(state, action) for policy in self.checking.policies
+                for moves in policy.actions for state, action in zip(policy.states, moves)):
+            self.log.notice()
+            self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
+                          f'commanded, round {self.round + 1} begins')
+            self.trigger('hypothesis_refuted')
+            self._begin_round()
+
+    def _support_changed(self, pairs: Collection[Pair]) -> None:
+        driver = self.checking or self.building
+        if driver is not None:
+            driver.support_changed(pairs)
+
     def _begin_round(self) -> None:
         self.round += 1
         self.checking = None
@@ -205,6 +251,10 @@ class Mnm(Phased):
         # Later streams are there for a change that was not noticed, perhaps before the first.
         if (remembered is not None and remembered.home == self.home
                 and self.round == number == 1):
+            for state, action, end in remembered.steps:
+                if end is not None and self.support.refuted_by(state, action, end):
+                    self.withdraw(state, action, end)
+                    run.support_changed([(state, action)])
             run.load_transitions(remembered.steps)
         return run
 

@@ -4,7 +4,8 @@
 What is known of a CMP, and the words for it: the bottom of the house, which imports no other room.
 
 Read ``problem`` (actions, radius, epsilon, delta, RESET), ``policy`` (``Policy`` and
-``Hypothesis``, what all of this is for) and ``counts`` (what was observed); ``declaration`` is what
-is said in advance of where actions may lead, ``empirical_model`` is the CMP as the counts tell it,
+``Hypothesis``, what all of this is for) and ``counts`` (what was observed); ``declaration`` is
+what is said in advance of where actions may lead, ``support`` that as far as it has not turned out
+to be false, ``empirical_model`` is the CMP as the counts tell it,
 ``episode`` an attempt to follow a policy, ``snapshot`` what is kept of any object in a checkpoint.
 """

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 import math
-from types import MappingProxyType
 from typing import TypeVar
 
 from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Pair
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.support import Support
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,14 +36,12 @@ class TransitionRows:
     :ivar places: of all states met, entered or not, by state; home has place 0.
     """
 
-    def __init__(self, counts: Counts, actions: int,
-                 successors: Mapping[int, Sequence[Sequence[int]]] = MappingProxyType({}),
-                 ) -> None:
+    def __init__(self, counts: Counts, actions: int, support: Support | None = None) -> None:
         self.actions = actions
         self.states: list[int] = []
         self.places: dict[int, int] = {}
         self._counts = counts
-        self._successors = successors
+        self.support = support or Support()
         self._closed: Bools = np.zeros(64, dtype=bool)
         self._filled: Bools = np.zeros((64, 4), dtype=bool)
         self._numbers: dict[int, int] = {}
@@ -77,10 +75,6 @@ class TransitionRows:
         """Return the places of ``states``."""
         return self._entered[:len(self.states)]
 
-    def is_closed(self, state: int) -> bool:
-        """Return whether it is declared where the actions of a state may lead."""
-        return state in self._successors
-
     def enter(self, state: int) -> None:
         """Append the rows of a state, with what was counted there before."""
         number = self._numbers[state] = len(self.states)
@@ -93,10 +87,7 @@ class TransitionRows:
             if len(self._slots) > len(self._next):
                 self._next, self._tally = _doubled(self._next, 0), _doubled(self._tally, 0)
                 self._closed, self._filled = _doubled(self._closed, 0), _doubled(self._filled, 0)
-            row = len(self._slots) - 1
-            if state in self._successors:
-                self._closed[row] = True
-                self._fill(row, dict.fromkeys(self._successors[state][action], 0))
+            self._declare(len(self._slots) - 1, state, action)
             self._fill(len(self._slots) - 1, self._counts.next_states(state, action))
 
     def number(self, state: int) -> int | None:
@@ -118,8 +109,21 @@ class TransitionRows:
             self._next[row] = 0
             self._tally[row] = 0.0
             self._filled[row] = False
-            if self._closed[row]:
-                self._fill(row, dict.fromkeys(self._successors[state][action], 0))
+            self._declare(row, state, action)
+
+    def declare_anew(self) -> None:
+        """Take note that the support has changed."""
+        for number, state in enumerate(self.states):
+            for action in range(self.actions):
+                self._declare(number * self.actions + action, state, action)
+
+    def _declare(self, row: int, state: int, action: int) -> None:
+        ends = self.support.ends(state, action)
+        self._closed[row] = ends is not None
+        if ends == ():    # whatever it has led to, it is not commanded any more
+            self._filled[row], self._tally[row] = False, 0.0
+        else:
+            self._fill(row, dict.fromkeys(ends or (), 0))
 
     def _place(self, state: int) -> int:
         return self.places.setdefault(state, len(self.places))
@@ -186,6 +190,12 @@ class EmpiricalModel:
                    rows.places)
 
     @cached_property
+    def forbidden(self) -> Bools:
+        """Return which pairs are declared to lead nowhere, as [row]."""
+        nowhere: Bools = self.closed & ~self.filled.any(axis=1)
+        return nowhere
+
+    @cached_property
     def visits(self) -> Floats:
         """``N`` as [row]."""
         total: Floats = self.tally.sum(axis=1)
@@ -246,7 +256,9 @@ class EmpiricalModel:
                                                  values[self.columns]))
             total = self.visits + smoothing
             steps = (1 + ((self.tally * ahead).sum(axis=1) + smoothing * (1 + limit)) / total
-                     ).reshape(-1, self.actions)
+                     )
+            steps[self.forbidden] = np.inf
+            steps = steps.reshape(-1, self.actions)
             best = steps.argmin(axis=1)
             away = steps[np.arange(len(best)), best] > 1 + steps[0, best[0]] + 1e-9
             away[0] = False

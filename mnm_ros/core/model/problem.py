@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from mnm_ros.core.model.support import Support
 
 RESET = -1
 """The action that leads home. It is always there and is never in a list of actions."""
@@ -25,6 +26,9 @@ class Problem:
     :ivar radius: ``L``, expected steps within which a state counts as reachable, in ``RADIUS``.
     :ivar epsilon: in ``EPSILON``; a policy may need ``(1 + epsilon) L`` expected steps.
     :ivar delta: in (0, 1), the probability with which the promise may fail.
+    :ivar support: where actions may lead, as far as that is declared:
+        ``Support(Declaration(...))``. An exploration takes a copy, of which it withdraws what
+        turns out to be false.
     :raises ValueError: with the field, its value and what was expected.
 
     Source: Lim & Auer 2012, section 2.
@@ -34,8 +38,7 @@ class Problem:
     radius: float
     epsilon: float
     delta: float
-    successors: Mapping[int, Sequence[Sequence[int]]] = field(
-        default_factory=dict, compare=False, repr=False)
+    support: Support = field(default_factory=Support, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.actions < 1:
@@ -47,6 +50,7 @@ class Problem:
                     f'{name} is {value}, expected a number in [{low:g}, {high:g}]')
         if not 0 < self.delta < 1:
             raise ValueError(f'delta is {self.delta}, expected a number in (0, 1)')
+        self.support.declared.check(self.actions)
 
     @property
     def all_actions(self) -> int:

@@ -36,7 +36,7 @@ _PLAIN = {type(None), bool, int, float, str}
 _FEW = 64    # numbers, which are written as they are more quickly than packed
 _WIDTHS = ('<i1', '<i2', '<i4', '<i8')
 _READ = {'d': 'dictionary', 'r': 'again', 'k': 'function', 'e': 'enumerated', 'n': 'number',
-         'a': 'array', 'g': 'generator', 'o': 'object'}
+         'a': 'array', 'g': 'generator', 'o': 'object', 'u': 'given'}
 _SEVERAL = {'l': list, 't': tuple, 's': set, 'q': deque}
 
 
@@ -114,6 +114,8 @@ class _Writer:
             return ['a', thing.dtype.str, list(thing.shape), order, _text(thing.tobytes(order))]
         if kind is np.random.Generator:
             return ['g', thing.bit_generator.state]
+        if _is_given(thing):
+            return ['u']
         if covers(thing):
             return ['o', _name(kind), {name: self.value(each)
                                        for name, each in _held(thing).items()}]
@@ -184,6 +186,12 @@ class _Reader:
             raise Unsuitable('a snapshot lacks a function')
         return fresh
 
+    def _given(self, fresh: Any) -> Any:
+        if not _is_given(fresh):
+            raise Unsuitable('a snapshot lacks what fresh objects are to give')
+        self._met.append(fresh)
+        return fresh
+
     def _enumerated(self, kind: str, name: str, fresh: Any) -> Enum:
         found: Enum = _class(kind, Enum)[name]
         return found
@@ -206,7 +214,8 @@ class _Reader:
         kind = _class(name, object)
         given = _held(fresh) if type(fresh) is kind else {}
         lacking = [each for each, value in given.items()
-                   if each not in held and not isinstance(value, _FUNCTIONS)]
+                   if each not in held and not isinstance(value, _FUNCTIONS)
+                   and not _is_given(value)]
         if lacking:    # it was divided otherwise then, and would be half of it now
             raise Unsuitable(f'a snapshot of {name} lacks {lacking[0]}')
         thing = fresh
@@ -235,6 +244,11 @@ class _Reader:
             raise Unsuitable(f'a snapshot has the unknown tag {tag!r}')
         numbers: list[Any] = np.frombuffer(_bytes(rest[0]), dtype).tolist()
         return numbers
+
+
+def _is_given(thing: Any) -> bool:
+    """Return whether fresh objects give it, as they do functions; it is stored by itself."""
+    return getattr(type(thing), 'in_snapshots', True) is False
 
 
 def _packed(numbers: Sequence[int]) -> list[str] | None:

@@ -104,7 +104,7 @@ class OnTheWayDiscovery(Discovery):
         quota = self.quota(len(known))
         return tuple(
             state for state in known
-            if min(self._counts.visits_of_all(state, self._problem.actions)) < quota)
+            if min(self._visits(state)) < quota)
 
     def done(self) -> bool:
         return not self._open
@@ -123,8 +123,8 @@ class OnTheWayDiscovery(Discovery):
             return action
         if here in self._way or here not in self._known or self._astray >= self._horizon:
             return self._way.get(here, RESET)
-        visits = self._counts.visits_of_all(here, self._problem.actions)
-        return visits.index(min(visits))
+        visits = self._visits(here)
+        return visits.index(min(visits)) if min(visits) < math.inf else RESET
 
     def observe(self, here: int, action: int, state: int) -> None:
         """Look for new ways when a state is done, or when the present ones lead nowhere."""
@@ -145,9 +145,16 @@ class OnTheWayDiscovery(Discovery):
 
     def _lacking(self, state: int) -> int | None:
         """Return the least executed action of ``state`` if it is below the quota."""
-        visits = self._counts.visits_of_all(state, self._problem.actions)
+        visits = self._visits(state)
         least = min(visits)
         return visits.index(least) if least < self._quota else None
+
+    def _visits(self, state: int) -> list[float]:
+        """Return how often each action was executed; one never to be commanded needs no more."""
+        visits = self._counts.visits_of_all(state, self._problem.actions)
+        support = self._problem.support
+        return [math.inf if support.forbids(state, action) else count
+                for action, count in enumerate(visits)] if support else [*visits]
 
     def _find_ways(self) -> None:
         """
@@ -203,7 +210,8 @@ class PerVisitDiscovery(Discovery):
     def begin(self, known: Sequence[int], states: Sequence[int], policy: Policy) -> None:
         """Give the last state, the only new one, its full quota."""
         quota = self.quota(len(known))
-        self._remaining = [a for a in range(self._problem.actions) for _ in range(quota)]
+        self._remaining = [a for a in range(self._problem.actions) for _ in range(quota)
+                           if not self._problem.support.forbids(policy.target, a)]
         self._policy = policy
         self._go_home = True
 

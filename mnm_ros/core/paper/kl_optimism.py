@@ -56,7 +56,7 @@ class KlOptimism(Optimism):
     def plan(self, counts: Counts, known: Sequence[int],
              candidates: Sequence[int]) -> Plan | None:
         """Return the first candidate within reach, those that looked nearest last time first."""
-        model = _Model(counts, known, self._problem.actions, self._delta)
+        model = _Model(counts, known, self._problem, self._delta)
         for target in sorted(candidates, key=lambda s: self._last_value.get(s, 0.0)):
             value, actions = model.solve(target)
             self._last_value[target] = value
@@ -72,9 +72,12 @@ class _Model:
     Columns are the known states, home first, then all other states that were observed.
     """
 
-    def __init__(self, counts: Counts, known: Sequence[int], actions: int, delta: float) -> None:
+    def __init__(self, counts: Counts, known: Sequence[int], problem: Problem,
+                 delta: float) -> None:
         self._known = len(known)
-        self._actions = actions
+        self._actions = actions = problem.actions
+        self._forbidden = np.array([[problem.support.forbids(state, action)
+                                     for action in range(actions)] for state in known])
         self._column = {state: index for index, state in enumerate(known)}
         rows = [counts.next_states(state, action)
                 for state in known for action in range(actions)]
@@ -112,10 +115,13 @@ class _Model:
                 values[goal] = 0.0
             plausible, expected = least_mean(
                 self._fractions, values[self._next], self._radius, tilts)
-            steps = 1 + expected.reshape(known, self._actions)
+            steps = np.where(
+                self._forbidden, np.inf, 1 + expected.reshape(known, self._actions))
             best = steps.argmin(axis=1)
             # A RESET costs one step and leads home; at home it would only lose that step.
             home = steps[0, best[0]]
+            if home == np.inf:    # nothing is ever to be commanded there
+                return math.inf, (RESET,) * known
             resets = steps[np.arange(known), best] > 1 + home
             resets[0] = False
             before = values[:known].copy()

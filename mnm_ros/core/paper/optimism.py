@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
-from mnm_ros.core.model.counts import Counts, Floats
+from mnm_ros.core.model.counts import Bools, Counts, Floats
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 import numpy as np
@@ -80,14 +80,16 @@ class SplitSamples(Optimism):
         fractions, visits = self._model(counts, known, candidates)
         bonus = (self.deviation(len(known), len(candidates)) * (self._problem.radius + 1)
                  * math.sqrt(self.sets) / np.sqrt(np.maximum(1, visits)))
-        values = [self._backward(fractions, bonus, len(known) + index)[0]
+        forbidden = np.array([[self._problem.support.forbids(state, action)
+                               for action in range(self._problem.actions)] for state in known])
+        values = [self._backward(fractions, bonus, forbidden, len(known) + index)[0]
                   for index in range(len(candidates))]
         best = max(values)
         if best < self.sets - self._problem.radius:
             return None
         ties = [index for index, value in enumerate(values) if value == best]
         chosen = ties[self._rng.integers(len(ties))]
-        _, actions = self._backward(fractions, bonus, len(known) + chosen)
+        _, actions = self._backward(fractions, bonus, forbidden, len(known) + chosen)
         target = candidates[chosen]
         return Plan(target, Policy(target, self.sets, tuple(known), actions))
 
@@ -117,7 +119,7 @@ class SplitSamples(Optimism):
         totals = tally.sum(axis=3)
         return tally / np.maximum(1, totals)[..., None], totals.sum(axis=0)
 
-    def _backward(self, fractions: Floats, bonus: Floats,
+    def _backward(self, fractions: Floats, bonus: Floats, forbidden: Bools,
                   target: int) -> tuple[float, tuple[tuple[int, ...], ...]]:
         """Return ``u_G(s0)`` and the actions [step][state] for the target's column."""
         known = fractions.shape[1]
@@ -128,7 +130,7 @@ class SplitSamples(Optimism):
             home = values[0]
             learnt = fractions[i % self.sets] @ values + bonus
             learnt[empty[i % self.sets]] = i
-            q = np.minimum(i, learnt)
+            q = np.where(forbidden, -np.inf, np.minimum(i, learnt))
             best = q.argmax(axis=1)
             reached = q.max(axis=1)
             rows.append(tuple(

@@ -27,28 +27,33 @@ distribution with that place then, so that it must not vary in time what gets lo
 The ``j``-th pair ever executed has its ``share`` of ``delta`` for ``d``. Which pair that is may
 depend on chance, but not on its own transitions, as there are none before.
 
+Where the ``chances`` of a pair are declared, half of the price of its beginning goes to a second
+prediction, by these: *new* has the chance of all that was not shown yet. What both pay together is
+the product of a mixture of two supermartingales, and so is one: a bet, that costs ``log 2`` where
+it is wrong, and saves learning the distribution where it is right.
+
 **Certificate.** With ``X = len + 1{failed} (1 + m)`` of an attempt, ``tau <= m`` exactly when
 ``E[X] <= m`` (``evaluation.py``). Backwards over the horizon ``G``, with the sets ``C`` of pairs,
 
     V_G = 1 + m,  V_h(s) = 1 + max over Q in C(s, pi(s)) of Q V_{h+1}  in the policy's states,
     V_h(elsewhere) = max(1 + m, 1 + V_{h+1}(home)),  V_h(target) = 0,
 
-and mass on states never seen gets the largest of all values. Unless some set misses its true
-distribution, ``E[X] <= V_0(home)`` by induction. An attempt is over (failed) outside the policy's
-states, but when a state there is learnt later and the policy is published with a RESET in it,
-that RESET is a step of the attempt; the maximum covers both, for each state separately.
+and mass on states never seen gets the largest of all values, or of those that the pair is
+declared to lead to (``Support``), as nothing else is plausible then. Unless some set misses its
+true distribution, ``E[X] <= V_0(home)`` by induction. An attempt is over (failed) outside the
+policy's states, but when a state there is learnt later and the policy is published with a RESET in
+it, that RESET is a step of the attempt; the maximum covers both, for each state separately.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
-from types import MappingProxyType
 
 from mnm_ros.core.model.counts import Counts, Floats, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
@@ -60,11 +65,14 @@ class ConfidenceSets:
 
     :param delta: the probability with which any set may ever miss its true distribution.
     :param counts: of the run; transitions are added to them here.
+    :param support: with the chances of pairs where they are declared.
     """
 
-    def __init__(self, delta: float, counts: Counts) -> None:
+    def __init__(self, delta: float, counts: Counts, support: Support | None = None) -> None:
         self._delta = delta
         self._counts = counts
+        self._support = support or Support()
+        self._bets: dict[Pair, tuple[float, float]] = {}
         self._price: dict[Pair, float] = {}
         self._lost: dict[Pair, int] = {}
         self._begun = 0
@@ -72,7 +80,7 @@ class ConfidenceSets:
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition, and add it to the counts."""
         count = self._counts.next_states(state, action).get(next_state, 0)
-        self._predict((state, action), count)
+        self._predict((state, action), count, next_state)
         self._counts.add(state, action, next_state)
 
     def add_censored(self, state: int, action: int) -> None:
@@ -84,6 +92,7 @@ class ConfidenceSets:
     def forget(self, state: int, action: int) -> None:
         """Begin anew with a pair whose counts were emptied."""
         self._price.pop((state, action), None)
+        self._bets.pop((state, action), None)
         self._lost.pop((state, action), None)
 
     def lost(self, pair: Pair) -> int:
@@ -106,15 +115,35 @@ class ConfidenceSets:
         entropy = -math.fsum(f * math.log(f) for f in fractions if f)
         return fractions, max(0.0, self._price[pair] / total - entropy)
 
-    def _predict(self, pair: Pair, count: int) -> None:
+    def _predict(self, pair: Pair, count: int, came: int | None = None) -> None:
         """Pay for the prediction of what came, made before it came, ``count`` times seen."""
         visits = self._counts.visits(*pair) + self._lost.get(pair, 0)
         if visits == 0:
             self._begun += 1
             self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self._delta)
+            if came is not None and self._support.chances(*pair):
+                self._bets[pair] = 0.0, 0.0
             return
         new = 1 / (visits + 1) ** 2
-        self._price[pair] -= math.log((1 - new) * count / visits if count else new)
+        paid = -math.log((1 - new) * count / visits if count else new)
+        if pair not in self._bets:
+            self._price[pair] += paid
+            return
+        chances = self._support.chances(*pair)
+        shown = self._counts.next_states(*pair)
+        chance = (0.0 if came is None else chances.get(came, 0.0) if count else
+                  1 - math.fsum(chances.get(state, 0.0) for state in shown))
+        learnt, bet = self._bets[pair]
+        before = _mixed(learnt, bet)
+        self._bets[pair] = learnt, bet = (
+            learnt + paid, bet - math.log(chance) if chance > 0 else math.inf)
+        self._price[pair] += _mixed(learnt, bet) - before
+
+
+def _mixed(learnt: float, bet: float) -> float:
+    """Return the code length of the mixture of two predictions, half of each."""
+    least = min(learnt, bet)
+    return least + math.log(2) - math.log(math.exp(least - learnt) + math.exp(least - bet))
 
 
 @dataclass(frozen=True)
@@ -143,11 +172,11 @@ class PolicyModel:
     :param sets: over these counts.
     :param policy: its states are the known ones, home first.
     :param limit: ``m``, the steps to certify.
+    :param support: where pairs may lead; mass on what was never seen is in there.
     """
 
     def __init__(self, counts: Counts, sets: ConfidenceSets, policy: Policy, limit: float,
-                 successors: Mapping[int, Sequence[Sequence[int]]] = MappingProxyType({}),
-                 ) -> None:
+                 support: Support | None = None) -> None:
         self._policy = policy
         self._limit = limit
         known, moves = policy.states, policy.actions[0]
@@ -155,7 +184,8 @@ class PolicyModel:
         column = {state: index for index, state in enumerate(known)}
         column[policy.target] = len(known) + 1
         rows = [counts.next_states(state, action) for state, action in zip(known, moves)]
-        declared = [successors[state][action] if state in successors and action != RESET
+        # A step that was broken off may have led to where nothing leads otherwise.
+        declared = [support.ends(state, action) or () if support
                     and not sets.lost((state, action)) else ()
                     for state, action in zip(known, moves)]
         shape = (len(known), 1 + max(map(len, rows)))

@@ -33,6 +33,7 @@ from typing import Any, Union
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
 from mnm_ros.core.model import snapshot
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Doing
@@ -175,6 +176,18 @@ class WatchPhase(CheckingPhase):
         self.base.interrupt()
         self._here = self._asked = None
         self._watching.interrupt()
+
+    def support_changed(self, pairs: Collection[Pair]) -> None:
+        """Let the policies through the pairs prove anew that they work; all else stays."""
+        concerned = [target for target in dict.fromkeys(
+            target for pair in pairs for target in self.transitions.concerned(pair, self.policies))
+            if target in self._watching.watched.detectors]
+        if concerned:
+            self._notice()
+            self._watching.watched.doubt(concerned)
+            self._watching.turns.prefer(concerned)
+            self._relearning.concern(concerned)
+        super().support_changed(pairs)
 
     def activity(self) -> Doing:
         return watching_now(

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Policies by what is declared alone, before anything was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem
+import numpy as np
+
+MOST_STATES = 200
+"""So many states of the declared world get policies, those with the fewest moves from home."""
+
+_NO_FAILURES = 1e-6    # weight of a failure, where chances are taken as they are
+
+
+class DeclaredPolicy(NamedTuple):
+    """A policy, and the steps that it takes if all ends of a pair are equally likely."""
+
+    policy: Policy
+    steps: float
+
+
+class DeclaredPolicies:
+    """
+    The policies through the declared world, by its chances where they are declared, too.
+
+    Nothing is promised of them. Where no chances are declared, all ends of a pair are taken to be
+    equally likely.
+
+    :param problem: with the support.
+    :param home: where they begin.
+    :param horizon: of the policies; what seems to take longer has none.
+    """
+
+    def __init__(self, problem: Problem, home: int, horizon: int) -> None:
+        self._problem = problem
+        self._home = home
+        self._horizon = horizon
+        self._changes = -1
+        self._found: dict[int, DeclaredPolicy] = {}
+        self._left: list[int] = []
+
+    def look(self, at_most: int | None = None) -> Sequence[DeclaredPolicy]:
+        """Return the policies so far; at most so many more are worked out, None for all."""
+        support = self._problem.support
+        if support.changes != self._changes:
+            self._changes = support.changes
+            self._found = {}
+            states = self._reached()
+            self._left = states[:0:-1]
+            self._model = self._as_declared(states)
+        for target in [self._left.pop() for _ in range(
+                len(self._left) if at_most is None else min(at_most, len(self._left)))]:
+            moves, steps = self._model.smoothed_plan(target, self._horizon, _NO_FAILURES)
+            if steps <= self._horizon:
+                self._found[target] = DeclaredPolicy(Policy(
+                    target, self._horizon, self._model.states, (tuple(moves.tolist()),)), steps)
+        return [*self._found.values()]
+
+    def _reached(self) -> list[int]:
+        """Return the states that declared moves lead to, home and near ones first."""
+        states, support = [self._home], self._problem.support
+        met = {self._home}
+        for state in states:
+            for action in range(self._problem.actions):
+                for end in support.ends(state, action) or ():
+                    if end not in met and len(met) < MOST_STATES:
+                        met.add(end)
+                        states.append(end)
+        return states
+
+    def _as_declared(self, states: Sequence[int]) -> EmpiricalModel:
+        """Return the model in which each pair was executed once, and led to all of its ends."""
+        support, rows = self._problem.support, TransitionRows(
+            Counts(), self._problem.actions, self._problem.support)
+        for state in states:
+            rows.enter(state)
+        model = EmpiricalModel.of(rows, states)
+        tally = model.filled / np.maximum(1, model.filled.sum(axis=1))[:, None]
+        for row in range(len(tally)):
+            chances = support.chances(*model.pair(row))
+            if chances:
+                by_place = {rows.places[state]: chance for state, chance in chances.items()}
+                tally[row] = [by_place.get(place, 0.0) for place in model.places[row].tolist()]
+                tally[row] *= model.filled[row]
+        return replace(model, tally=tally)

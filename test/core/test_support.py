@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What follows from a declaration, true or false, of where actions may lead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import json
+
+from binomial import binomial_tail
+from mnm_ros.core.exploration import Exploration, Input, Taken
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.presets import settings
+from mnm_ros.core.progress.trust import Trust
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load, Scenario
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+RADIUS = 3.0
+Lists = dict[int, tuple[tuple[int, ...], ...]]
+
+
+def true_lists(scenario: Scenario) -> Lists:
+    """Return where the actions of a scenario lead, in its first setting."""
+    cmp, found, todo = scenario.settings[0].cmp, {}, [scenario.start]
+    while todo:
+        state = todo.pop()
+        if state not in found:
+            found[state] = tuple(
+                tuple(end for end, chance in cmp.transitions(state, action) if chance > 0)
+                for action in range(len(scenario.actions)))
+            todo += [end for ends in found[state] for end in ends]
+    return found
+
+
+class Run:
+    """An exploration of a scenario with a declaration."""
+
+    def __init__(self, lists: Lists, seed: int = 0, scenario: str = 'grid_3x3', base: str = '',
+                 chances: Lists | None = None) -> None:
+        self.simulator = Simulator(load(scenario), seed)
+        self.problem = Problem(4, RADIUS, 1.0, 0.1, Support(Declaration(lists, chances or {})))
+        self.exploration = Exploration(settings(self.problem, overrides={'base': base}), seed)
+        self.taken: list[Taken] = []
+
+    def step(self) -> int:
+        action = self.exploration.next_action()
+        self.taken.append(self.exploration.observe(action, self.simulator.step(action)))
+        return action
+
+    def until(self, condition: Callable[[], object], most: int = 20_000) -> Run:
+        while not condition():
+            self.step()
+            assert self.exploration.steps < most
+        return self
+
+    def until_hypothesis(self) -> Run:
+        return self.until(lambda: self.exploration.hypothesis)
+
+    @property
+    def right(self) -> bool:
+        assert self.exploration.hypothesis is not None
+        return judge(self.simulator.cmp, self.exploration.hypothesis, RADIUS, 1.0).ok
+
+    @property
+    def events(self) -> list[str]:
+        return [event.text for event in self.exploration.events]
+
+
+def falsified(lists: Lists) -> Lists:
+    """Return lists in which state 5 is said to follow nothing."""
+    return {state: tuple(tuple(end for end in ends if end != 5 or state == 5) or (state,)
+                         for ends in each) for state, each in lists.items()}
+
+
+def test_a_true_declaration_takes_fewer_steps_and_stays_right() -> None:
+    lists, wrong, saved = true_lists(load('grid_3x3')), [], []
+    for seed in range(12):
+        declared = Run(lists, seed).until_hypothesis()
+        wrong += [] if declared.right else [seed]
+        assert not any('withdrawn' in event for event in declared.events)
+        saved.append(declared.exploration.steps)
+    assert binomial_tail(len(wrong), 12, 0.1) > 1e-3, wrong
+    plain = [Run({}, seed).until_hypothesis().exploration.steps for seed in range(3)]
+    assert sum(saved) / 12 < 0.75 * sum(plain) / 3, (saved, plain)
+
+
+def test_what_is_false_is_told_and_withdrawn_and_the_rest_stays_right() -> None:
+    lists, wrong, told = falsified(true_lists(load('grid_3x3'))), [], 0
+    for seed in range(12):
+        run = Run(lists, seed).until_hypothesis()
+        wrong += [] if run.right else [seed]
+        told += any(event.startswith('action 0 in state 4 led to 5, declared was ')
+                    for event in run.events)
+    # A false declaration is found out where its pair is executed and leads elsewhere.
+    assert told == 12
+    assert binomial_tail(len(wrong), 12, 0.1) > 1e-3, wrong
+
+
+@pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
+def test_what_leads_nowhere_is_never_commanded(base: str) -> None:
+    """State 4, in the middle, must not be left to the east, nor state 1 to the south."""
+    kept_out = {(4, 0), (1, 2)}
+    lists = {state: tuple(() if (state, action) in kept_out else ends
+                          for action, ends in enumerate(each))
+             for state, each in true_lists(load('grid_3x3')).items()}
+    run = Run(lists, 3, base=base)
+    while run.exploration.steps < 3000:
+        here = run.exploration.last_state
+        assert (here, run.step()) not in kept_out
+    assert run.exploration.hypothesis is not None
+    for told in run.exploration.trust():
+        assert not kept_out & {*zip(told.policy.states, told.policy.actions[0])}
+
+
+def test_before_the_first_step_from_home_the_whole_declared_world_has_policies() -> None:
+    run = Run(true_lists(load('grid_3x3')))
+    run.step()
+    told = run.exploration.trust()
+    assert {each.policy.target for each in told} == set(range(9))
+    assert [each.trust for each in told[1:]] == 8 * [Trust.ASSUMED]
+    assert len(run.exploration.trust(2)) == 9
+
+
+def test_a_declaration_in_the_middle_counts_from_then_on() -> None:
+    lists = true_lists(load('grid_3x3'))
+    run = Run({}).until(lambda: len(run_states) > 3 if (run_states := {
+        state for state, _ in run.exploration.counts}) else False)
+    taken = run.exploration.declare(Declaration(falsified(lists)))
+    assert taken is not None and taken.kind is Input.DECLARED
+    assert run.exploration.declare(Declaration(falsified(lists))) is None
+    run.until_hypothesis()
+    assert run.right
+    assert run.exploration.declare(Declaration(lists)) is not None
+    # What only a policy of the hypothesis does is forbidden: it goes, and another is found.
+    played = next((state, policy.actions[0][policy.states.index(state)])
+                  for policy in run.exploration.hypothesis.policies[1:]
+                  for state in (0,) if policy.actions[0][policy.states.index(state)] != RESET)
+    run.exploration.declare(Declaration({**lists, 0: tuple(
+        () if (0, action) == played else ends for action, ends in enumerate(lists[0]))}))
+    for _ in range(2000):
+        here = run.exploration.last_state
+        assert (here, run.step()) != played
+    with pytest.raises(ValueError, match='state 0 has 1 lists, expected 4'):
+        run.exploration.declare(Declaration({0: ((1,),)}))
+
+
+@pytest.mark.parametrize('after', ['building', 'checking'])
+def test_what_is_declared_and_withdrawn_is_part_of_a_resume_point(after: str) -> None:
+    run = Run(falsified(true_lists(load('grid_3x3'))))
+    run.until(lambda: any('withdrawn' in event for event in run.events))
+    if after == 'checking':
+        run.until_hypothesis()
+    run.until(lambda: run.exploration.can_snapshot)
+    point = json.loads(json.dumps(run.exploration.to_state()))
+    again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
+    for _ in range(1500):
+        action = run.step()
+        assert again.next_action() == action
+        again.observe(action, run.taken[-1].state)
+    assert again.trust() == run.exploration.trust()
+
+
+def test_the_same_inputs_lead_to_the_same_place() -> None:
+    run = Run({})
+    lists = true_lists(load('grid_3x3'))
+    run.until(lambda: run.exploration.steps > 50)
+    run.exploration.next_action()
+    taken = run.exploration.declare(Declaration(falsified(lists)))
+    assert taken is not None
+    run.taken.append(taken)
+    run.until_hypothesis()
+    again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0)
+    for each in run.taken:
+        if each.kind is Input.OBSERVED:
+            assert again.next_action() == each.action
+        again.take(*each.entry, each.robot)
+    assert again.hypothesis == run.exploration.hypothesis
+    assert again.steps == run.exploration.steps
+
+
+@pytest.mark.parametrize('chances', [(0.9, 0.1), (0.1, 0.9)])
+def test_chances_are_a_bet_that_costs_little_where_it_is_wrong(
+        chances: tuple[float, float]) -> None:
+    """Two thirds of the steps and no more than a tenth above, for the right and the wrong bet."""
+    scenario = load('grid_3x3')
+    lists = true_lists(scenario)
+    bets = {state: tuple(tuple(1.0 for _ in ends) if len(ends) == 1 else tuple(
+        chances[end == state] for end in ends) if len(ends) == 2 else tuple(
+            1 / len(ends) for _ in ends) for ends in each) for state, each in lists.items()}
+    with_bet = [Run(lists, seed, chances=bets).until_hypothesis() for seed in range(10)]
+    wrong = [seed for seed, run in enumerate(with_bet) if not run.right]
+    assert binomial_tail(len(wrong), 10, 0.1) > 1e-3, wrong
