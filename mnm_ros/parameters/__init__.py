@@ -3,11 +3,11 @@
 """
 The parameters of all nodes, declared once, in a table for each node.
 
-Read ``tables``, then ``declaration`` (what a row is, and how a bad value is refused), ``values``
-(those of a node) and ``params_file``.
+Read ``tables``, then ``parameter_spec`` (what a row is, and how a bad value is refused),
+``values`` (those of a node) and ``params_file``.
 """
 
-from mnm_ros.parameters.declaration import ParameterError, ParameterSpec
+from mnm_ros.parameters.parameter_spec import ParameterError, ParameterSpec
 from mnm_ros.parameters.tables import is_required, NODES, REQUIRED
 from mnm_ros.parameters.values import check_files, Parameters
 

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from mnm_ros.located_yaml import Entry, FileError, read
-from mnm_ros.parameters.declaration import ParameterError
+from mnm_ros.parameters.parameter_spec import ParameterError
 
 PARAMETERS = 'ros__parameters'
 _SHAPE = 'expected, for example, "/**/explorer: {ros__parameters: {radius: 4.0}}"'

@@ -15,7 +15,7 @@ from mnm_ros.core.progress.trust import Trust
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
-from mnm_ros.parameters.declaration import ParameterSpec
+from mnm_ros.parameters.parameter_spec import ParameterSpec
 
 PROBLEM = (
     ParameterSpec('radius', 4.0, 'L: states within this many expected steps of home are to be '
