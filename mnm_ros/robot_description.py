@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a robot side says about itself: its actions and, where it has them, places of states.
+What a robot side says about itself: its actions and, where it has them, places and successors.
 
 It is published on ``robot_side`` as one JSON object, which ``docs/robot_sides.md`` describes.
 Imports no ROS.
@@ -17,6 +17,7 @@ import math
 from typing import Any
 from unicodedata import category
 
+from mnm_ros.core.model.declaration import Declaration, state_of_key
 from mnm_ros.core.model.problem import RESET
 
 MAX_ACTIONS = 1000
@@ -43,6 +44,7 @@ class RobotDescription:
     :param names: of states, for people.
     :param positions: x and y of states, in m.
     :param walls: lines from x1, y1 to x2, y2, in m.
+    :param declaration: where actions may lead; empty if nothing is said of that.
     :raises ValueError: says what is wrong and what was expected.
     """
 
@@ -52,6 +54,7 @@ class RobotDescription:
     names: Mapping[int, str] = field(default_factory=dict)
     positions: Mapping[int, Point] = field(default_factory=dict)
     walls: tuple[Wall, ...] = ()
+    declaration: Declaration = field(default_factory=Declaration)
 
     def __post_init__(self) -> None:
         _check_actions(self.actions)
@@ -68,6 +71,7 @@ class RobotDescription:
             _check_numbers(position, 2, f'the position of state {state}', 'x and y')
         for index, wall in enumerate(self.walls):
             _check_numbers(wall, 4, f'walls[{index}]', '[x1, y1, x2, y2]')
+        self.declaration.check(len(self.actions))
 
     def label(self, state: int) -> str:
         """Return what people call a state: its name, if it has one, and its id."""
@@ -110,14 +114,16 @@ class RobotDescription:
         return (self.frame, self.actions) == (other.frame, other.actions)
 
     def to_text(self) -> str:
-        """Return it as JSON."""
+        """Return it as JSON; ValueError if that is longer than ``from_text`` takes."""
         states: dict[str, dict[str, object]] = {
             str(state): {'name': name} for state, name in self.names.items()}
         for state, (x, y) in self.positions.items():
             states.setdefault(str(state), {}).update(x=x, y=y)
-        return json.dumps({
+        text = json.dumps({
             'actions': self.actions, 'home': self.home, 'frame': self.frame, 'states': states,
-            'walls': self.walls})
+            'walls': self.walls, **self.declaration.to_json()})
+        _check_length(text)
+        return text
 
     @classmethod
     def from_text(cls, text: str) -> RobotDescription:
@@ -127,7 +133,7 @@ class RobotDescription:
         :raises ValueError: says which entry is wrong and what was expected.
         """
         found = _entries(_parse(text), 'the description', (
-            'actions', 'home', 'frame', 'states', 'walls'))
+            'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances'))
         if 'actions' not in found:
             raise ValueError('actions are missing, expected a list of names')
         names, positions = _states(found.get('states', {}))
@@ -136,7 +142,7 @@ class RobotDescription:
             tuple(_list(found['actions'], 'actions', 'a list of names', MAX_ACTIONS)),
             found.get('home'), found.get('frame', ''), names, positions,
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
-                  for index, wall in enumerate(walls)))
+                  for index, wall in enumerate(walls)), Declaration.from_json(found))
 
 
 class _Undescribed(RobotDescription):
@@ -172,9 +178,13 @@ def spacing(positions: Iterable[Point]) -> float:
         default=1.0))
 
 
-def _parse(text: str) -> Any:
+def _check_length(text: str) -> None:
     if len(text) > MAX_TEXT:
         raise ValueError(f'{len(text)} characters, expected at most {MAX_TEXT}')
+
+
+def _parse(text: str) -> Any:
+    _check_length(text)
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -215,7 +225,7 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
     _check_size(value, 'states', MAX_STATES)
     names, positions = {}, {}
     for key, entry in value.items():
-        state = _state(key)
+        state = state_of_key(key, 'states')
         found = _entries(entry, f'state {state}', ('name', 'x', 'y'))
         if 'name' in found:
             names[state] = found['name']
@@ -225,14 +235,6 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
         if 'x' in found:
             positions[state] = found['x'], found['y']
     return names, positions
-
-
-def _state(key: str) -> int:
-    # What int takes besides, as in '+7', ' 7' or '0_7', would name one state in several ways.
-    if not (len(key) <= 20 and key.isascii() and key.removeprefix('-').isdigit()
-            and str(int(key)) == key):
-        raise ValueError(f'states has the entry {_shown(key)}, expected the number of a state')
-    return int(key)
 
 
 def _list(value: Any, what: str, expected: str, most: int) -> list[Any]:

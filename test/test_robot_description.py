@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.robot_description import (
     difference,
     MAX_ACTIONS,
@@ -18,7 +19,7 @@ import pytest
 
 WHOLE = RobotDescription(
     ('east', 'west'), 0, 'map', {0: 'dock', -2: 'outside'}, {0: (0.5, 1.5), 7: (1.5, -2.0)},
-    ((0.0, 0.0, 1.0, 0.0),))
+    ((0.0, 0.0, 1.0, 0.0),), Declaration({0: ((7, 0), ())}, {0: ((0.9, 0.1), ())}))
 
 
 @pytest.mark.parametrize('description', [
@@ -72,6 +73,9 @@ def test_names_outlive_their_states_in_the_same_world() -> None:
     ({'walls': [[0, 0, 1, True]]}, 'walls[0] is'),
     ({'walls': [7]}, 'walls[0] is 7, expected [x1, y1, x2, y2]'),
     ({'wals': []}, 'the description has the entry "wals", expected one of actions, home, frame'),
+    ({'successors': {'7': [[7], [7]]}}, 'successors of state 7 has 2 lists, expected 1'),
+    ({'successors': {'7': [[7, 7]]}}, 'successors of state 7, action 0: [7, 7], expected distin'),
+    ({'successors': {'7': [[]]}, 'chances': {'7': [[1]]}}, 'chances of state 7, action 0: 1 num'),
     ({'actions': ['\x1b[2J']}, 'actions[0] is "\\u001b[2J", expected no control characters'),
     ({'states': {'1': {'name': '\ud800'}}}, 'the name of state 1 is "\\ud800", expected no co'),
 ])
@@ -115,3 +119,14 @@ def test_a_state_is_found_by_its_id_or_its_name() -> None:
             described.state(text)
     with pytest.raises(ValueError, match="'a', expected its id, as no names of states are known"):
         UNDESCRIBED.state('a')
+
+
+def test_what_is_too_long_is_not_said() -> None:
+    far = Declaration({state: (tuple(range(-2**63, -2**63 + 40)),) for state in range(5000)})
+    with pytest.raises(ValueError, match=f'characters, expected at most {MAX_TEXT}'):
+        RobotDescription(('up',), declaration=far).to_text()
+
+
+def test_what_was_declared_is_not_remembered_as_names_are() -> None:
+    now = RobotDescription(('east', 'west'), 0, 'map')
+    assert now.after(WHOLE).names == WHOLE.names and not now.after(WHOLE).declaration
