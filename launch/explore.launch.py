@@ -54,6 +54,7 @@ def _nodes(context: LaunchContext) -> list[Node]:
     robots = fleet(argument, configured)
     simulators = [
         Wanted('cmp_sim', {'scenario': chosen, 'seed': seed,
+                           'declare_successors': argument['declare_successors'],
                            'use_sim_time': argument['use_sim_time']}, namespace=robot)
         for robot, seed in zip(
             robots or [''], seeds(argument, configured, 'cmp_sim', robots), strict=True)]

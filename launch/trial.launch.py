@@ -37,6 +37,7 @@ ARGUMENTS = {
     'robots': EXPLORATION['robots'],
     'sim': ('false', 'Start a simulated robot, too, to try this out'),
     'scenario': ('', 'What it simulates'),
+    'declare_successors': EXPLORATION['declare_successors'],
     **VIEWERS,
     'namespace': ('', 'Namespace of the explorer and the robot side'),
     'use_sim_time': USE_SIM_TIME,
@@ -60,8 +61,8 @@ def _trial(context: LaunchContext) -> list[Action]:
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
     passed_on = {name: argument[name] for name in (
-        'robots', 'sim', 'scenario', 'dashboard', 'dashboard_port', 'rviz', 'rviz_frame',
-        'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
+        'robots', 'sim', 'scenario', 'declare_successors', 'dashboard', 'dashboard_port', 'rviz',
+        'rviz_frame', 'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
     return [
         LogInfo(msg=f'the trial is kept in {folder}'),
         IncludeLaunchDescription(

@@ -31,7 +31,7 @@ RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
 _MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
 _TYPES = {'scenario': str, 'preset': str, 'base': str, 'seed': int, 'autostart': bool,
-          'use_sim_time': bool, 'port': int}
+          'declare_successors': bool, 'use_sim_time': bool, 'port': int}
 
 VIEWED = ('/exploration_markers', '/world_markers', '/map')
 """The topics in ``config/mnm.rviz``: in a namespace, they are those in there."""
@@ -60,6 +60,8 @@ EXPLORATION = {
                    'one robot, in the namespace of the explorer). robots.launch.py is for robots '
                    'that learn nothing from each other'),
     'sim': ('true', 'Start the simulated robot, too, or one for each of the robots'),
+    'declare_successors': ('', 'Let the robot side that is started say where each action may lead '
+                           f'{AS_CONFIGURED}'),
     'navigator': ('false', 'Start the navigator, too'),
     **VIEWERS,
     'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
@@ -77,7 +79,7 @@ EXPLORATION = {
 _CHOICES = {
     **dict.fromkeys(('sim', 'navigator', 'dashboard', 'rviz', 'clock', 'one_process',
                      'use_respawn'), FLAG),
-    **dict.fromkeys(('autostart', 'use_sim_time'), ('', *FLAG)),
+    **dict.fromkeys(('autostart', 'declare_successors', 'use_sim_time'), ('', *FLAG)),
     'each': ('explore.launch.py', 'robot.launch.py'), 'record_bag': ('auto', *FLAG)}
 
 

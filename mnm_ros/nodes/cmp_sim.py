@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from heapq import heappop, heappush
 from random import Random
 import sys
@@ -11,6 +12,7 @@ import time
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.callbacks import answering, hear
@@ -19,6 +21,7 @@ from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import describe, FileError, load
 from mnm_ros.simulation.simulator import Simulator
@@ -43,6 +46,8 @@ class CmpSim(RobotSide):
         seed = self._given['seed']
         self.action_names = scenario.actions
         self._simulator = Simulator(scenario, seed)
+        self._declaration = (support(self._simulator.cmp) if self._given['declare_successors']
+                             else Declaration())    # as a map, it stays when the world changes
         self._faults = Random(f'faults {seed}')
         self._delayed: list[tuple[float, int, int]] = []    # heap of due time, seq, state
         self._delay_timer = self.create_timer(1.0, self._send_due, clock=self.steady_clock)
@@ -75,7 +80,8 @@ class CmpSim(RobotSide):
         return self.execute(RESET)
 
     def describe(self) -> RobotDescription:
-        return describe(self._simulator.scenario, self._simulator.setting)
+        return replace(describe(self._simulator.scenario, self._simulator.setting),
+                       declaration=self._declaration)
 
     def send_state(self, seq: int, state: int) -> None:
         """Publish an answer, which a fault may lose, double or delay; reports are spared."""

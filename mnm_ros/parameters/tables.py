@@ -93,6 +93,8 @@ CMP_SIM: tuple[ParameterSpec, ...] = (
     ParameterSpec('seed', 0, 'of the dynamics, and apart from them of the faults', minimum=0,
                   read_only=True),
     *PROBLEM,
+    ParameterSpec('declare_successors', False, 'say on robot_side where each action may lead in '
+                  'the setting that is in force at the start', read_only=True),
     ParameterSpec('latency', 0.0, 's, delay of every answer', minimum=0, maximum=3600,
                   runtime=True),
     ParameterSpec('jitter', 0.0, 's, largest additional random delay of an answer', minimum=0,

@@ -15,11 +15,13 @@ function from its parameters to ``Rules``, and give it a row in ``GENERATORS``.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import MAX_STATES, RobotDescription, Wall
 
@@ -127,6 +129,21 @@ def grid_cmp(rows: Sequence[str], slip: float, actions: Sequence[str]) -> MoveCm
         return lambda state: neighbour.get(state, state)
 
     return MoveCmp(''.join(rows).index('S'), [move(name) for name in actions], 1 - slip)
+
+
+def support(cmp: Cmp, most: int = MAX_STATES) -> Declaration:
+    """Return where actions may lead in the states nearest to the start, at most so many."""
+    found: dict[int, tuple[tuple[int, ...], ...]] = {}
+    seen, waiting = {cmp.start}, deque([cmp.start])
+    while waiting and len(found) < most:
+        state = waiting.popleft()
+        found[state] = tuple(tuple(after for after, _ in cmp.transitions(state, action))
+                             for action in range(cmp.actions))
+        new = [*dict.fromkeys(after for ends in found[state] for after in ends
+                              if after not in seen)]
+        seen.update(new)
+        waiting.extend(new)
+    return Declaration(found)
 
 
 def described(

@@ -7,7 +7,15 @@ from __future__ import annotations
 from math import fsum
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.simulation.cmp import Cmp, GENERATORS, grid_cmp, GRID_MOVES, MoveCmp, TableCmp
+from mnm_ros.simulation.cmp import (
+    Cmp,
+    GENERATORS,
+    grid_cmp,
+    GRID_MOVES,
+    MoveCmp,
+    support,
+    TableCmp,
+)
 from mnm_ros.simulation.scenario import load, shipped
 import pytest
 
@@ -116,3 +124,14 @@ def test_generators_name_what_they_build(name: str) -> None:
     assert set(generator.build(**defaults).moves) == set(generator.actions)
     for parameter in generator.parameters.values():
         assert parameter.minimum <= parameter.default <= parameter.maximum
+
+
+@pytest.mark.parametrize('cmp', SHIPPED)
+def test_the_support_has_every_end_and_no_other(cmp: Cmp) -> None:
+    declared = support(cmp, 60)
+    declared.check(cmp.actions)
+    assert [*declared.successors] == nearby(cmp)[:len(declared.successors)]
+    for state, lists in declared.successors.items():
+        for action, ends in enumerate(lists):
+            assert {*ends} == {after for after, _ in cmp.transitions(state, action)}
+    assert len(declared.successors) == len(nearby(cmp))
