@@ -8,15 +8,23 @@ Only this node needs Gymnasium, which the extra ``gym`` installs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 import sys
 from typing import Any
 
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, ParameterError, Parameters
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.simulation.gym_robot import action_names, check_discrete, describe_gym, GymRobot
+from mnm_ros.simulation.gym_robot import (
+    action_names,
+    check_discrete,
+    declared,
+    describe_gym,
+    GymRobot,
+)
 
 
 class GymSide(RobotSide):
@@ -28,6 +36,7 @@ class GymSide(RobotSide):
         self._env = make(given['environment'], given['options'])
         self._robot = GymRobot(self._env, given['seed'], given['one_home'])
         self.action_names = action_names(self._env)
+        self._declaration = self._declared() if given['declare_successors'] else Declaration()
         self.get_logger().info(
             f'{self._env.observation_space.n} states; actions: [{", ".join(self.action_names)}]')
 
@@ -38,11 +47,23 @@ class GymSide(RobotSide):
         return self._robot.reset()
 
     def describe(self) -> RobotDescription:
-        return describe_gym(self._env, self.action_names, self._robot.home)
+        return replace(describe_gym(self._env, self.action_names, self._robot.home),
+                       declaration=self._declaration)
 
     def close(self) -> None:
         """Close the environment."""
         self._env.close()
+
+    def _declared(self) -> Declaration:
+        try:
+            found = declared(self._env, self._robot.home)
+        except (LookupError, TypeError, ValueError) as error:
+            raise ParameterError(
+                "parameter 'declare_successors' is True, expected an environment with a table P "
+                f'of lists of (chance, state, reward, over): {error!r}') from None
+        if not found:
+            self.get_logger().warning('nothing is declared: the environment has no table P')
+        return found
 
 
 def make(environment: str, options: str) -> Any:

@@ -239,6 +239,8 @@ GYM_SIDE = _fixed(
     ParameterSpec('seed', 0, 'of the dynamics and of the start state', minimum=0),
     ParameterSpec('one_home', True, 'every RESET leads to the state in which the first one ended; '
                   'false: to the state that the environment draws'),
+    ParameterSpec('declare_successors', False, 'say on robot_side where each action may lead, and '
+                  'with which probability, by the table P of the environment'),
 )
 
 PREFLIGHT: tuple[ParameterSpec, ...] = (

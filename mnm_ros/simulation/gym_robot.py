@@ -9,9 +9,10 @@ it has ended. This module does not import Gymnasium itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import described
@@ -95,3 +96,52 @@ def describe_gym(env: Any, actions: Sequence[str], home: int | None) -> RobotDes
     if rows * columns != int(env.observation_space.n):
         return RobotDescription(tuple(actions), home)
     return described(actions, home, ('.' * columns,) * rows)
+
+
+def declared(env: Any, home: int | None) -> Declaration:
+    """
+    Return where actions may lead by the table ``P`` of an environment; empty if there is none.
+
+    As ``GymRobot`` plays it: an episode that is over stays where it is, and one that a time limit
+    may cut short may stay anywhere.
+
+    :param home: where episodes begin; None for anywhere.
+    :raises LookupError, TypeError, ValueError: if ``P`` is no such table.
+    """
+    table = getattr(env.unwrapped, 'P', None)
+    if table is None:
+        return Declaration()
+    first, count = int(env.action_space.start), int(env.action_space.n)
+    rows, over = _rows(
+        table, range(int(env.observation_space.n)) if home is None else [home],
+        range(first, first + count))
+    cut_short = bool(env.spec and env.spec.max_episode_steps)
+    successors = {state: ((state,),) * count for state in over}
+    chances = {state: ((1.0,),) * count for state in over - rows.keys()}
+    for state, row in rows.items():
+        stays = {state: 0.0} if cut_short or state in over else {}
+        lists = [{**stays, **ends} for ends in row]
+        successors[state] = tuple(map(tuple, lists))
+        if state not in over:    # else no table has how often an episode has ended there
+            chances[state] = tuple(tuple(ends.values()) for ends in lists)
+    return Declaration(successors, chances)
+
+
+def _rows(table: Any, starts: Iterable[int],
+          actions: Sequence[int]) -> tuple[dict[int, list[dict[int, float]]], set[int]]:
+    """Return the rows of the states where an episode may go on, and where one may be over."""
+    rows: dict[int, list[dict[int, float]]] = {}
+    over: set[int] = set()
+    waiting = [*starts]
+    for state in waiting:    # which grows
+        if state in rows:
+            continue
+        rows[state] = []
+        for action in actions:
+            ends: dict[int, float] = {}
+            for chance, after, _, is_over in table[state][action]:
+                if chance > 0:
+                    ends[int(after)] = ends.get(int(after), 0.0) + float(chance)
+                    (over.add if is_over else waiting.append)(int(after))
+            rows[state].append(ends)
+    return rows, over

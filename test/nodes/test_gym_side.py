@@ -24,7 +24,7 @@ from mnm_ros.nodes.gym_side import make  # noqa: E402, I100
 from mnm_ros.parameters import ParameterError  # noqa: E402
 from mnm_ros.simulation.cmp import TableCmp  # noqa: E402
 from mnm_ros.simulation.ground_truth import judge, reachable_states  # noqa: E402
-from mnm_ros.simulation.gym_robot import action_names, GymRobot  # noqa: E402
+from mnm_ros.simulation.gym_robot import action_names, declared, GymRobot  # noqa: E402
 from std_msgs.msg import Int64MultiArray  # noqa: E402
 
 CLIFF = max(name for name in gymnasium.registry if name.startswith('CliffWalking-v'))
@@ -151,6 +151,47 @@ def test_names_of_actions() -> None:
 def test_what_is_refused(environment: str, options: str, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make(environment, options)
+
+
+@pytest.mark.parametrize(('environment', 'options', 'states', 'chances'), [
+    (FROZEN_LAKE, {}, 16, 16), (FROZEN_LAKE, {'is_slippery': False}, 16, 16), (CLIFF, {}, 38, 38),
+    (TAXI, {}, 101, 101)])
+def test_what_is_declared_is_what_is_played(
+        environment: str, options: dict, states: int, chances: int) -> None:
+    env = make(environment, json.dumps(options))
+    episodes = GymRobot(env, 3, True)
+    declaration = declared(env, episodes.home)
+    assert (len(declaration.successors), len(declaration.chances)) == (states, chances)
+    declaration.check(int(env.action_space.n))
+    rng = np.random.default_rng(0)
+    played, state = Counter(), episodes.reset()
+    for _ in range(5000):
+        if rng.random() < 0.05:
+            state = episodes.reset()
+            continue
+        action = int(rng.integers(env.action_space.n))
+        before, state = state, episodes.step(action)
+        assert state in declaration.successors[before][action]
+        played[before, action] += 1
+    for (before, action) in played:
+        listed = dict(zip(declaration.successors[before][action],
+                          declaration.chances[before][action]))
+        own = {before: 1.0} if before in ends(env) else outcomes(env, before, action)
+        assert {end: chance for end, chance in listed.items() if chance} == pytest.approx(own)
+
+
+def test_the_table_of_an_environment_may_be_missing_or_another() -> None:
+    env = make(FROZEN_LAKE, '{}')
+    env.unwrapped.P = {0: {0: [(1.0, 1)]}}
+    with pytest.raises((LookupError, TypeError, ValueError)):
+        declared(env, 0)
+    # State 1 is where an episode may be over, and where it may go on.
+    env.unwrapped.P = {0: dict.fromkeys(range(4), [(0.5, 1, 0, True), (0.5, 1, 0, False)]),
+                       1: dict.fromkeys(range(4), [(1.0, 0, 0, False)])}
+    found = declared(env, 0)
+    assert {*found.successors[1][3]} == {0, 1} and [*found.chances] == [0]
+    del env.unwrapped.P
+    assert not declared(env, 0)
 
 
 def test_without_gymnasium_one_line(tmp_path: Path) -> None:
