@@ -116,8 +116,10 @@ def declared(env: Any, home: int | None) -> Declaration:
         table, range(int(env.observation_space.n)) if home is None else [home],
         range(first, first + count))
     cut_short = bool(env.spec and env.spec.max_episode_steps)
-    successors = {state: ((state,),) * count for state in over}
-    chances = {state: ((1.0,),) * count for state in over - rows.keys()}
+    successors: dict[int, tuple[tuple[int, ...], ...]] = {
+        state: ((state,),) * count for state in over}
+    chances: dict[int, tuple[tuple[float, ...], ...]] = dict.fromkeys(
+        over - rows.keys(), ((1.0,),) * count)
     for state, row in rows.items():
         stays = {state: 0.0} if cut_short or state in over else {}
         lists = [{**stays, **ends} for ends in row]
