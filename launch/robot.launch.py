@@ -59,16 +59,19 @@ def _robot(context: LaunchContext) -> list[Node]:
     sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
     argument['use_sim_time'] = sim_time
     timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
+    declaring = {'declare_successors': argument['declare_successors']}
     wanted = [wanted_explorer(context, argument, configured)]
     if simulated:
         world = load(argument['world'])
         own_seeds = seeds({'seed': ''}, configured, 'diff_drive_sim', robots)
         for robot, seed in zip(robots or [''], own_seeds, strict=True):
             wanted += [
-                Wanted('grid_driver', {**driver_parameters(world), **timed}, namespace=robot),
+                Wanted('grid_driver', {**driver_parameters(world), **declaring, **timed},
+                       namespace=robot),
                 Wanted('diff_drive_sim', {
                     'world': str(world.path), 'publish_clock': clock, 'seed': seed,
                     'real_time_factor': float(argument['real_time_factor'])}, namespace=robot)]
     else:
-        wanted += [Wanted('grid_driver', timed, namespace=robot) for robot in robots or ['']]
+        wanted += [Wanted('grid_driver', {**declaring, **timed}, namespace=robot)
+                   for robot in robots or ['']]
     return exploring(wanted, argument, params_file, CONFIG.parent, 'map')

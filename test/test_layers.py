@@ -70,7 +70,7 @@ ROOMS = {
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
-    'nodes/mobile': 'driving robot_description messages parameters nodes/common',
+    'nodes/mobile': 'core/model driving robot_description messages parameters nodes/common',
     'nodes': 'core protocol driving simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/showing',
 }

@@ -150,20 +150,33 @@ class Map:
     origin: Pose
     values: Sequence[int]
 
-    def is_free(self, x: float, y: float) -> bool:
-        """Whether a point is on the map and known to be free."""
+    def is_free(self, x: float, y: float, radius: float = 0.0) -> bool:
+        """Whether all within a radius in m of a point is on the map and known to be free."""
         dx, dy = x - self.origin.x, y - self.origin.y
         cos, sin = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
-        column = math.floor((cos * dx + sin * dy) / self.resolution)
-        row = math.floor((cos * dy - sin * dx) / self.resolution)
+        right = (cos * dx + sin * dy) / self.resolution
+        up = (cos * dy - sin * dx) / self.resolution
+        reach = radius / self.resolution
+        return all(
+            self._is_free(column, row)
+            for column in range(math.floor(right - reach), math.floor(right + reach) + 1)
+            for row in range(math.floor(up - reach), math.floor(up + reach) + 1)
+            if math.hypot(_beside(right, column), _beside(up, row)) <= reach)
+
+    def _is_free(self, column: int, row: int) -> bool:
         inside = 0 <= column < self.width and 0 <= row < self.height
         return inside and 0 <= self.values[row * self.width + column] < OCCUPIED
 
 
-def free_cells(grid: Grid, map_: Map) -> frozenset[int]:
-    """Return the cells whose centre is free on the map."""
+def _beside(at: float, cell: int) -> float:
+    """Return how far a coordinate is outside of ``cell`` to ``cell + 1``."""
+    return max(cell - at, at - cell - 1, 0.0)
+
+
+def free_cells(grid: Grid, map_: Map, radius: float = 0.0) -> frozenset[int]:
+    """Return the cells in which a robot of that radius in m, at the centre, is free on the map."""
     return frozenset(cell for cell in range(grid.columns * grid.rows)
-                     if map_.is_free(*grid.centre(cell)))
+                     if map_.is_free(*grid.centre(cell), radius))
 
 
 class Ways:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 import math
 
 from mnm_ros.driving.drive import Leg, Outcome
@@ -43,6 +44,41 @@ class Maneuver(ABC):
         """
 
 
+def target(ways: Ways, action: str, cell: int | None, heading: int) -> tuple[int | None, int]:
+    """Return the cell and the heading to which a move leads; no cell if it may not be driven."""
+    if action in ('left', 'right'):
+        return cell, (heading + (1 if action == 'left' else 3)) % 4
+    if action in MOVES['compass']:
+        direction = facing = MOVES['compass'].index(action)
+    else:
+        direction, facing = heading if action == 'forward' else (heading + 2) % 4, heading
+    return None if cell is None else ways.neighbour(cell, direction), facing
+
+
+def ends(ways: Ways, action: str, cell: int | None, heading: int) -> tuple[int, ...]:
+    """
+    Return the states in which a move that counts is taken to end.
+
+    It arrives, or it is given up and the robot back where it was, perhaps turned already. One that
+    drifts into another cell, or is pushed there, is the exception.
+    """
+    there, facing = target(ways, action, cell, heading)
+    grid = ways.grid
+    if there is None:
+        return (grid.state(cell, heading),)    # nothing is driven
+    return tuple(dict.fromkeys(
+        (grid.state(there, facing), grid.state(cell, heading), grid.state(cell, facing))))
+
+
+def successors(ways: Ways, actions: Sequence[str]) -> dict[int, tuple[tuple[int, ...], ...]]:
+    """Return of each state, outside of the grid included, the ``ends`` of each action."""
+    grid = ways.grid
+    return {grid.state(cell, heading): tuple(ends(ways, action, cell, heading)
+                                             for action in actions)
+            for cell in (None, *range(grid.columns * grid.rows))
+            for heading in range(4 if grid.with_heading else 1)}
+
+
 class Move(Maneuver):
     """
     An action other than RESET: to the next cell, or a quarter turn; if it fails, back again.
@@ -57,16 +93,9 @@ class Move(Maneuver):
         self._ways = ways
         self._timeout = timeout
         self._start, self._heading = cell, heading
-        self._there, self._facing = cell, heading    # at the end
+        self._there, self._facing = target(ways, action, cell, heading)
         self._backwards = action == 'back'
         self._retreating = False
-        if action in ('left', 'right'):
-            self._facing = (heading + (1 if action == 'left' else 3)) % 4
-        elif cell is not None:
-            direction = heading if action == 'forward' else (heading + 2) % 4
-            if action in MOVES['compass']:
-                direction = self._facing = MOVES['compass'].index(action)
-            self._there = ways.neighbour(cell, direction)
 
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose,

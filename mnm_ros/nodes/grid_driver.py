@@ -104,10 +104,16 @@ class GridDriver(RobotSide):
         return self._tracker.place.state if fresh else None
 
     def describe(self) -> RobotDescription:
-        """Return the cells of the grid, in the frame of the map or else of the poses."""
+        """
+        Return the cells of the grid, in the frame of the map or else of the poses.
+
+        Where moves lead is not declared before the map is there: until then nothing is driven.
+        """
         pose = self._tracker.last
-        return describe(self._ways.grid, self.action_names, self._tracker.home_state,
-                        self._map_frame or (pose.frame if pose else ''))
+        known = not self._given['use_map'] or self._ways.free is not None
+        return describe(self._ways, self.action_names, self._tracker.home_state,
+                        self._map_frame or (pose.frame if pose else ''),
+                        self._given['declare_successors'] and known)
 
     def arrived(self, state: int, problem: str = '') -> None:
         """End what took time, and remember its state: the robot was not moved there by hand."""
@@ -282,11 +288,13 @@ class GridDriver(RobotSide):
                 'map ignored: expected a resolution above 0, a pose as the origin and '
                 f'{info.width} x {info.height} values')
             return
-        if self._map_frame != message.header.frame_id:
-            self._map_frame = message.header.frame_id
-            self.describe_again()
+        before = self._map_frame, self._ways.free
+        self._map_frame = message.header.frame_id
         self._ways.free = free_cells(self._ways.grid, Map(
-            info.resolution, info.width, info.height, origin, message.data))
+            info.resolution, info.width, info.height, origin, message.data),
+            self._given['robot_radius'])
+        if (self._map_frame, self._ways.free) != before:
+            self.describe_again()
         home = self._ways.grid.cell_at(*home_of(self._given)[:2])
         if home not in self._ways.free:
             self.get_logger().error(f'home, cell {home}, is not free on the map')

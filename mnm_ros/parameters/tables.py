@@ -166,6 +166,10 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   'cmd_vel'),
     ParameterSpec('use_map', False, 'only the free cells of the OccupancyGrid on map may be '
                   'entered'),
+    ParameterSpec('robot_radius', 0.0, 'm around the centre of a cell that have to be free on the '
+                  'map; 0 for the centre alone', minimum=0, maximum=100),
+    ParameterSpec('declare_successors', False, 'say on robot_side where each move may lead: to '
+                  'the next cell, if that may be entered, or nowhere'),
     _length('cell_size', 0.5, 'm, side of a cell'),
     _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame of '
                 'the poses'),

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from random import Random
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import Grid, QUARTER, shortest, Ways
-from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
+from mnm_ros.driving.grid import Grid, heading_of, OUTSIDE, QUARTER, shortest, Ways
+from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
 from mnm_ros.driving.pose import Pose
 import pytest
 
@@ -77,6 +78,43 @@ def test_relative(action: str, there: int, facing: int) -> None:
     _, (leg,) = play(Move(Ways(grid), action, 5, 1, 9.0), 5, fine)
     assert leg == Leg(*grid.centre(there), pytest.approx(facing * QUARTER), 9.0,
                       action == 'back', direct=True)
+
+
+def test_declared_are_the_next_cell_and_the_own() -> None:
+    ways = Ways(GRID)
+    ways.free = frozenset(range(16)) - {6}
+    found = successors(ways, MOVES['compass'])
+    assert [*found] == [OUTSIDE, *range(16)]
+    assert found[5] == ((5,), (9, 5), (4, 5), (1, 5))    # nothing is driven into cell 6
+    assert found[0] == ((1, 0), (4, 0), (0,), (0,))
+    assert found[OUTSIDE] == ((OUTSIDE,),) * 4
+
+
+@pytest.mark.parametrize(('moves', 'with_heading'), [
+    ('compass', False), ('compass', True), ('relative', True)])
+def test_a_move_ends_where_it_is_declared_to(moves: str, with_heading: bool) -> None:
+    """However its leg ends, if the robot is then where the leg led or has not left its cell."""
+    ways = Ways(Grid(0.0, 0.0, 1.0, 3, 3, with_heading))
+    ways.free = frozenset(range(9)) - {4}
+    declared = successors(ways, MOVES[moves])
+    driven = 0
+    for cell, heading, (number, action), outcome, back in product(
+            (None, *range(9)), range(4), enumerate(MOVES[moves]),
+            (REACHED, TIMEOUT, BUMPED, BLOCKED), (REACHED, BLOCKED)):
+        pose = Pose(*(ways.grid.centre(cell) if cell is not None else (-0.6, 1.4)),
+                    heading * QUARTER)
+        move, ended = Move(ways, action, cell, heading, 9.0), None
+        while leg := move.next(ended, ways.grid.cell_at(pose.x, pose.y), pose):
+            ended = back if leg.retreat else outcome
+            if ended is REACHED:
+                pose = Pose(leg.x, leg.y, pose.yaw if leg.yaw is None else leg.yaw)
+            elif not leg.retreat and leg.yaw is not None:
+                pose = pose._replace(yaw=leg.yaw)    # turned before it was given up
+            driven += 1
+        state = ways.grid.state(ways.grid.cell_at(pose.x, pose.y), heading_of(pose.yaw))
+        before = ways.grid.state(cell, heading)
+        assert state in declared[before][number], (cell, heading, action, outcome)
+    assert driven > 100
 
 
 @pytest.mark.parametrize(('outcome', 'retreats'), [(TIMEOUT, 0), (BUMPED, 1), (BLOCKED, 1)])

@@ -29,8 +29,10 @@ from driven_robot import (
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from mnm_ros import messages
 from mnm_ros.driving.grid import Grid, OUTSIDE
+from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, soon
 import pytest
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from unicycle import TICK, Unicycle
 
@@ -104,7 +106,8 @@ def test_relative_moves(drive: Drive) -> None:
 
 def test_only_free_cells_of_the_map(drive: Drive) -> None:
     """Map cells are half as large, those east of home are occupied, those north unknown."""
-    robot = drive(use_map=True)
+    robot = drive(use_map=True, declare_successors=True)
+    said = robot.peer.listen(String, 'robot_side')
     seq = robot.send(EAST)
     robot.peer.wait_for(lambda: 'waiting for a map' in robot.process.output, 'that it waits')
     free = Grid(-2.75, -2.75, 0.25, 22, 22)
@@ -117,6 +120,9 @@ def test_only_free_cells_of_the_map(drive: Drive) -> None:
     assert robot.act(NORTH) == (HOME, f'north: blocked, in state {HOME}')
     assert not robot.platform.commands    # nothing was driven
     assert robot.act(WEST)[0] == HOME - 1
+    assert not RobotDescription.from_text(said[0].data).declaration    # before there was a map
+    declared = RobotDescription.from_text(said[-1].data).declaration.successors
+    assert declared[HOME] == ((HOME,), (HOME,), (HOME - 1, HOME), (HOME - 11, HOME))
 
 
 def test_outside_of_the_grid_only_reset_leads_back(drive: Drive) -> None:
@@ -336,6 +342,8 @@ def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:
 
 @pytest.mark.parametrize(('parameters', 'refusal'), [
     ({'moves': 'relative'}, "'moves' is 'relative', expected compass unless with_heading"),
+    ({'robot_radius': 0.3}, "'robot_radius' is 0.3, expected <= 0.25: a robot has to be within"),
+    ({'declare_successors': True, 'columns': 1000}, 'with 11001 states, expected at most 10000'),
     ({'home_x': 9.0}, "'home_x', 'home_y' are 9, 0, expected a point of the grid"),
     ({'home_x': 0.19}, "'tolerance' is 0.05, expected <= 0.01: home has to be so near"),
     ({'with_heading': True, 'home_yaw': 0.7}, "'heading_tolerance' is 0.1, expected <= -0.07"),

@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import math
 
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.continuity import PoseReach
 from mnm_ros.driving.drive import Limits
-from mnm_ros.driving.grid import Grid, heading_of, OUTSIDE, QUARTER
+from mnm_ros.driving.grid import Grid, heading_of, OUTSIDE, QUARTER, Ways
+from mnm_ros.driving.maneuvers import successors
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
@@ -94,6 +96,14 @@ def check(given: Parameters) -> None:
     if given['moves'] == 'relative' and not given['with_heading']:
         raise ParameterError(
             "parameter 'moves' is 'relative', expected compass unless with_heading is true")
+    if given['robot_radius'] > grid.cell_size / 2:
+        raise ParameterError(
+            f"parameter 'robot_radius' is {given['robot_radius']:g}, expected <= "
+            f'{grid.cell_size / 2:g}: a robot has to be within its cell')
+    if given['declare_successors'] and _states(grid) > MAX_STATES:
+        raise ParameterError(
+            f"parameter 'declare_successors' is True with {_states(grid)} states, expected at "
+            f'most {MAX_STATES}')
     if given['drive'] == 'cmd_vel' and not given['pose_timeout']:
         raise ParameterError(
             "parameter 'pose_timeout' is 0.0, expected > 0 with drive cmd_vel")
@@ -109,24 +119,33 @@ def _check_tolerance(
             'hysteresis so small, that the robot cannot end in another state')
 
 
-def describe(grid: Grid, actions: Sequence[str], home: int, frame: str) -> RobotDescription:
+def _states(grid: Grid) -> int:
+    """Return how many states there are, that outside of the grid included."""
+    return grid.columns * grid.rows * (4 if grid.with_heading else 1) + 1
+
+
+def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
+             declaring: bool = False) -> RobotDescription:
     """
     Return names and centres of cells, unless these are too many.
 
-    :param grid: of cells, with or without a heading.
+    :param ways: the moves between cells, with or without a heading.
     :param actions: names of the moves.
     :param home: the state of the home pose.
     :param frame: of the poses.
+    :param declaring: whether to say where the moves may lead, too.
     """
-    headings = _HEADINGS if grid.with_heading else ('',)
-    cells = grid.columns * grid.rows
-    if cells * len(headings) >= MAX_STATES:
+    grid = ways.grid
+    if _states(grid) > MAX_STATES:
         return RobotDescription(tuple(actions), home, frame)
+    headings = _HEADINGS if grid.with_heading else ('',)
     names, positions = {OUTSIDE: 'outside'}, {}
-    for cell in range(cells):
+    for cell in range(grid.columns * grid.rows):
         row, column = divmod(cell, grid.columns)
         for heading, name in enumerate(headings):
             state = grid.state(cell, heading)
             names[state] = f'r{row}c{column} {name}'.rstrip()
             positions[state] = grid.centre(cell)
-    return RobotDescription(tuple(actions), home, frame, names, positions)
+    declaration = Declaration(successors(ways, actions)) if declaring else Declaration()
+    return RobotDescription(
+        tuple(actions), home, frame, names, positions, declaration=declaration)
