@@ -44,6 +44,7 @@ ROOMS = {
     'trial': 'core protocol checkpoint located_yaml simulation robot_description view',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
+    'declaration_file': 'core/model located_yaml',
     'view': 'core robot_description',
     'view/terminal': 'core robot_description simulation view',
     'view/web': 'core robot_description view',
@@ -84,7 +85,7 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
-    'export', 'robot_description', 'view', 'view/terminal', 'view/web',
+    'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
     'simulation', 'trial', 'topics', 'security')
 
 SHARED = 'mnm_ros.nodes.robot_side'
