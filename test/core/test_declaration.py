@@ -27,7 +27,7 @@ def test_json_returns_what_was_written() -> None:
     assert json.loads(text) == {
         'successors': {'0': [[0, 1], []], '-7': [[2**63 - 1], [0, -7]]},
         'chances': {'0': [[0.25, 0.75], []]}}
-    assert Declaration.from_json(json.loads(text)) == DOOR
+    assert Declaration.from_json(json.loads(text)) == DOOR == Declaration.from_json(DOOR.to_json())
     assert DOOR
 
 

@@ -62,8 +62,10 @@ class Declaration:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as entries of a JSON object: ``successors`` and ``chances``, if any."""
-        return {name: {str(state): lists for state, lists in found.items()} for name, found in (
-            ('successors', self.successors), ('chances', self.chances)) if found}
+        entries: tuple[tuple[str, Mapping[int, tuple[tuple[Any, ...], ...]]], ...] = (
+            ('successors', self.successors), ('chances', self.chances))
+        return {name: {str(state): list(map(list, lists)) for state, lists in found.items()}
+                for name, found in entries if found}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Declaration:
