@@ -21,7 +21,7 @@ from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.exchange import RetryTimer
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import difference, RobotDescription
 from mnm_ros.trial.probe import Finding, Probe, ProbeRun
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
@@ -47,6 +47,7 @@ class PreflightNode(Node):
         self.ok = False
         given = self._given = Parameters(self, NODES['preflight'])
         self._probe_run: ProbeRun | None = None    # None before the actions are known
+        self._wrong = ''    # what the robot side says it is
         self._nameless = (f'the robot side does not say on {_DESCRIPTION} which actions it has, '
                           "and the parameter 'actions' is not set")
         self._publisher = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
@@ -69,21 +70,27 @@ class PreflightNode(Node):
     def _prepare(self, names: Sequence[str]) -> None:
         """Make the probe for actions of these names."""
         given = self._given
+        self._names = names
         self._problem = Problem(
             len(names), given['radius'], given['epsilon'], given['delta'])
+        self._probe = Probe(
+            len(names), given['radius'], given['resets'], given['steps'], given['seed'])
         self._probe_run = ProbeRun(
-            names, Probe(len(names), given['radius'], given['resets'], given['steps'],
-                         given['seed']),
+            names, self._probe,
             RetryTimer(given['step_timeout'], _RETRIES), time.time_ns(),
             lambda seq, action: self._publisher.publish(messages.encode_step(seq, action)))
 
     def _on_description(self, message: String) -> None:
-        if self._probe_run is not None:
-            return
         try:
-            self._prepare(RobotDescription.from_text(message.data).actions)
+            description = RobotDescription.from_text(message.data)
         except ValueError as error:
-            self._nameless = f'what the robot side says on {_DESCRIPTION} is wrong: {error}'
+            self._wrong = f'what the robot side says on {_DESCRIPTION} is wrong: {error}'
+            return
+        self._wrong = ''
+        if self._probe_run is None:
+            self._prepare(description.actions)
+        if not difference(description, self._names):
+            self._probe.declaration = description.declaration
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -155,7 +162,7 @@ class PreflightNode(Node):
             return f'no node subscribes {self._publisher.topic_name} reliably'
         if not self.count_publishers(self._states.topic_name):
             return f'no node publishes {self._states.topic_name}'
-        return '' if self._probe_run is not None else self._nameless
+        return self._wrong or ('' if self._probe_run is not None else self._nameless)
 
     def _on_state(self, message: Int64MultiArray) -> None:
         now = time.monotonic()

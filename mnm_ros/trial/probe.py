@@ -18,6 +18,7 @@ from random import Random
 from statistics import mean, median
 
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.prediction import factors, LEARNT, MEASURED_STATES, predict, PROBED
 from mnm_ros.protocol.exchange import Incoming, REPORT, RetryTimer, StepClient
@@ -33,11 +34,13 @@ class Probe:
     :param radius: ``L``; a walk from home has at most twice as many steps.
     :param resets, steps: the least numbers of RESETs and of other actions to play.
     :param seed: of the choice among actions tried equally often.
+    :ivar declaration: where actions may lead; what leads nowhere is never played.
     :ivar homes: how often a RESET ended in each state.
     :ivar counts: per (state, action), without RESET, how often each next state followed.
     """
 
     def __init__(self, actions: int, radius: float, resets: int, steps: int, seed: int) -> None:
+        self.declaration = Declaration()
         self.homes: Counter[int] = Counter()
         self.counts: dict[Pair, Counter[int]] = {}
         self._actions = range(actions)
@@ -99,24 +102,42 @@ class Probe:
         found = reachable_states(TableCmp.from_counts(
             self.home, len(self._actions), self.counts), self._radius)
         return len(found), all((state, action) in self.counts
-                               for state in found for action in self._actions)
+                               for state in found for action in self._allowed(state))
+
+    def undeclared(self) -> Iterator[tuple[int, int, int]]:
+        """Yield each state and action that has led where it is not declared to, and that end."""
+        for (state, action), seen in self.counts.items():
+            ends = self._declared(state, action)
+            yield from ((state, action, end) for end in seen if ends and end not in ends)
+
+    def _declared(self, state: int, action: int) -> Sequence[int] | None:
+        """Return where an action may lead; None for anywhere."""
+        lists = self.declaration.successors.get(state)
+        return None if lists is None else lists[action]
+
+    def _allowed(self, state: int) -> list[int]:
+        return [action for action in self._actions if self._declared(state, action) != ()]
 
     def _choose(self) -> int | None:
         if self._walked and (self._from_home or self._walked >= self._longest):
             return RESET
-        if self._from_home:
-            return self._from_home.pop(0)
-        if self._played >= self._steps:
+        allowed = self._allowed(self._here)
+        while self._from_home:
+            action = self._from_home.pop(0)
+            if action in allowed:
+                return action
+        if self._played >= self._steps or not allowed:
             enough = not self._walked and sum(self.homes.values()) >= self._resets
             return None if enough else RESET
-        least = min(map(self._tried, self._actions))
+        least = min(map(self._tried, allowed))
         return self._random.choice(
-            [action for action in self._actions if self._tried(action) == least])
+            [action for action in allowed if self._tried(action) == least])
 
     def _tried(self, action: int) -> int:
         return sum(self.counts.get((self._here, action), {}).values())
 
 
+_SHOWN = 5       # steps that have ended elsewhere than declared
 _REPORTS = 20    # reports of having been moved, after which the probe is given up
 
 
@@ -224,6 +245,8 @@ class ProbeRun:
         led = ', '.join(f'state {state} {count} times' for state, count in homes.most_common())
         yield Finding('RESET', len(homes) == 1, f'led to {led}' + (
             '' if len(homes) == 1 else ', expected one and the same state'))
+        if self._probe.declaration:
+            yield self._declared()
         yield Finding('actions', not (self.given_up or self._late), self._answers())
         others = ' and '.join(f'{count} {what}' for count, what in (
             (self._twice, 'second answers'), (self.foreign, 'answers to other senders'),
@@ -257,6 +280,14 @@ class ProbeRun:
         if not MEASURED_STATES[0] <= (states or found) <= MEASURED_STATES[1]:
             yield ('this prediction is an extrapolation: it was measured with '
                    f'{MEASURED_STATES[0]} to {MEASURED_STATES[1]} states')
+
+    def _declared(self) -> Finding:
+        """Return whether the steps have ended where they are declared to."""
+        elsewhere = [f'{self._names[action]} in state {state} led to {end}, declared were '
+                     f'{list(self._probe.declaration.successors[state][action])}'
+                     for state, action, end in self._probe.undeclared()]
+        return Finding('declaration', not elsewhere, '; '.join(elsewhere[:_SHOWN]) or (
+            'every step has ended where it is declared to'))
 
     def _answers(self) -> str:
         if self.given_up:

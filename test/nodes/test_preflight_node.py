@@ -36,11 +36,14 @@ def test_the_robot_side_names_the_actions_where_no_parameter_does(
     text = peer.wait_for(lambda: not preflight.running and preflight.output, 'the end')
     assert 'does not say on robot_side which actions it has' in text and preflight.wait() == 1
     publisher = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
-    publisher.publish(String(data='{"actions": ["left", "right"]}'))
+    publisher.publish(String(
+        data='{"actions": ["left", "right"], "successors": {"0": [[1], []]}}'))
     preflight = start('preflight', resets=2, steps=20)
     text = peer.wait_for(lambda: not preflight.running and preflight.output, 'the end')
     assert 'ok      actions' in text and 'FAILED' not in text and preflight.wait() == 0
+    assert 'ok      declaration  every step has ended where it is declared to' in text
     assert {action for _, action, _ in robot.executed} == {-1, 0, 1}
+    assert (0, 1) not in {(state, action) for state, action, _ in robot.executed}
 
 
 def test_an_action_without_answer_is_named(start: Callable, peer: Peer) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 from math import comb
 
 from families import draw
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.progress.prediction import factors, LEARNT, predict, PROBED
+from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -89,3 +91,24 @@ def test_predictions_in_worlds_never_fitted_to() -> None:
         chance = sum(comb(len(found), k) * 0.8**k * 0.2**(len(found) - k)
                      for k in range(within + 1))
         assert chance > 1e-4, (name, within, found)
+
+
+def test_what_leads_nowhere_is_not_played_and_what_leads_elsewhere_is_told() -> None:
+    simulator = Simulator(load('grid_3x3'))
+    probe = Probe(4, 4.0, 5, 1000, 0)
+    declared = support(simulator.cmp).successors
+    forbidden, false = (0, 2), (1, 0)
+    probe.declaration = Declaration({
+        state: tuple(() if (state, action) == forbidden else (state,) if (state, action) == false
+                     else ends for action, ends in enumerate(lists))
+        for state, lists in declared.items()})
+    play(probe, simulator)
+    assert forbidden not in probe.counts and false in probe.counts
+    assert [*probe.undeclared()] == [(1, 0, 2)]
+    assert probe.estimate()[1]    # what may not be played is not missing
+
+
+def test_where_nothing_may_be_played_there_are_resets() -> None:
+    probe = Probe(4, 4.0, 5, 300, 0)
+    probe.declaration = Declaration({0: ((),) * 4})
+    assert play(probe, Simulator(load('grid_3x3'))) == [RESET] * 5
