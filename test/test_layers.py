@@ -67,7 +67,8 @@ ROOMS = {
     'nodes/common': 'core protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description messages parameters nodes/common',
     'nodes/exploring/output': 'core robot_description view messages nodes/exploring/link',
-    'nodes/exploring': '__init__ core protocol checkpoint robot_description view messages'
+    'nodes/exploring': '__init__ core protocol checkpoint declaration_file robot_description view'
+                       ' messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',

@@ -82,6 +82,10 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   'replay'),
     ParameterSpec('warm_start', '', 'transition log of another exploration of the same world to '
                   "begin with; '' for none", read_only=True),
+    ParameterSpec('declaration', '', 'YAML file that says where actions may lead, instead of what '
+                  "robot sides declare; '' for none", read_only=True),
+    ParameterSpec('ignore_declared', False, 'rely on nothing that a robot side declares of where '
+                  'its actions lead, and command what it says is never to be commanded'),
     RECORD,
     *(spec_of(option) for option in OPTIONS if option.parameter),
     ParameterSpec('overrides', '', 'other options of the preset paper, name=value with spaces '

@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import json
+from pathlib import Path
+from signal import SIGINT
 
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer
-from std_msgs.msg import Int64, String
+from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
 
@@ -28,3 +31,62 @@ def test_the_simulator_declares_its_first_setting_on_request(start: Callable, pe
     peer.wait_for(lambda: len(heard) == 2, 'other walls')
     after = RobotDescription.from_text(heard[-1].data)
     assert after.walls != first.walls and after.declaration == first.declaration != Declaration()
+
+
+def test_an_explorer_relies_on_what_the_simulator_declares(start: Callable, peer: Peer) -> None:
+    status = peer.listen(String, 'status')
+    known = peer.listen(Int64MultiArray, 'known_states')
+    start('cmp_sim', scenario='corridor', declare_successors=True)
+    process = start('explorer', radius=2.0)
+    peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
+    took = 'declared by the robot side: where the actions of 4 states lead'
+    assert process.output.count(took) == 1
+    assert any(message.data == took for message in status)
+
+
+def test_a_file_comes_before_the_robot_side_and_keeps_it_out(
+        start: Callable, peer: Peer, tmp_path: Path) -> None:
+    """The robot is never taken to the west of state 1, though the simulator declares that."""
+    declaration, record = tmp_path / 'declared.yaml', tmp_path / 'counts.json'
+    declaration.write_text('successors: {1: [[1, 2], []]}')
+    start('cmp_sim', scenario='corridor', declare_successors=True)
+    explorer = start('explorer', radius=2.0, declaration=str(declaration), record=str(record))
+    steps = peer.listen(String, 'activity')
+    peer.wait_for(lambda: steps and json.loads(steps[-1].data)['step'] > 200, 'steps')
+    explorer.send(SIGINT)
+    assert explorer.wait() == 0
+    assert f'declared in {declaration}: ' in explorer.output
+    assert 'the actions of 1 states lead; 1 are never to be commanded' in explorer.output
+    played = json.loads(record.read_text())['counts']
+    assert '0' in played['1'] and '1' not in played['1'] and '1' in played['2']
+
+
+def test_what_was_declared_is_kept_until_it_is_ignored(
+        start: Callable, peer: Peer, tmp_path: Path) -> None:
+    start('cmp_sim', scenario='corridor', declare_successors=True)
+    for ignored, told in ((False, 'declared by the robot side: '),
+                          (True, 'nothing is declared any more of where actions lead')):
+        explorer = start('explorer', actions=['east', 'west'], radius=2.0,
+                         checkpoint_dir=str(tmp_path / 'kept'), ignore_declared=ignored)
+        peer.wait_for(lambda: told in explorer.output, told)  # noqa: B023
+        peer.wait_for(lambda: 'exploring' in explorer.output, 'steps')  # noqa: B023
+        explorer.send(SIGINT)
+        assert explorer.wait() == 0 and explorer.output.count(told) == 1
+
+
+def test_a_file_that_is_wrong_is_refused(start: Callable, tmp_path: Path) -> None:
+    path = tmp_path / 'declared.yaml'
+    path.write_text('successors:\n  1: [[1, 2]]\n')
+    explorer = start('explorer', actions=['east', 'west'], declaration=str(path))
+    assert explorer.wait() == 1
+    assert (f"parameter 'declaration': {path}:2: successors of state 1 has 1 lists, expected 2"
+            in explorer.output and 'Traceback' not in explorer.output)
+
+
+def test_a_fleet_takes_what_one_of_its_robots_declares(start: Callable, peer: Peer) -> None:
+    start('cmp_sim', '/r1', scenario='corridor')
+    start('cmp_sim', '/r2', scenario='corridor', declare_successors=True, seed=1)
+    known = peer.listen(Int64MultiArray, 'known_states')
+    explorer = start('explorer', radius=2.0, robots=['r1', 'r2'])
+    peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
+    assert explorer.output.count('declared by the robot side') == 1

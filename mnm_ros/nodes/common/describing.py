@@ -10,6 +10,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.nodes.common.callbacks import every, NodeScope
 from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
@@ -84,6 +85,11 @@ class RobotProfile:
         self._heard = self._wait_until = -math.inf
         self._subscription = self._subscribe()
         self._endpoints = Endpoints(node, self._subscription.topic_name, publishers=True)
+
+    @property
+    def declaration(self) -> Declaration:
+        """Return where actions may lead, as the robot says that is expected; else nothing."""
+        return Declaration() if self.mismatch else self.description.declaration
 
     def objection(self, now: float) -> str:
         """Return why the robot must not be driven, or nothing."""

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
+from pathlib import Path
 import time
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import Abandoned, Refused
 from mnm_ros.core.exploration import Exploration, InputListener, Taken
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.declaration_file import load as load_declaration
 from mnm_ros.nodes.common.callbacks import every, NodeScope
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.spin import write_record
@@ -28,6 +31,7 @@ from mnm_ros.protocol.step_loop import FleetLoop
 from rclpy.node import Node
 
 _DIAGNOSTICS = 1.0     # s
+_NOTHING = Declaration()
 
 
 class ExplorationSession:
@@ -42,6 +46,8 @@ class ExplorationSession:
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
         _check(parameters)
+        self._declared_in_file = _file_declaration(parameters)
+        self._declared: Declaration | None = None    # what was handed on
         self.node = node = NodeScope(node)
         self._parameters = parameters
         self.checkpointing = Checkpointing(node, parameters)
@@ -53,6 +59,7 @@ class ExplorationSession:
         self._guard = CallbackGuard(node, self._fail)
         self._publishers = Publishers(node, self._guard, parameters['policies_up_to'])
         self._link = self._new_link()
+        self._link.after_description = self._declare
         self._loop.aside = self._guard.aside
         self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()
@@ -61,6 +68,8 @@ class ExplorationSession:
         if self.checkpointing.waiting:
             self.exploration.robot_lost('first, what is on the disk is replayed')
         self._follow(self.exploration)
+        if not self.checkpointing.waiting:    # else to what is on the disk
+            self._declare()
         self._tick()
         self._report()    # to be repeated while a plan is made
         if self.checkpointing.waiting:
@@ -164,6 +173,28 @@ class ExplorationSession:
         self.checkpointing.adopt(restored)
         self._loop.drive(self.exploration)
         self._follow(self.exploration)
+        self._declared = None
+        self._declare()
+
+    def _declare(self) -> None:
+        """
+        Let the exploration rely on what is declared, from before the next step on.
+
+        A robot side that declares nothing leaves what was declared: a map may come later.
+        """
+        declared = self._declared_in_file
+        if declared is None:
+            declared = (_NOTHING if self._parameters['ignore_declared']
+                        else self._link.declaration or None)
+        if declared is not None and declared is not self._declared:
+            self._declared = declared
+            self._call(self._rely_on, declared)
+
+    def _rely_on(self, declared: Declaration) -> None:
+        """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
+        if self.exploration.declare(declared) is not None:
+            self._publishers.tell(_declared_in_words(declared, self._parameters['declaration']),
+                                  time.monotonic())
 
     @property
     def fault(self) -> str:
@@ -283,6 +314,27 @@ class ExplorationSession:
                 self._publishers.diagnostics, self.exploration, self._link,
                 self.checkpointing.problem, self.checkpointing.keeps, now)
         self._publishers.publish_diagnostics(self._link, now)
+
+
+def _file_declaration(parameters: Parameters) -> Declaration | None:
+    """Return what the file declares that is named, if any; ParameterError if it cannot be used."""
+    if not parameters['declaration']:
+        return None
+    try:
+        return load_declaration(
+            Path(parameters['declaration']).expanduser(), len(parameters['actions']))
+    except ValueError as error:
+        raise ParameterError(f"parameter 'declaration': {error}") from None
+
+
+def _declared_in_words(declared: Declaration, file: str) -> str:
+    """Return what an exploration relies on from now on, for people."""
+    if not declared:
+        return 'nothing is declared any more of where actions lead'
+    never = sum(not ends for lists in declared.successors.values() for ends in lists)
+    return (f'declared {"in " + file if file else "by the robot side"}: where the actions of '
+            f'{len(declared.successors)} states lead'
+            + (f'; {never} are never to be commanded' if never else ''))
 
 
 def _check(parameters: Parameters) -> None:

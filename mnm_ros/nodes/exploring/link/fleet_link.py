@@ -11,6 +11,7 @@ import time
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.callbacks import NodeScope
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -50,10 +51,17 @@ class FleetLink(Link):
             link = CommandLink(
                 NodeScope(node, name), parameters, member, self._robots_guard)
             link.after_state = self._wake
+            link.after_description = lambda: self.after_description()
             self._links[name] = link
         self.profile = link.profile
         self.loop = FleetLoop(
             exploration, [link.loop for link in self._links.values()], self._drive)
+
+    @property
+    def declaration(self) -> Declaration:
+        """Return what the first robot declares that declares anything: the world is the same."""
+        return next(filter(None, (link.declaration for link in self._links.values())),
+                    Declaration())
 
     @property
     def standing_by(self) -> bool:

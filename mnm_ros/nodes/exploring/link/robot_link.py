@@ -16,6 +16,7 @@ from typing import NamedTuple
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.commanding import step_limits
@@ -57,11 +58,18 @@ class Link(ABC):
     :ivar loop: makes the steps.
     :ivar profile: what the robot sides have said they are.
     :ivar apart: whether a plan of the exploration does not hold the robots up.
+    :ivar after_description: called when a robot side has said what it is, before it is driven.
     """
 
     loop: Loop | FleetLoop
     profile: RobotProfile
     apart = False
+    after_description: Callable[[], None] = staticmethod(lambda: None)
+
+    @property
+    def declaration(self) -> Declaration:
+        """Return where actions may lead, as a robot side declares; empty if none does."""
+        return self.profile.declaration
 
     @property
     def standing_by(self) -> bool:
@@ -138,8 +146,8 @@ class RobotLink(Link):
         self._single = single
         self._robots = RobotSides(
             node, node.resolve_topic_name('action'), node.resolve_topic_name('state'))
-        self.profile = RobotProfile(node, parameters['actions'], guard.while_open(
-            lambda: self._arbitrate(time.monotonic())))
+        self.profile = RobotProfile(
+            node, parameters['actions'], guard.while_open(self._on_description))
         self._looked = -float('inf')    # when the graph was looked at last
         self._looking_since = time.monotonic()
 
@@ -154,6 +162,10 @@ class RobotLink(Link):
                 or self.standing_by or now < self._looking_since + _FIND):
             return ''
         return self.graph.missing
+
+    def _on_description(self) -> None:
+        self.after_description()
+        self._arbitrate(time.monotonic())
 
     def _arbitrate(self, now: float) -> None:
         """Leave the robot to another explorer if there is one that has precedence."""

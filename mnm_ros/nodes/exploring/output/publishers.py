@@ -102,6 +102,12 @@ class Publishers:
         """Log a decision."""
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
+    def tell(self, sentence: str, now: float) -> None:
+        """Say on ``status`` what is no decision of the exploration, and log it."""
+        self._node.get_logger().info(sentence)
+        self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
+        self._publish(self._status, String(data=sentence))
+
     def diagnostics(self, exploration: Exploration, link: Link, disk: str, keeps: bool,
                     now: float) -> None:
         """
