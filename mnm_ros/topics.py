@@ -93,7 +93,7 @@ TOPICS = {
         Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES,
               f'{_EXPLORERS} preflight dashboard',
               '[what the robot side is](robot_sides.md#what-it-is): its actions, and perhaps '
-              'home, names and positions'),
+              'home, names, positions and where actions lead'),
         Topic('stopped', 'std_msgs/Bool', 'LATCHED', _ROBOT_SIDES, 'navigator',
               'whether the service `stop` keeps the robot at rest; free without this topic'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
