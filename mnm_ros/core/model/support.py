@@ -32,7 +32,8 @@ class Support:
     def __init__(self, declared: Declaration | None = None,
                  withdrawn: Iterable[Sequence[int]] = ()) -> None:
         self.declared = declared or Declaration()
-        self._withdrawn: dict[Pair, None] = {(state, action): None for state, action in withdrawn}
+        self._withdrawn: dict[Pair, None] = dict.fromkeys(
+            (state, action) for state, action in withdrawn)
         self.changes = 0
 
     def __bool__(self) -> bool:
