@@ -11,29 +11,24 @@ import sys
 import time
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.nodes.common.callbacks import answering, every, hear
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.navigating.goal_board import GoalBoard
+from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
-from rclpy.duration import Duration
 from rclpy.node import Node
-from std_msgs.msg import Bool, Int64, Int64MultiArray, String
+from std_msgs.msg import Bool, Int64, Int64MultiArray
 from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
 _LEAVE = 1.5     # s, that the answer under way is waited for before the node ends
-_REPEAT = 0.5    # s, after which a policy is asked for again
-_WAIT = 5.0      # s, for a policy that was asked for
-_REMEMBERED = 20    # goals that are over
-_PERIOD = 0.1    # s, at least between two messages that differ by the steps alone
-_HEARD = 0.5     # s, that subscribers have at the end to hear the last result
 
 
 class Navigator(Node):
@@ -254,174 +249,6 @@ class Navigator(Node):
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
         if self._loop:
             self._do(self._loop.on_home_response, attempt, success, text)
-
-
-class GoalBoard:
-    """
-    Keeps the reports of the last goals and publishes them.
-
-    Every message on ``goal/status`` is complete in itself and latched: a client that starts late
-    or misses a message finds its goal in the next one, and takes no other goal for its own.
-    """
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._results = node.create_publisher(String, 'goal_result', messages.LATCHED)
-        self._statuses = node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
-        self._reports: dict[int, GoalReport] = {}    # by id, that of the last change at the end
-        self._progress_due = 0.0
-        self._last_id = 0
-        self._publish()    # clients of a navigator that was here before hear that it is gone
-
-    @property
-    def now(self) -> int:
-        """Return the time for stamps, in ns."""
-        nanoseconds: int = self._node.get_clock().now().nanoseconds
-        return nanoseconds
-
-    def new_goal(self, target: int | None, goal_id: int | None = None) -> GoalReport:
-        """Return a goal that has just come, with an id of its own if it came without one."""
-        if goal_id is None:
-            goal_id = self._last_id = max(time.time_ns(), self._last_id + 1)
-        return GoalReport(
-            goal_id, target, GoalStatus.WAITING, f'waiting to go to {target}', accepted=self.now)
-
-    def repeat(self, goal_id: int) -> bool:
-        """Publish all reports again if that of the goal is among them; return whether it is."""
-        if goal_id in self._reports:
-            self.tell(self._reports[goal_id])
-            return True
-        return False
-
-    def tell(self, report: GoalReport) -> None:
-        """Publish a report that has changed."""
-        self._reports.pop(report.id, None)
-        self._reports[report.id] = report
-        over = [each.id for each in self._reports.values() if each.status.over]
-        for goal_id in over[:-_REMEMBERED]:
-            del self._reports[goal_id]
-        self._publish()
-
-    def progress(self, report: GoalReport) -> None:
-        """Publish the figures of a goal under way, but not for every step of a quick robot."""
-        now = time.monotonic()
-        if report != self._reports.get(report.id) and now >= self._progress_due:
-            self._progress_due = now + _PERIOD
-            self.tell(report)
-
-    def end(self, report: GoalReport, result: str) -> None:
-        """Publish what has become of a goal; ``result`` begins with its status."""
-        self._node.get_logger().info(result)
-        self.tell(report.over(result, self.now))
-        self._results.publish(String(data=result))
-
-    def close(self) -> None:
-        """Make sure that the last result has been heard."""
-        end = time.monotonic() + _HEARD
-        for publisher in (self._results, self._statuses):
-            publisher.wait_for_all_acked(
-                Duration(seconds=max(0.0, end - time.monotonic())))
-
-    def _publish(self) -> None:
-        self._statuses.publish(messages.encode_goals(
-            self._node.get_clock().now().to_msg(), self._reports.values()))
-
-
-class LearntPolicies:
-    """
-    The hypothesis from ``policies``; if it is too large, each policy when it is needed.
-
-    What it has not is taken from ``provisional_policies``, as far as ``trust`` allows that.
-    """
-
-    def __init__(self, node: Node) -> None:
-        self._policies: messages.PolicySet | None = None
-        self._known: tuple[int, ...] | None = None
-        self._provisional: messages.PolicySet | None = None
-        self._told: dict[int, Told] = {}
-        self._answer: messages.PolicyAnswer | None = None
-        self._wanted: int | None = None
-        self._ask_at = self._ask_until = 0.0
-        hear(node, 'known_states', messages.decode_known_states, self._on_known, messages.LATCHED)
-        hear(node, 'policies', messages.PolicySet.from_msg, self._on_policies, messages.LATCHED)
-        hear(node, 'provisional_policies', messages.PolicySet.from_msg, self._on_provisional,
-             messages.LATCHED)
-        hear(node, 'trust', messages.decode_trust, self._on_trust, messages.LATCHED, String)
-        hear(node, 'policy', messages.decode_policy, self._on_policy, messages.STEP)
-        self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
-
-    @property
-    def targets(self) -> tuple[int, ...]:
-        """Return the states that there are policies for."""
-        if self._policies is None:
-            return ()
-        if not self._policies.policies:    # too many: each is asked for
-            return self._known or ()
-        return self._policies.targets
-
-    def refusal(self, target: int | None, least: Trust) -> str:
-        """Return why there is no policy for a state that may be trusted enough, or nothing."""
-        known = self._is_known(target)
-        told = None if target is None else self._told.get(target)
-        if known and (told is None or told.trust is not Trust.DOUBTED):
-            return ''    # the hypothesis is newer than what was told of it
-        if told is None or told.trust is Trust.PROVEN or not (
-                known or self._provisional_for(target)):
-            if self._policies is not None:
-                return 'unknown state'
-            return 'no policy for it yet' if self._provisional else 'no policies heard yet'
-        if told.trust.rank <= least.rank:
-            return ''
-        return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
-                f'{told.why}')
-
-    def _is_known(self, target: int | None) -> bool:
-        # The two topics may be heard one after the other: a state has to be in both.
-        return target in self.targets and (self._known is None or target in self._known)
-
-    def _provisional_for(self, target: int | None) -> Policy | None:
-        found = self._provisional.policies if self._provisional else ()
-        return next((policy for policy in found if policy.target == target), None)
-
-    def policy_for(self, target: int, now: float) -> Policy | None:
-        """
-        Return the policy for one of the targets; None while it is being asked for.
-
-        :raises TimeoutError: with a sentence, if there was no answer.
-        """
-        if self._policies is None or not self._is_known(target):
-            return self._provisional_for(target)
-        if self._policies.policies:
-            return self._policies.policy_for(target)
-        answer = self._answer
-        if answer and (answer.version, answer.target) == (self._policies.version, target):
-            self._wanted = None
-            return answer.policy
-        if target != self._wanted:
-            self._wanted, self._ask_at, self._ask_until = target, now, now + _WAIT
-        if now >= self._ask_until:
-            self._wanted = None
-            raise TimeoutError(f'its policy was not heard within {_WAIT:g} s')
-        if now >= self._ask_at:
-            self._ask_at = now + _REPEAT
-            self._requests.publish(Int64(data=target))
-        return None
-
-    def _on_known(self, said: tuple[object, tuple[int, ...]]) -> None:
-        _, self._known = said
-
-    def _on_policies(self, policies: messages.PolicySet) -> None:
-        self._policies = policies
-
-    def _on_provisional(self, policies: messages.PolicySet) -> None:
-        self._provisional = policies
-
-    def _on_trust(self, said: tuple[object, dict[int, Told]]) -> None:
-        _, self._told = said
-
-    def _on_policy(self, answer: messages.PolicyAnswer) -> None:
-        if answer.target == self._wanted and answer.policy:    # others ask, too
-            self._answer = answer
 
 
 def main(args: list[str] | None = None) -> int:

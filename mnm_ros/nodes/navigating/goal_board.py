@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What has become of the last goals, as the topics tell it."""
+
+from __future__ import annotations
+
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import messages
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from rclpy.duration import Duration
+from rclpy.node import Node
+from std_msgs.msg import String
+
+_REMEMBERED = 20    # goals that are over
+_PERIOD = 0.1    # s, at least between two messages that differ by the steps alone
+_HEARD = 0.5     # s, that subscribers have at the end to hear the last result
+
+
+class GoalBoard:
+    """
+    Keeps the reports of the last goals and publishes them.
+
+    Every message on ``goal/status`` is complete in itself and latched: a client that starts late
+    or misses a message finds its goal in the next one, and takes no other goal for its own.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._results = node.create_publisher(String, 'goal_result', messages.LATCHED)
+        self._statuses = node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
+        self._reports: dict[int, GoalReport] = {}    # by id, that of the last change at the end
+        self._progress_due = 0.0
+        self._last_id = 0
+        self._publish()    # clients of a navigator that was here before hear that it is gone
+
+    @property
+    def now(self) -> int:
+        """Return the time for stamps, in ns."""
+        nanoseconds: int = self._node.get_clock().now().nanoseconds
+        return nanoseconds
+
+    def new_goal(self, target: int | None, goal_id: int | None = None) -> GoalReport:
+        """Return a goal that has just come, with an id of its own if it came without one."""
+        if goal_id is None:
+            goal_id = self._last_id = max(time.time_ns(), self._last_id + 1)
+        return GoalReport(
+            goal_id, target, GoalStatus.WAITING, f'waiting to go to {target}', accepted=self.now)
+
+    def repeat(self, goal_id: int) -> bool:
+        """Publish all reports again if that of the goal is among them; return whether it is."""
+        if goal_id in self._reports:
+            self.tell(self._reports[goal_id])
+            return True
+        return False
+
+    def tell(self, report: GoalReport) -> None:
+        """Publish a report that has changed."""
+        self._reports.pop(report.id, None)
+        self._reports[report.id] = report
+        over = [each.id for each in self._reports.values() if each.status.over]
+        for goal_id in over[:-_REMEMBERED]:
+            del self._reports[goal_id]
+        self._publish()
+
+    def progress(self, report: GoalReport) -> None:
+        """Publish the figures of a goal under way, but not for every step of a quick robot."""
+        now = time.monotonic()
+        if report != self._reports.get(report.id) and now >= self._progress_due:
+            self._progress_due = now + _PERIOD
+            self.tell(report)
+
+    def end(self, report: GoalReport, result: str) -> None:
+        """Publish what has become of a goal; ``result`` begins with its status."""
+        self._node.get_logger().info(result)
+        self.tell(report.over(result, self.now))
+        self._results.publish(String(data=result))
+
+    def close(self) -> None:
+        """Make sure that the last result has been heard."""
+        end = time.monotonic() + _HEARD
+        for publisher in (self._results, self._statuses):
+            publisher.wait_for_all_acked(
+                Duration(seconds=max(0.0, end - time.monotonic())))
+
+    def _publish(self) -> None:
+        self._statuses.publish(messages.encode_goals(
+            self._node.get_clock().now().to_msg(), self._reports.values()))
