@@ -18,11 +18,12 @@ from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Observed, Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
-from mnm_ros.core.progress.trust import TrustedPolicy
+from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.trust_ledger import TrustLedger
@@ -233,7 +234,7 @@ class Exploration(PausableTask):
         What was counted before a change was noticed there is left out.
         """
         for action in range(self._problem.actions):
-            for following, count in self._observed.following(state, action).items():
+            for following, count in self._observed.next_states(state, action).items():
                 yield action, following, count
 
     def transitions(self) -> Iterator[Sequence[int]]:
@@ -244,7 +245,7 @@ class Exploration(PausableTask):
         """Return what is being done now, for display; the course of things stays as it is."""
         doing = self._mnm.activity()
         running = self.state is RunState.RUNNING
-        expected_steps = self._estimator.expected_steps(self._observed.following)
+        expected_steps = self._estimator.expected_steps(self._observed.next_states)
         return Activity(
             self.steps, doing.doing if running else 'idle', doing.target if running else None,
             doing.action if running else None, doing.sentence if running else self.status,
@@ -259,7 +260,15 @@ class Exploration(PausableTask):
         :param at_most: so many are worked out anew; None for all, which may take long.
         """
         return self._ledger.policies(
-            self.steps, self._estimator.expected_steps(self._observed.following), at_most)
+            self.steps, self._estimator.expected_steps(self._observed.next_states), at_most)
+
+    def direct_way(self, target: int) -> DirectWay | None:
+        """Return how to reach a state without going home first; None where that is no shorter."""
+        known = (self.hypothesis.targets if self.hypothesis else tuple(
+            told.policy.target for told in self.trust(0)
+            if told.trust.rank <= Trust.CERTIFIED.rank))
+        return direct_way(target, known, self._observed, self._problem,
+                          self._settings.steps_horizon) if known else None
 
     @property
     def round(self) -> int:    # noqa: A003

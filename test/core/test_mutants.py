@@ -208,12 +208,12 @@ def test_what_was_counted_before_a_change_is_told_no_more_but_kept() -> None:
         observed.add(0, 3, after)
     observed.add(0, RESET, 0)
     observed.add(4, 3, 0)
-    assert observed.met == {0, 1, 2, 4, 5} and observed.following(0, 3) == {1: 2, 2: 1}
+    assert observed.met == {0, 1, 2, 4, 5} and observed.next_states(0, 3) == {1: 2, 2: 1}
     observed.outdate(0, None)
-    assert observed.following(0, 3) == {} and observed.following(4, 3) == {0: 1}
+    assert observed.next_states(0, 3) == {} and observed.next_states(4, 3) == {0: 1}
     observed.add(0, 3, 2)
     observed.add(0, 3, 6)
-    assert observed.following(0, 3) == {2: 1, 6: 1}
+    assert observed.next_states(0, 3) == {2: 1, 6: 1}
     assert list(observed.rows()) == [
         (0, RESET, 0, 1), (0, 3, 2, 1), (0, 3, 6, 1), (4, 3, 0, 1)]
     observed.outdate(None, 3)

@@ -121,7 +121,7 @@ class Observed:
             if pair[1] != RESET and state in (None, pair[0]) and action in (None, pair[1]):
                 self._outdated[pair] = nexts
 
-    def following(self, state: int, action: int) -> Mapping[int, int]:
+    def next_states(self, state: int, action: int) -> Mapping[int, int]:
         """Return how often each next state has followed a pair, as far as that still holds."""
         nexts = self.counts.next_states(state, action)
         old = self._outdated.get((state, action))

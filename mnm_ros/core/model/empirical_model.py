@@ -10,7 +10,7 @@ from functools import cached_property
 import math
 from typing import TypeVar
 
-from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Pair
+from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Observed, Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 import numpy as np
@@ -36,7 +36,8 @@ class TransitionRows:
     :ivar places: of all states met, entered or not, by state; home has place 0.
     """
 
-    def __init__(self, counts: Counts, actions: int, support: Support | None = None) -> None:
+    def __init__(self, counts: Counts | Observed, actions: int,
+                 support: Support | None = None) -> None:
         self.actions = actions
         self.states: list[int] = []
         self.places: dict[int, int] = {}
@@ -270,12 +271,15 @@ class EmpiricalModel:
         return moves, float(values[0])
 
     def smoothed_value(self, moves: Indices, target: int, limit: float) -> float:
-        """Return the value of a policy under the same model; inf if it never ends."""
+        """Return the value of a policy at home under the same model; inf if it never ends."""
+        return float(self.smoothed_values(moves, target, limit)[0])
+
+    def smoothed_values(self, moves: Indices, target: int, limit: float) -> Floats:
+        """Return the same in each known state."""
         try:
-            return float(self._smoothed_values(
-                moves, self.hits(target), limit, _SMOOTHING)[0])
+            return self._smoothed_values(moves, self.hits(target), limit, _SMOOTHING)
         except np.linalg.LinAlgError:
-            return math.inf
+            return np.full(len(self.states), math.inf)
 
     def _smoothed_values(self, moves: Indices, hits: Bools, limit: float,
                          smoothing: float) -> Floats:

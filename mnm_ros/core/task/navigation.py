@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from mnm_ros.core.model.direct_way import DirectWay
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -23,10 +24,12 @@ class StepsToGo:
     have arrived are taken into account, and the last ones most.
 
     :param policy: by which all these ways were made.
+    :ivar credit: steps that direct ways may still lose, as ``Navigation`` has it.
     """
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
+        self.credit = float(policy.horizon)
         self._means: dict[int | None, tuple[int, float]] = {}    # ways, and their mean
 
     def expected(self, place: int | None) -> float | None:
@@ -51,20 +54,35 @@ class Navigation(StepTask):
     """
     Attempts to reach the target of a policy until one succeeds, or until it is ended.
 
-    It begins with a RESET, because the robot may be anywhere. An attempt that leaves the known
-    states, or has not arrived after the horizon, is followed by a RESET and the next one.
+    It begins with a RESET, unless it is known where the robot is, and it is at home or may go
+    directly. An attempt that leaves the known states, or has not arrived after the horizon, is
+    followed by a RESET and the next one. Only the first one may be direct.
+
+    **What is promised.** By way of home, a RESET and ``m`` expected steps (``limit``) at most. Let
+    ``X`` be the steps of a direct attempt, and ``1 + m`` more if it fails: the whole goal is
+    expected to take no more, whatever the counts are worth. Each direct attempt adds
+    ``1 + m - X`` to a credit of the policy. It begins with ``horizon`` steps and has no more
+    later, and while it is negative there are no direct attempts. An ``X`` is at most
+    ``horizon + 1 + m``, so that the credit never falls below ``-horizon``: any ``n`` goals that
+    began elsewhere take ``n (1 + m) + 2 horizon`` expected steps in all at most. A goal that is
+    given up counts with the steps that it took.
 
     :param policy: how to reach the target.
     :param home: the state that RESET leads to.
     :param steps_to_go: of earlier ways by this policy; this way is added once it has arrived.
-    :ivar steps: taken since the robot was first at home, RESETs included. Their expectation is
-        the ``expected_steps`` of the policy, which ``(1 + epsilon) * radius`` limits.
+    :param here: where the robot is; None if it may be anywhere.
+    :param direct: the way from elsewhere than home, if there is one.
+    :ivar steps: taken since the robot was first at home, RESETs included, or since the beginning
+        if that is not with a RESET. The expectation from home is the ``expected_steps`` of the
+        policy, which ``(1 + epsilon) * radius`` limits.
     :ivar attempts: begun so far.
+    :ivar plan: how it begins, and what that is expected to take, in words.
     :ivar result: what came of it, beginning with ``reached``, ``cancelled`` or ``failed``; ''
         as long as it is under way.
     """
 
-    def __init__(self, policy: Policy, home: int, steps_to_go: StepsToGo | None = None) -> None:
+    def __init__(self, policy: Policy, home: int, steps_to_go: StepsToGo | None = None,
+                 here: int | None = None, direct: DirectWay | None = None) -> None:
         self.state = RunState.RUNNING
         self.steps = 0
         self.attempts = 0
@@ -74,12 +92,42 @@ class Navigation(StepTask):
         self._home = home
         self._target = policy.target
         self._steps_to_go = steps_to_go or StepsToGo(policy)
-        self._attempts = Attempts(policy, ends_outside=True)
+        self._from_home = self._attempts = Attempts(policy, ends_outside=True)
+        self._direct: DirectWay | None = None    # as long as it is under way
         self._visits: dict[int | None, list[int]] = {}    # as ``StepsToGo.arrived`` takes them
+        self.plan = self._begin(here, direct)
+
+    def _begin(self, here: int | None, direct: DirectWay | None) -> str:
+        """Begin where the robot is if that is no longer; return ``plan``."""
+        if here is None:
+            return 'by way of home'
+        if here == self._target:
+            self._end(f'reached {here} in 0 steps')
+            return 'it is there'
+        if here != self._home:
+            if direct is None or here not in direct.expected_steps:
+                return f'by way of home, as no shorter way is known from {here}'
+            if self._steps_to_go.credit < 0:
+                return 'by way of home, as direct ways took too long'
+            self._direct, self._attempts = direct, Attempts(direct.policy, ends_outside=True)
+        self.last_state = here
+        self.attempts = 1
+        self._attempts.observe(here)
+        if self._direct:
+            return (f'from where it is: about {self._direct.expected_steps[here]:.1f} steps; '
+                    f'by way of home {self._direct.by_home:.1f}')
+        self._visits[here] = [1, 0]
+        return 'from home, where it is'
 
     @property
     def expected_steps_left(self) -> float | None:
-        """Return the mean of what earlier ways by this policy took from here; None without any."""
+        """
+        Return the mean of what earlier ways by this policy took from here; None without any.
+
+        On a direct way it is what the counts say.
+        """
+        if self._direct and self.last_state is not None and not self.result:
+            return self._direct.expected_steps.get(self.last_state)
         # What comes before the robot is first at home does not count as steps.
         return None if self.result else self._steps_to_go.expected(
             self._place if self.attempts else self._home)
@@ -99,8 +147,9 @@ class Navigation(StepTask):
             self._attempts.interrupt()
         else:
             self.attempts += not self._attempts.under_way
-            self._attempts.observe(state)
-        if self.attempts and not self.result:
+            if self._attempts.observe(state) and self._direct:
+                self._end_direct(failed=True)
+        if self.attempts and not self._direct and not self.result:
             visits = self._visits.setdefault(self._place, [0, 0])
             visits[0] += 1
             visits[1] += self.steps
@@ -113,6 +162,8 @@ class Navigation(StepTask):
     def lose_place(self) -> None:
         """Take note that the robot may be anywhere: the next attempt begins."""
         self.last_state = None
+        if self._direct:
+            self._end_direct(failed=True)
         self._attempts.interrupt()
 
     def pause(self, reason: str) -> None:
@@ -136,7 +187,17 @@ class Navigation(StepTask):
         """Where the attempt under way has got to; None if RESET is next."""
         return self.last_state if self._attempts.under_way else None
 
+    def _end_direct(self, failed: bool = False) -> None:
+        """Settle what the direct way has cost; from now on it goes from home."""
+        known, direct = self._steps_to_go, self._direct
+        assert direct
+        gain = (0.0 if failed else 1 + direct.limit) - self.steps
+        known.credit = min(known.policy.horizon, known.credit + gain)
+        self._direct, self._attempts = None, self._from_home
+
     def _end(self, result: str) -> None:
+        if self._direct:
+            self._end_direct()
         self.result = self.result or result
         self.state = RunState.DONE
 
