@@ -12,6 +12,8 @@ Steps count from home as the navigator counts them. Their mean is compared with 
 distribution, each at a level that holds for all means of a scenario at once; the share of goals
 reached has its exact bound. A state is over the limit if all of its interval is.
 
+``--journeys`` prints another table instead, for which see ``journeys.py``.
+
 The exit status is 0 if no state is over the limit and every goal was reached.
 """
 
@@ -24,6 +26,7 @@ from statistics import fmean, NormalDist, stdev
 import sys
 
 from arguments import Arguments
+import journeys
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
@@ -134,7 +137,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.number('radius', 4.0, 'L')
     parser.number('epsilon', 1.0)
     parser.base()
+    parser.number('journeys', 0, 'goals at random, each from the last one', least=0)
     given = parser.read(arguments)
+    if given.journeys:
+        print(journeys.HEAD, *journeys.lines(given.seeds, given.journeys), sep='\n')
+        return 0
     limit = (1 + given.epsilon) * given.radius
     print(HEAD, flush=True)
     well = True

@@ -57,6 +57,18 @@ def test_only_along_what_was_tried() -> None:
     assert FAR in found(TARGET, observed).expected_steps
 
 
+def test_what_is_declared() -> None:
+    ends: dict[int, list[list[int]]] = {FAR: [[TARGET], []]}
+    problem = Problem(2, 3.0, 1.0, 0.1, ends)
+    observed = row()
+    observed.outdate(FAR, EAST)
+    way = direct_way(TARGET, ROW, observed, problem, HORIZON)
+    assert way is not None and way.expected_steps[FAR] == pytest.approx(1, abs=0.01)
+    ends[FAR][0] = []    # never to be commanded
+    way = direct_way(TARGET, ROW, Observed(), problem, HORIZON)
+    assert way is not None and not way.expected_steps
+
+
 def test_there_is_none_to_home_and_among_too_many_states() -> None:
     assert direct_way(HOME, ROW, row(1), PROBLEM, HORIZON) is None
     assert direct_way(TARGET, range(MOST_STATES + 1), row(1), PROBLEM, HORIZON) is None

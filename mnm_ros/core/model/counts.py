@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.problem import RESET
@@ -18,6 +18,13 @@ Bools = NDArray[np.bool_]
 
 Pair = tuple[int, int]
 _NOTHING: Mapping[int, int] = {}
+
+
+class NextStates(Protocol):
+    """What was counted, as far as a model asks for it."""
+
+    def next_states(self, state: int, action: int) -> Mapping[int, float]:
+        """Return how often each next state followed ``action`` in ``state``."""
 
 
 class Counts:

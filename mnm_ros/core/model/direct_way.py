@@ -22,6 +22,10 @@ from mnm_ros.core.model.problem import Problem, RESET
 MOST_STATES = 1000
 """With more known states there are no direct ways, as it would take a second to find one."""
 
+_CAUTION = 0.5         # samples
+_NEGLIGIBLE = 1e-6     # the same, so that a plan exists
+_ELSEWHERE = -2**63    # a state that is not known, where an attempt fails
+
 
 @dataclass(frozen=True)
 class DirectWay:
@@ -40,6 +44,25 @@ class DirectWay:
     limit: float
 
 
+class _CautiousCounts:
+    """
+    The counts with half a sample more of each pair, of what is not known of it.
+
+    It is shared out among the ends that are declared; else the pair has failed in it.
+    """
+
+    def __init__(self, observed: Observed, problem: Problem) -> None:
+        self._observed = observed
+        self._declared = problem.successors
+
+    def next_states(self, state: int, action: int) -> Mapping[int, float]:
+        nexts: dict[int, float] = {**self._observed.next_states(state, action)}
+        ends = self._declared[state][action] if state in self._declared else ()
+        for end in ends or (_ELSEWHERE,):
+            nexts[end] = nexts.get(end, 0) + _CAUTION / max(1, len(ends))
+        return nexts
+
+
 def direct_way(target: int, known: Sequence[int], observed: Observed, problem: Problem,
                horizon: int) -> DirectWay | None:
     """
@@ -51,14 +74,17 @@ def direct_way(target: int, known: Sequence[int], observed: Observed, problem: P
     """
     if target == known[0] or len(known) > MOST_STATES:
         return None
-    rows = TransitionRows(observed, problem.actions, problem.successors)
+    rows = TransitionRows(_CautiousCounts(observed, problem), problem.actions)
     for state in known:
         rows.enter(state)
     model = EmpiricalModel.of(rows, known)
-    moves, from_home = model.smoothed_plan(target, problem.limit)
-    values = model.smoothed_values(moves, target, problem.limit)
+    moves, from_home = model.smoothed_plan(target, problem.limit, _NEGLIGIBLE)
+    values = model.smoothed_values(moves, target, problem.limit, _NEGLIGIBLE)
+    by_home = 1 + from_home
+    # To try what nothing is known of would take one step more than the limit.
+    most = min(by_home, 1 + problem.limit)
     found = {state: (int(move), float(steps)) for state, move, steps in zip(known, moves, values)
-             if move != RESET and state not in (known[0], target) and steps <= 1 + from_home}
+             if move != RESET and state not in (known[0], target) and steps <= most}
     policy = Policy(target, horizon, tuple(found), (tuple(move for move, _ in found.values()),))
     return DirectWay(policy, {state: steps for state, (_, steps) in found.items()},
-                     1 + from_home, problem.limit)
+                     by_home, problem.limit)

@@ -10,7 +10,7 @@ from functools import cached_property
 import math
 from typing import TypeVar
 
-from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Observed, Pair
+from mnm_ros.core.model.counts import Bools, Floats, Indices, NextStates, Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 import numpy as np
@@ -36,7 +36,7 @@ class TransitionRows:
     :ivar places: of all states met, entered or not, by state; home has place 0.
     """
 
-    def __init__(self, counts: Counts | Observed, actions: int,
+    def __init__(self, counts: NextStates, actions: int,
                  support: Support | None = None) -> None:
         self.actions = actions
         self.states: list[int] = []
@@ -129,7 +129,7 @@ class TransitionRows:
     def _place(self, state: int) -> int:
         return self.places.setdefault(state, len(self.places))
 
-    def _fill(self, row: int, counts: Mapping[int, int]) -> None:
+    def _fill(self, row: int, counts: Mapping[int, float]) -> None:
         slots = self._slots[row]
         for state, count in counts.items():
             place = self._place(state)
@@ -274,10 +274,11 @@ class EmpiricalModel:
         """Return the value of a policy at home under the same model; inf if it never ends."""
         return float(self.smoothed_values(moves, target, limit)[0])
 
-    def smoothed_values(self, moves: Indices, target: int, limit: float) -> Floats:
+    def smoothed_values(self, moves: Indices, target: int, limit: float,
+                        smoothing: float = _SMOOTHING) -> Floats:
         """Return the same in each known state."""
         try:
-            return self._smoothed_values(moves, self.hits(target), limit, _SMOOTHING)
+            return self._smoothed_values(moves, self.hits(target), limit, smoothing)
         except np.linalg.LinAlgError:
             return np.full(len(self.states), math.inf)
 
