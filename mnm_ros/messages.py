@@ -36,6 +36,8 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import from_json, Told, Trust
+from mnm_ros.core.progress.way_answer import from_json as way_from_json
+from mnm_ros.core.progress.way_answer import WayAnswer
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.view.heard import MOST_ROBOTS, NAMESPACE, number, RobotHeard
 from rclpy.duration import Duration
@@ -184,6 +186,11 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
 def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, Told]]:
     """Return ``(round, revision)`` of provisional policies, and what is told by state."""
     return from_json(message.data)
+
+
+def decode_way(message: String) -> WayAnswer:
+    """Return an answer on ``way``."""
+    return way_from_json(message.data)
 
 
 def encode_goals(stamp: Time, reports: Iterable[GoalReport]) -> DiagnosticArray:

@@ -129,6 +129,11 @@ TOPICS = {
               'the answer: `[step][state]` after the head `[round, revision, horizon, target, '
               'ids...]`; no steps if the state is not known; see '
               '[policies.md](policies.md#asking-for-one-policy)'),
+        Topic('way/request', 'std_msgs/Int64', 'STEP', 'navigator', _EXPLORERS,
+              'the state to which a way from elsewhere than home is asked for'),
+        Topic('way', 'std_msgs/String', 'STEP', _EXPLORERS, 'navigator',
+              'the answer, as [JSON](policies.md#from-where-the-robot-is): from where that is no '
+              'longer than by way of home, and which order was the last'),
         Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator dashboard',
               '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),

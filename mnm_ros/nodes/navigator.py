@@ -21,6 +21,7 @@ from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
+from mnm_ros.nodes.navigating.whereabouts import Beginning, Whereabouts
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
 from rclpy.node import Node
@@ -56,6 +57,7 @@ class Navigator(Node):
                       if self._given['reset_mode'] == 'service' else None)
         self._pause = ExplorationPause(self)
         self._learnt = LearntPolicies(self)
+        self._whereabouts = Whereabouts(self, self._actions)
         self.create_subscription(Int64, 'goal', self._on_goal, messages.STEP)
         hear(self, 'goal/request', messages.decode_request, self._on_request, messages.STEP)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
@@ -128,9 +130,17 @@ class Navigator(Node):
             return
         if policy is None:
             return    # it is asked for
-        self._navigation = Navigation(policy, policy.states[0], self._steps_to_go_by(policy))
-        self._goal = replace(
-            goal, status=GoalStatus.UNDER_WAY, text=f'on the way to {target}')
+        beginning = self._whereabouts.beginning(
+            goal.id, target, self._loop.last_order if self._loop else 0, time.monotonic(),
+        ) if self._given['direct'] else Beginning(None, None, 'the parameter direct is false')
+        if beginning is None:
+            return
+        way = self._navigation = Navigation(
+            policy, policy.states[0], self._steps_to_go_by(policy), beginning.here, beginning.way)
+        why = f', as {beginning.reason}' if beginning.reason else ''
+        self._goal = replace(goal, status=GoalStatus.UNDER_WAY,
+                             text=f'on the way to {target} {way.plan}{why}')
+        self.get_logger().info(self._goal.text)
         self._board.tell(self._report(self._goal))
         if self._loop is None:
             self._loop = StepLoop(
@@ -196,6 +206,8 @@ class Navigator(Node):
 
     def _on_stopped(self, message: Bool) -> None:
         self._stopped = message.data
+        if self._stopped:
+            self._whereabouts.lose('the robot was stopped')
 
     def _on_cancel_goal(self, message: Int64) -> None:
         goal_id, reason = message.data, 'its id came on goal/cancel'
@@ -225,7 +237,10 @@ class Navigator(Node):
             self._do(self._loop.tick)
             if self._goal and self._navigation:
                 self._board.progress(self._report(self._goal))
-        elif self._goal is not None and self._pause.reached(now):
+            return
+        if any(self._graph.update()):
+            self._whereabouts.lose('a robot side has joined or left')
+        if self._goal is not None and self._pause.reached(now):
             self._drive(self._goal)
         elif self._goal is not None and now >= self._deadline:
             self._end(f'failed {self._goal.target}: exploration did not pause')
@@ -243,6 +258,7 @@ class Navigator(Node):
         self._actions.publish(messages.encode_step(seq, action))
 
     def _on_step(self, answer: tuple[int, int]) -> None:
+        self._whereabouts.heard(*answer)
         if self._loop:
             self._do(self._loop.on_state, *answer)
 

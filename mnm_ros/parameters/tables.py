@@ -132,6 +132,8 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   minimum=0.1, runtime=True),
     ParameterSpec('max_steps', 1000, 'steps from home after which a goal has failed; 0 for no '
                   'limit', minimum=0, runtime=True),
+    ParameterSpec('direct', True, 'whether a goal begins where the robot is, if that is known for '
+                  'certain and no longer than by way of home', runtime=True),
     ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed: '
                   'proven, certified, assumed or doubted', runtime=True,
                   choices=tuple(trust.value for trust in Trust)),

@@ -127,6 +127,14 @@ class StepClient:
         self._first = first_seq
         self._seq = first_seq - 1
         self._action: int | None = None
+        self._answered = self._seq
+
+    @property
+    def last_order(self) -> int | None:
+        """Return the number of the last order; 0 before the first, None without its answer."""
+        if self._seq < self._first:
+            return 0
+        return self._seq if self._answered == self._seq else None
 
     @property
     def under_way(self) -> tuple[int, int] | None:
@@ -162,7 +170,7 @@ class StepClient:
             return Incoming.REPORT
         if self._action is None or seq != self._seq:
             return Incoming.STALE
-        self._action = None
+        self._action, self._answered = None, seq
         return Incoming.ANSWER
 
     def abandon(self) -> None:

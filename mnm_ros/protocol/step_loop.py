@@ -51,6 +51,17 @@ class StepLoop(Loop):
         """Whether an order has not been answered yet; a call of ``return_home`` is none."""
         return self._client.under_way is not None
 
+    @property
+    def last_order(self) -> int | None:
+        """
+        Return the number of the last order if the robot is at rest since its answer.
+
+        0 if no order has been given, and None while the loop commands the robot, or has given up
+        to wait for an answer.
+        """
+        going_home = self._return_home is not None and self._return_home.under_way
+        return None if self.running or going_home else self._client.last_order
+
     def unanswered(self, now: float) -> float:
         """Return for how many s the robot has owed an answer, if it usually takes half of it."""
         return self._answers.unanswered(now, self.timer.timeout) if self.driving else 0.0

@@ -285,3 +285,30 @@ def test_a_robot_that_fails_is_sent_home_again_a_few_times() -> None:
     assert again and {*again} == {sent[before - 1]}
     loop.tick(99.0)
     assert sent[before:] == again
+
+
+def test_the_last_order_says_whether_the_robot_may_be_executing_one() -> None:
+    sent: list[tuple[int, int]] = []
+    loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3), 1000,
+                    lambda *order: sent.append(order), None)
+    assert loop.last_order == 0
+    loop.resume(0.0)
+    assert loop.last_order is None    # it commands the robot
+    loop.pause_after_step('enough')
+    loop.on_state(1000, HOME, 0.0)
+    assert sent == [(1000, RESET)] and loop.last_order == 1000
+    loop.resume(1.0)
+    loop.pause('at once')
+    assert loop.last_order is None    # 1001 is open
+    loop.on_state(1001, HOME, 2.0)
+    assert loop.last_order == 1001
+    loop.resume(3.0)
+    loop.pause('at once')
+    loop.drive(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))))
+    assert loop.last_order is None    # 1002 was given up, and may be executed yet
+
+
+def test_a_way_home_by_the_service_may_be_open() -> None:
+    robot = Robot(overtaken=True)
+    robot.loop.pause('at once')
+    assert robot.loop.last_order is None

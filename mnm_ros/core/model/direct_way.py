@@ -66,7 +66,9 @@ class _CautiousCounts:
 def direct_way(target: int, known: Sequence[int], observed: Observed, problem: Problem,
                horizon: int) -> DirectWay | None:
     """
-    Return the direct way to a state; None if there are too many states, or it is home.
+    Return the direct way to a state.
+
+    None if there are too many states, or it is home, or has never been met.
 
     :param known: the states that it may go through, home first.
     :param observed: what is known of them.
@@ -78,6 +80,8 @@ def direct_way(target: int, known: Sequence[int], observed: Observed, problem: P
     for state in known:
         rows.enter(state)
     model = EmpiricalModel.of(rows, known)
+    if not model.hits(target).any():
+        return None
     moves, from_home = model.smoothed_plan(target, problem.limit, _NEGLIGIBLE)
     values = model.smoothed_values(moves, target, problem.limit, _NEGLIGIBLE)
     by_home = 1 + from_home

@@ -25,6 +25,7 @@ from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, Link, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.output.publishers import Publishers
+from mnm_ros.nodes.exploring.output.way_topic import WayTopic
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.protocol.step_loop import FleetLoop
@@ -60,6 +61,8 @@ class ExplorationSession:
         self._publishers = Publishers(node, self._guard, parameters['policies_up_to'])
         self._link = self._new_link()
         self._link.after_description = self._declare
+        self._ways = WayTopic(
+            node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
         self._loop.aside = self._guard.aside
         self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()

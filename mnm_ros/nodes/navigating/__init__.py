@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the node ``navigator`` is made of: the policies it has heard, and what it says of goals.
+What the node ``navigator`` is made of: what it has heard, and what it says of goals.
 
-Read ``learnt_policies``, then ``goal_board``.
+Read ``learnt_policies`` (how to get there), ``whereabouts`` (where a goal begins) and
+``goal_board``.
 """

@@ -60,6 +60,10 @@ class CommandLink(RobotLink):
         return self.loop.task.state is not RunState.WAITING_FOR_ROBOT
 
     @property
+    def last_order(self) -> int | None:
+        return self.loop.last_order if self._arbitration.commands else None
+
+    @property
     def standing_by(self) -> bool:
         return self._arbitration.stands_by
 

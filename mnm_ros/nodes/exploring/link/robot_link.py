@@ -77,6 +77,11 @@ class Link(ABC):
         return False
 
     @property
+    def last_order(self) -> int | None:
+        """Return the last order, as ``WayAnswer`` has it; None for several robots."""
+        return None
+
+    @property
     def steady(self) -> bool:
         """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
         return False
