@@ -264,11 +264,10 @@ class Exploration(PausableTask):
 
     def direct_way(self, target: int) -> DirectWay | None:
         """Return how to reach a state without going home first; None where that is no shorter."""
-        known = (self.hypothesis.targets if self.hypothesis else tuple(
-            told.policy.target for told in self.trust(0)
-            if told.trust.rank <= Trust.CERTIFIED.rank))
-        return direct_way(target, known, self._observed, self._problem,
-                          self._settings.steps_horizon) if known else None
+        policies = self.hypothesis.policies if self.hypothesis else tuple(
+            told.policy for told in self.trust(0) if told.trust.rank <= Trust.CERTIFIED.rank)
+        return direct_way(target, policies, self._observed, self._problem,
+                          self._settings.steps_horizon) if policies else None
 
     @property
     def round(self) -> int:    # noqa: A003

@@ -19,6 +19,8 @@ HOME, FAR, TARGET = 2, 0, 1    # in a row of five
 PROBLEM, HORIZON = Problem(2, 3.0, 1.0, 0.1), 9
 ROW = (HOME, 1, 3, 0, 4)
 POLICY = Policy(TARGET, HORIZON, ROW, ((WEST, RESET, WEST, RESET, RESET),))
+POLICIES = [POLICY if target == TARGET else Policy(target, HORIZON, ROW, ((EAST,) * 5,))
+            for target in ROW]
 
 
 def row(times: int = 1000, slipped: int = 0) -> Observed:
@@ -31,7 +33,7 @@ def row(times: int = 1000, slipped: int = 0) -> Observed:
 
 
 def found(target: int, observed: Observed) -> DirectWay:
-    way = direct_way(target, ROW, observed, PROBLEM, HORIZON)
+    way = direct_way(target, POLICIES, observed, PROBLEM, HORIZON)
     assert way is not None
     return way
 
@@ -62,16 +64,29 @@ def test_what_is_declared() -> None:
     problem = Problem(2, 3.0, 1.0, 0.1, ends)
     observed = row()
     observed.outdate(FAR, EAST)
-    way = direct_way(TARGET, ROW, observed, problem, HORIZON)
+    way = direct_way(TARGET, POLICIES, observed, problem, HORIZON)
     assert way is not None and way.expected_steps[FAR] == pytest.approx(1, abs=0.01)
     ends[FAR][0] = []    # never to be commanded
-    way = direct_way(TARGET, ROW, Observed(), problem, HORIZON)
-    assert way is not None and not way.expected_steps
+    way = direct_way(TARGET, POLICIES, observed, problem, HORIZON)
+    assert way is not None and FAR not in way.expected_steps
+
+
+def test_by_way_of_home_is_what_the_policy_takes() -> None:
+    slow = Policy(TARGET, HORIZON, ROW, ((EAST, RESET, EAST, RESET, WEST),))    # 2, 3, 4, 3, ...
+    policies = [slow if policy.target == TARGET else policy for policy in POLICIES]
+    way = direct_way(TARGET, policies, row(), PROBLEM, HORIZON)
+    assert way is not None and way.by_home == 1 + PROBLEM.limit    # it never arrives
+    quick = found(4, row())
+    # By way of home it is 3 to 4; from 3 one step, and from 1 as well by home, where it goes on.
+    assert quick.by_home == pytest.approx(3, abs=0.01)
+    assert quick.expected_steps[3] == pytest.approx(1, abs=0.01)
+    assert quick.expected_steps.get(1, 3) == pytest.approx(3, abs=0.01)
 
 
 def test_there_is_none_to_home_and_among_too_many_states() -> None:
-    assert direct_way(HOME, ROW, row(1), PROBLEM, HORIZON) is None
-    assert direct_way(TARGET, range(MOST_STATES + 1), row(1), PROBLEM, HORIZON) is None
+    assert direct_way(HOME, POLICIES, row(1), PROBLEM, HORIZON) is None
+    assert direct_way(9, POLICIES, row(1), PROBLEM, HORIZON) is None    # never met
+    assert direct_way(TARGET, [POLICY] * (MOST_STATES + 1), row(1), PROBLEM, HORIZON) is None
 
 
 @pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
@@ -120,6 +135,7 @@ def navigate(here: int | None, *states: int, known: StepsToGo | None = None,
     (FAR, (FAR, TARGET), [EAST, EAST], 2, 1),
     (FAR, (FAR,) * HORIZON, [EAST] * HORIZON + [RESET], 9, 1),     # the horizon
     (FAR, (4, HOME, FAR), [EAST, RESET, WEST, RESET], 3, 2),       # elsewhere, then as published
+    (FAR, (HOME, TARGET), [EAST, WEST], 2, 2),                     # by chance at home
     (FAR, (7, 4, HOME, TARGET), [EAST, RESET, RESET, WEST], 4, 2),    # RESET has missed home
     (TARGET, (), [], 0, 0)])
 def test_what_is_played(here: int | None, states: tuple[int, ...], actions: list[int],

@@ -80,8 +80,9 @@ def nodes(start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_pa
 @pytest.fixture
 def slow(start: Callable, explorer: Callable, peer: Peer, scenario: str,
          tmp_path: Path) -> Nodes:
-    """Nodes with a robot that takes its time from now on."""
+    """Nodes with a robot that takes its time from now on, and goes home before each goal."""
     nodes = Nodes(start, explorer, peer, scenario, tmp_path)
+    assert peer.set_parameter('navigator', 'direct', False).successful
     nodes.slow_down(0.3)
     return nodes
 

@@ -18,6 +18,7 @@ from mnm_ros.core.model.counts import Observed
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+import numpy as np
 
 MOST_STATES = 1000
 """With more known states there are no direct ways, as it would take a second to find one."""
@@ -49,13 +50,19 @@ class _CautiousCounts:
     The counts with half a sample more of each pair, of what is not known of it.
 
     It is shared out among the ends that are declared; else the pair has failed in it.
+
+    :ivar at_home: what follows at home on any action, once that is settled.
     """
 
-    def __init__(self, observed: Observed, problem: Problem) -> None:
+    def __init__(self, observed: Observed, problem: Problem, home: int) -> None:
+        self.at_home: Mapping[int, float] | None = None
         self._observed = observed
         self._declared = problem.successors
+        self._home = home
 
     def next_states(self, state: int, action: int) -> Mapping[int, float]:
+        if state == self._home and self.at_home:
+            return self.at_home
         nexts: dict[int, float] = {**self._observed.next_states(state, action)}
         ends = self._declared[state][action] if state in self._declared else ()
         for end in ends or (_ELSEWHERE,):
@@ -63,32 +70,47 @@ class _CautiousCounts:
         return nexts
 
 
-def direct_way(target: int, known: Sequence[int], observed: Observed, problem: Problem,
+def direct_way(target: int, policies: Sequence[Policy], observed: Observed, problem: Problem,
                horizon: int) -> DirectWay | None:
     """
     Return the direct way to a state.
 
     None if there are too many states, or it is home, or has never been met.
 
-    :param known: the states that it may go through, home first.
+    :param policies: home first; the way may go through their targets, and one that comes through
+        home, or fails, is followed by the policy for the target.
     :param observed: what is known of them.
     :param horizon: steps after which it is given up.
     """
-    if target == known[0] or len(known) > MOST_STATES:
+    known = tuple(policy.target for policy in policies)
+    home, limit = known[0], problem.limit
+    if target == home or len(known) > MOST_STATES:
         return None
-    rows = TransitionRows(_CautiousCounts(observed, problem), problem.actions)
-    for state in known:
-        rows.enter(state)
-    model = EmpiricalModel.of(rows, known)
+    counts = _CautiousCounts(observed, problem, home)
+    model = _model(counts, known, problem)
     if not model.hits(target).any():
         return None
-    moves, from_home = model.smoothed_plan(target, problem.limit, _NEGLIGIBLE)
-    values = model.smoothed_values(moves, target, problem.limit, _NEGLIGIBLE)
-    by_home = 1 + from_home
+    _, from_home = model.smoothed_plan(target, limit, _NEGLIGIBLE)
+    for policy in policies:
+        if policy.target == target and len(policy.actions) == 1:
+            moves = np.array(policy.on(known).actions[0])
+            from_home = max(1.0, min(limit, float(
+                model.smoothed_values(moves, target, limit, _NEGLIGIBLE)[0])))
+            counts.at_home = {target: 1.0, home: from_home - 1}
+            model = _model(counts, known, problem)
+    moves, _ = model.smoothed_plan(target, limit, _NEGLIGIBLE)
+    values = model.smoothed_values(moves, target, limit, _NEGLIGIBLE)
     # To try what nothing is known of would take one step more than the limit.
-    most = min(by_home, 1 + problem.limit)
+    most = 1 + min(from_home, limit)
     found = {state: (int(move), float(steps)) for state, move, steps in zip(known, moves, values)
-             if move != RESET and state not in (known[0], target) and steps <= most}
-    policy = Policy(target, horizon, tuple(found), (tuple(move for move, _ in found.values()),))
-    return DirectWay(policy, {state: steps for state, (_, steps) in found.items()},
-                     by_home, problem.limit)
+             if move != RESET and state not in (home, target) and steps <= most}
+    way = Policy(target, horizon, tuple(found), (tuple(move for move, _ in found.values()),))
+    return DirectWay(way, {state: steps for state, (_, steps) in found.items()},
+                     1 + from_home, limit)
+
+
+def _model(counts: _CautiousCounts, known: Sequence[int], problem: Problem) -> EmpiricalModel:
+    rows = TransitionRows(counts, problem.actions)
+    for state in known:
+        rows.enter(state)
+    return EmpiricalModel.of(rows, known)

@@ -149,6 +149,9 @@ class Navigation(StepTask):
             self.attempts += not self._attempts.under_way
             if self._attempts.observe(state) and self._direct:
                 self._end_direct(failed=True)
+                if state == self._home:    # as if RESET had led there
+                    self.attempts += 1
+                    self._attempts.observe(state)
         if self.attempts and not self._direct and not self.result:
             visits = self._visits.setdefault(self._place, [0, 0])
             visits[0] += 1
