@@ -235,10 +235,10 @@ class GoalReport:
     :ivar target: the state to go to; None if that was never heard.
     :ivar status: how far it is.
     :ivar text: the same as a sentence for people.
-    :ivar steps: taken since the robot was first at home, RESETs included.
-    :ivar attempts: begun so far.
+    :ivar steps, attempts: as ``Navigation`` has them.
     :ivar expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
-        were still to come; None without such a way, and when the goal is over.
+        were still to come, or what the counts say on a direct way; None without such a way, and
+        when the goal is over.
     :ivar accepted: when the navigator has heard of it, in ns by the clock of the navigator.
     :ivar ended: when it was over; None before that.
     :ivar least_trust: that its policy needs; None for what the navigator asks for.
