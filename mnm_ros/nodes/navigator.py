@@ -29,6 +29,7 @@ from std_msgs.msg import Bool, Int64, Int64MultiArray
 from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
+_LOOK = 0.5      # s, between two looks for other robot sides as long as there is no goal
 _LEAVE = 1.5     # s, that the answer under way is waited for before the node ends
 
 
@@ -49,6 +50,7 @@ class Navigator(Node):
         self._navigation: Navigation | None = None    # once exploration is paused
         self._loop: StepLoop | None = None    # from the first goal on
         self._leave_by: float | None = None
+        self._look_at = 0.0    # for other robot sides, without a goal
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
         self._actions = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
@@ -238,8 +240,10 @@ class Navigator(Node):
             if self._goal and self._navigation:
                 self._board.progress(self._report(self._goal))
             return
-        if any(self._graph.update()):
-            self._whereabouts.lose('a robot side has joined or left')
+        if self._goal is not None or now >= self._look_at:
+            self._look_at = now + _LOOK
+            if any(self._graph.update()):
+                self._whereabouts.lose('a robot side has joined or left')
         if self._goal is not None and self._pause.reached(now):
             self._drive(self._goal)
         elif self._goal is not None and now >= self._deadline:

@@ -17,7 +17,7 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import Int64, String
 
 _REPEAT = 0.2    # s, after which the explorer is asked again
-_WAIT = 1.0      # s, for its answer, and for the last state
+_WAIT = 2.0      # s, for its answer, and for the last state
 
 
 class Beginning(NamedTuple):
