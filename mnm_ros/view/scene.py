@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.trust import Told
 from mnm_ros.view.heard import Heard
 
 _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
@@ -40,8 +41,14 @@ KINDS = {
     'home': Kind('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green'),
     'known': Kind('known', '#2a9d6f', '#2fae7c', 'o', 'green',
                   'known: its policy keeps within the limit'),
+    'doubted': Kind('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
+                    'known, but doubted: its policy has not proven itself since a change'),
+    'certified': Kind('certified', '#2a9d6f', '#2fae7c', '*', 'bold green',
+                      'certified: a policy to it keeps within the limit'),
     'candidate': Kind('candidate', '#e0a100', '#d9a313', '?', 'yellow',
                       'candidate: met, and being examined'),
+    'assumed': Kind('assumed', '#8c98a5', '#77838f', '~', 'yellow',
+                    'assumed: there is a policy to it, of which nothing is promised'),
     'met': Kind('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, but not known: it lies beyond '
                 'the radius, or has not been examined yet'),
     'beyond': Kind('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta'),
@@ -80,15 +87,30 @@ def steps(explored: Explored, policy: Policy) -> Iterator[tuple[int, int, int | 
             yield state, action, explored.home if action == RESET else likely
 
 
+def by_trust(known: Collection[int], trust: Mapping[int, Told]) -> dict[str, tuple[int, ...]]:
+    """
+    Return by kind the states that are shown by how far their policies may be trusted.
+
+    Of the known ones these are the doubted: what is said of the others is that they are known.
+    """
+    inside = {*known}
+    return {kind: tuple(state for state, told in trust.items() if told.trust.value == kind
+                        and (state in inside) == (kind == 'doubted'))
+            for kind in ('assumed', 'certified', 'doubted')}
+
+
 def kinds(heard: Heard) -> dict[int, str]:
-    """Return what each state that is shown is: known, candidate, lost, met or unmet."""
+    """Return what each state that is shown is, as ``KINDS`` has it."""
     found: dict[int, str] = {}
     # A map shows by itself where the robot has not been yet, and where it cannot be.
     if len(heard.description.positions) <= _MOST_UNMET and not heard.ground.image:
         found.update(dict.fromkeys(heard.description.positions, 'unmet'))
     home = () if heard.home is None else (heard.home,)
-    found.update(dict.fromkeys((*heard.seen, *home, *heard.occupied), 'met'))
-    found.update(dict.fromkeys(heard.activity.candidates, 'candidate'))
-    found.update(dict.fromkeys(heard.activity.lost, 'lost'))
-    found.update(dict.fromkeys(heard.known, 'known'))
+    trusted = by_trust(heard.known, heard.trust)
+    for kind, states in (
+            ('met', (*heard.seen, *home, *heard.occupied)), ('assumed', trusted['assumed']),
+            ('candidate', heard.activity.candidates), ('lost', heard.activity.lost),
+            ('certified', trusted['certified']), ('known', heard.known),
+            ('doubted', trusted['doubted'])):
+        found.update(dict.fromkeys(states, kind))
     return found

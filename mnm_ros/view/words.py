@@ -283,7 +283,7 @@ def about(heard: Heard, state: int) -> list[str]:
     lines = [KINDS[kind].meaning]
     if state == heard.home:
         lines[0] = f'home; {lines[0]}'
-    if kind == 'known':
+    if state in heard.known:
         steps = heard.activity.expected_steps.get(state)
         limit = heard.activity.limit
         lines.append('expected steps of its policy from home: '

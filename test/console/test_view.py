@@ -9,6 +9,7 @@ import io
 import re
 
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.scenario import describe
@@ -113,6 +114,12 @@ def test_the_map_tells_all_kinds_of_cells_apart() -> None:
     assert any(line.startswith('. # -') for line in after)
     key = next(line for line in after if line.startswith('@ robot'))
     assert key == '@ robot  S home  - beyond the radius  x lost  # wall  . not seen'
+    trusted = {state: Told(Trust(said), None, None, 0, '') for state, said in (
+        (1, 'doubted'), (3, 'assumed'), (4, 'certified'))}
+    told = shown(replace(FULL, activity=Activity(current=5), trust=trusted), GRID)
+    assert any(line.startswith('S ! @ ') for line in told)
+    assert any(line.startswith('~ # *') for line in told)
+    assert any('! doubted  * certified  ~ assumed' in line for line in told)
 
 
 def test_doors_keep_their_letters_until_they_are_known() -> None:

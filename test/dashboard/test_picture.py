@@ -11,9 +11,10 @@ import tracemalloc
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Ground, Heard, RobotHeard
-from mnm_ros.view.scene import kinds
+from mnm_ros.view.scene import KINDS, kinds
 from mnm_ros.view.web.layers import _radii, draw, Places, policy_arrows
 import pytest
 
@@ -46,6 +47,18 @@ def test_the_last_word_about_a_state_is_the_strongest() -> None:
         candidates=(2, 5), lost=(5,), current=7))
     assert kinds(heard) == {
         0: 'known', 1: 'known', 2: 'candidate', 5: 'lost', 6: 'met', 7: 'met'}
+
+
+def test_a_state_is_shown_by_the_trust_in_its_policy_where_that_says_more() -> None:
+    trust = {state: Told(Trust(said), None, None, 0, '') for state, said in (
+        (0, 'proven'), (1, 'doubted'), (2, 'certified'), (3, 'certified'), (4, 'assumed'),
+        (5, 'assumed'), (6, 'doubted'))}
+    heard = Heard(known=(0, 1, 2), trust=trust, counts={0: {0: {5: 1}}}, activity=Activity(
+        candidates=(3, 4), lost=(6,)))
+    assert kinds(heard) == {
+        0: 'known', 1: 'doubted', 2: 'known', 3: 'certified', 4: 'candidate', 5: 'assumed',
+        6: 'lost'}
+    assert len({kind.mark for kind in KINDS.values()}) == len(KINDS)    # not by colour alone
 
 
 def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:

@@ -41,7 +41,8 @@ _PERIOD = 0.5       # s, between two looks at what is new
 _STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
     f'@layer overrides {{ body {{ --{name}: {kind.colour}; }} '
     f'body.body--dark {{ --{name}: {kind.dark}; }} }}' for name, kind in KINDS.items())
-_LEGEND = (*((name, KINDS[name].word) for name in ('known', 'candidate', 'lost', 'met', 'home')),
+_LEGEND = (*((name, KINDS[name].word) for name in (
+    'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'met', 'home')),
            ('current', 'robot is here'), ('reset', 'policy plays RESET'))
 _THEMES = {None: ('brightness_auto', True), True: ('dark_mode', False),
            False: ('light_mode', None)}

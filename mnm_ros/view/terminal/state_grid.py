@@ -99,7 +99,8 @@ class WorldView:
 
     def __init__(self, heard: Heard) -> None:
         self._heard = heard
-        self._kinds = {**kinds(heard), **dict.fromkeys(heard.beyond, 'beyond')}
+        self._kinds = found = kinds(heard)
+        found.update({state: 'beyond' for state in heard.beyond if found.get(state) == 'met'})
         if heard.home is not None:
             self._kinds[heard.home] = 'home'
         self._occupied = heard.occupied
@@ -154,8 +155,9 @@ class WorldView:
         heard = self._heard
         home = () if heard.home is None else (heard.home,)
         yield from dict.fromkeys((
-            *home, *heard.known, *heard.activity.lost, *sorted(heard.candidates),
-            *heard.beyond, *sorted(heard.seen)))
+            *home, *heard.known, *(state for state, kind in self._kinds.items()
+                                   if kind == 'certified'),
+            *heard.activity.lost, *sorted(heard.candidates), *heard.beyond, *sorted(heard.seen)))
 
     def _line(self, state: int, columns: int) -> Text:
         heard = self._heard
