@@ -10,13 +10,15 @@ picture has a frame of its own: it must never lie over a map.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 import math
+from types import MappingProxyType
 from typing import NamedTuple
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.trust import Told
 from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view import scene
 from mnm_ros.view.layout import Layout
@@ -55,6 +57,9 @@ _LOOKS: dict[str, tuple[str, tuple[float, float, float], float, Colour]] = {
     # namespace: kind, size, height of the middle, colour
     'home': ('cylinder', (0.95, 0.95, 0.04), 0.02, (0.55, 0.35, 0.8, 0.9)),
     'known': ('cube', (0.6, 0.6, 0.12), 0.06, _colour('known')),
+    'doubted': ('cube', (0.6, 0.6, 0.3), 0.15, _colour('doubted')),
+    'certified': ('cylinder', (0.6, 0.6, 0.12), 0.06, _colour('certified')),
+    'assumed': ('cylinder', (0.3, 0.3, 0.12), 0.06, _colour('assumed')),
     'candidates': ('cube', (0.45, 0.45, 0.12), 0.06, _colour('candidate')),
     'lost': ('cube', (0.6, 0.6, 0.12), 0.06, _colour('lost')),
     'current': ('sphere', (0.35, 0.35, 0.35), 0.25, _colour('robot')),
@@ -102,23 +107,32 @@ class Picture:
         self._scale = 1.0
 
     def shapes(self, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
-               caption: Caption | None = None) -> dict[Key, Shape]:
+               caption: Caption | None = None,
+               trust: Mapping[int, Told] = MappingProxyType({})) -> dict[Key, Shape]:
         """
         Return all that is to be seen now.
 
         :param exploration: what is drawn.
         :param description: where states are, and what they are called, if that is known.
         :param caption: phase and status, as tools like RViz show no text otherwise.
+        :param trust: how far the policies to states may be trusted.
         """
         self._follow(description)
         hypothesis = exploration.hypothesis
         known = hypothesis.targets if hypothesis else ()
-        states: dict[str, Iterable[int]] = {
-            'home': _one(exploration.home), 'known': known,
-            'candidates': exploration.candidates,
-            'lost': [state for state in exploration.lost if state not in known],
-            'current': _one(exploration.last_state)}
+        states: dict[str, Iterable[int]] = {'home': _one(exploration.home)}
+        trusted, taken = scene.by_trust(known, trust), set[int]()
+        # Each state is one of these, the first of which counts.
+        for name, members in (
+                ('doubted', trusted['doubted']), ('known', known),
+                ('certified', trusted['certified']), ('lost', exploration.lost),
+                ('candidates', exploration.candidates)):
+            states[name] = tuple(state for state in members if state not in taken)
+            taken.update(members)
+        states['current'] = _one(exploration.last_state)
         shown = dict.fromkeys(state for each in states.values() for state in each)
+        # Without a place in the world they have none: nothing has led there yet.
+        states['assumed'] = [state for state in trusted['assumed'] if state not in taken]
         if not self._description.positions:
             self._lay_out(exploration, shown)
         return {

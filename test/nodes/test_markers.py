@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 from types import SimpleNamespace
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.nodes.exploring.output import live_topics
 from mnm_ros.nodes.exploring.output.markers import Markers, PictureTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
@@ -138,6 +140,21 @@ def test_what_was_lost_is_shown_until_it_is_known_again() -> None:
     assert not draw(PLACED, lost=(4,)).places('lost')
 
 
+def test_each_state_is_in_one_namespace_by_the_trust_in_its_policy() -> None:
+    trust = {state: Told(Trust(said), None, None, 0, '') for state, said in (
+        (3, 'doubted'), (4, 'certified'), (5, 'certified'), (6, 'assumed'), (7, 'assumed'))}
+    placed = replace(PLACED, positions={state: (float(state), 0.0) for state in range(8)})
+    picture = Screen(Markers().draw(
+        exploration(candidates=(5, 7), lost=(5,)), placed, trust=trust))
+    assert {name: [x for x, _ in picture.places(name)] for name in (
+        'doubted', 'known', 'certified', 'assumed', 'candidates', 'lost')} == {
+            'doubted': [3.0], 'known': [4.0], 'certified': [5.0], 'assumed': [6.0],
+            'candidates': [7.0], 'lost': []}
+    first, second = picture.named('known')[0], picture.named('certified')[0]
+    assert first.type != second.type    # not by colour alone
+    assert picture.named('doubted')[0].scale.z > first.scale.z
+
+
 def test_what_is_going_on_is_written_above_the_map() -> None:
     markers, screen = Markers(), Screen()
     screen.take(markers.draw(exploration(), PLACED, Caption(0, 'building')))
@@ -187,7 +204,7 @@ def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
         """Return for each message sent whether it is whole."""
         heard.clear()
         world.steps, world.last_state = world.steps + 1, state
-        topic.news(world, PLACED, Caption(), now)
+        topic.news(world, PLACED, Caption(), {}, now)
         return ['whole' if message.markers[0].action == Marker.DELETEALL else 'change'
                 for message in heard]
 

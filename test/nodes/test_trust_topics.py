@@ -10,6 +10,7 @@ from conftest import Start
 from mnm_ros.messages import PolicySet
 from node_processes import Peer
 from std_msgs.msg import Int64MultiArray, String
+from visualization_msgs.msg import MarkerArray
 
 FIELDS = {'trust', 'expected_steps', 'at_most_steps', 'since_step', 'why'}
 
@@ -18,6 +19,7 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Start) -> None:
     provisional = peer.listen(Int64MultiArray, 'provisional_policies')
     told = peer.listen(String, 'trust')
     policies = peer.listen(Int64MultiArray, 'policies')
+    drawn = peer.listen(MarkerArray, 'exploration_markers')
     start('cmp_sim', scenario='two_rooms', latency=0.002)
     start('explorer', actions=['east', 'west', 'south', 'north'])
     peer.wait_for(lambda: policies and told[-1].data.count('proven') > 5, 'a hypothesis', 120.0)
@@ -27,6 +29,7 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Start) -> None:
     hypothesis = PolicySet.from_msg(policies[-1])
     certified = {state for state, each in first['states'].items() if each['trust'] == 'certified'}
     assert certified and len(certified) < len(hypothesis.targets)
+    assert any(marker.ns == 'certified' for message in drawn for marker in message.markers)
     for each in said:
         assert all(FIELDS <= state.keys() for state in each['states'].values())
     sets = {(found.round, found.revision): found for found in map(PolicySet.from_msg, provisional)}

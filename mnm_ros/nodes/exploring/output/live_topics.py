@@ -118,6 +118,7 @@ class TrustTopics:
 
     :param node: that has the topics.
     :param up_to: states up to which ``provisional_policies`` has policies.
+    :ivar told: what was said last, by state.
     """
 
     def __init__(self, node: Node, up_to: int) -> None:
@@ -128,21 +129,23 @@ class TrustTopics:
         self._pace = Throttle(_TRUST_PERIOD)
         self._revision = 0
         self._looks = 1
-        self._told: tuple[TrustedPolicy, ...] = ()
+        self._published: tuple[TrustedPolicy, ...] = ()
+        self.told: dict[int, TrustedPolicy] = {}
 
     def republish(self) -> None:
         """Publish both again as soon as possible, for those who lost them."""
-        self._told = ()
+        self._published = ()
         self._pace.hurry()
 
-    def news(self, exploration: Exploration, now: float) -> None:
+    def news(self, exploration: Exploration, shown: bool, now: float) -> None:
         """
         Publish what has changed and is due.
 
+        :param shown: whether ``told`` is wanted though no node may subscribe.
         :param now: time in seconds.
         """
-        listeners = sum(publisher.get_subscription_count()
-                        for publisher in (self._policies, self._trust))
+        listeners = shown + sum(publisher.get_subscription_count()
+                                for publisher in (self._policies, self._trust))
         if self._pace.wanted(listeners, now):
             self._pace.do(lambda: self._publish(exploration), now)
 
@@ -151,9 +154,11 @@ class TrustTopics:
         told = exploration.trust(self._looks)
         self._looks = (min(_MOST_LOOKS, self._looks + 1) if time.monotonic() < begun + _LONG
                        else max(1, self._looks // 2))
-        if not told or told == self._told:
+        if told == self._published:
             return
-        self._told = told
+        self._published, self.told = told, {each.policy.target: each for each in told}
+        if not told:
+            return
         # It grows, also from one start of the node to the next, as the steps are kept.
         self._revision = max(self._revision + 1, exploration.steps)
         version = exploration.round, self._revision

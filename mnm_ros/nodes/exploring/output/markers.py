@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from geometry_msgs.msg import Point, Vector3
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.progress.trust import Told
 from mnm_ros.nodes.exploring.output.live_topics import Throttle
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.shapes import Caption, Key, Picture, Shape
@@ -35,15 +37,17 @@ class Markers:
         self._ids: dict[str, dict[object, int]] = {}    # by namespace: they stay the same
 
     def draw(self, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
-             caption: Caption | None = None) -> MarkerArray | None:
+             caption: Caption | None = None,
+             trust: Mapping[int, Told] = MappingProxyType({})) -> MarkerArray | None:
         """
         Return the markers to add, to change and to delete; None if there are none.
 
         :param description: where states are, and what they are called, if that is known.
         :param caption: is written above them.
+        :param trust: how far the policies to states may be trusted.
         """
         before, self._shown = self._shown, self._picture.shapes(
-            exploration, description, caption)
+            exploration, description, caption, trust)
         if self._picture.frame != self._frame:
             self._frame = self._picture.frame
             return self.whole()
@@ -100,17 +104,24 @@ class PictureTopic:
         self._drawn: object = None    # what was drawn last
         self._whole = 0    # how many of the next pictures are whole
 
+    @property
+    def watched(self) -> bool:
+        """Whether there was a viewer at the last look."""
+        return bool(self._viewers)
+
     def news(self, exploration: Exploration, description: RobotDescription,
-             caption: Caption, now: float) -> None:
+             caption: Caption, trust: Mapping[int, Told], now: float) -> None:
         """Publish what has changed, if it is due and there is a viewer."""
         if not (self._throttle.due(now) and self._look.due(now)):
             return
         if self._new_viewers(now):
             self._whole = _WHOLE
-        shown = (exploration, exploration.steps, exploration.last_state, description, caption)
+        shown = (exploration, exploration.steps, exploration.last_state, description, caption,
+                 trust)
         if self._viewers and (self._whole or shown != self._drawn):
             self._drawn = shown
-            self._throttle.do(lambda: self._publish(exploration, description, caption), now)
+            self._throttle.do(
+                lambda: self._publish(exploration, description, caption, trust), now)
 
     def republish(self) -> None:
         """Publish the whole picture again, for viewers that lost some of it."""
@@ -123,8 +134,8 @@ class PictureTopic:
             self.republish()
 
     def _publish(self, exploration: Exploration, description: RobotDescription,
-                 caption: Caption) -> None:
-        changes = self._markers.draw(exploration, description, caption)
+                 caption: Caption, trust: Mapping[int, Told]) -> None:
+        changes = self._markers.draw(exploration, description, caption, trust)
         if self._whole:
             self._whole -= 1
             changes = self._markers.whole()

@@ -94,9 +94,9 @@ class Publishers:
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._live.news(exploration, status, now)
-        self._trust.news(exploration, now)
+        self._trust.news(exploration, self._picture.watched, now)
         self._picture.news(exploration, self.description, Caption(
-            self._level[0], f'{phase.value}\n{status}'), now)
+            self._level[0], f'{phase.value}\n{status}'), self._trust.told, now)
 
     def event(self, event: Event) -> None:
         """Log a decision."""
