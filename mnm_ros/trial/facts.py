@@ -16,6 +16,7 @@ from mnm_ros.core.exploration import Input
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import best_time
@@ -79,7 +80,9 @@ class Facts:
         for policy in self.policies[1:]:
             steps, tried = self._summary.steps_to(policy), self._summary.least_tried(policy)
             note = ('too little tried' if tried < ENOUGH
-                    else 'over the limit' if steps > self.limit else '')
+                    else 'over the limit' if steps > self.limit
+                    else 'doubted' if self._summary.trust[policy.target].trust is Trust.DOUBTED
+                    else '')
             found.append(Row(policy.target, self._label(policy.target),
                              self._summary.reached(policy.target), steps, tried, note))
         return found
@@ -101,6 +104,11 @@ class Facts:
         if self._saved.point is not None:
             yield ('What was replayed does not begin with the exploration: it is its last part, '
                    f'from step {self._saved.point["steps"]:,} on.')
+        certified = [self._label(state) for state, told in self._summary.trust.items()
+                     if told.trust is Trust.CERTIFIED]
+        if certified:
+            yield (f'Certified, though it is open whether other states are within reach: '
+                   f'{", ".join(certified)}.')
         if exploration.under_revision:
             yield 'These policies were refuted, and the next ones are still being built.'
         pending = exploration.changes_noticed - exploration.changes_relearnt

@@ -45,7 +45,7 @@ class StateMap:
             counts=nested((*pair, after, count) for pair, seen in summary.counts.items()
                           for after, count in seen.items()),
             activity=Activity(home=found.home, candidates=found.candidates, lost=found.lost),
-            description=description)
+            description=description, trust=summary.trust)
         self._summary = summary
         places = Places(clock=lambda: 0.0)
         for _ in range(_ROUNDS):
@@ -120,6 +120,10 @@ class StateMap:
                 size = min(0.8 * radius, 2.7 * radius / max(1, len(short)))
                 yield (f'<text x="{x:.2f}" y="{y + 0.35 * size:.2f}" font-size="{size:.2f}" '
                        f'fill="white" text-anchor="middle">{escape(short)}</text>')
+                if self._kinds[state] in scene.TRUSTED:
+                    yield (f'<text x="{x + 0.7 * radius:.2f}" y="{y - 0.5 * radius:.2f}" '
+                           f'font-size="{radius:.2f}">{scene.KINDS[self._kinds[state]].mark}'
+                           '</text>')
 
     def _names(self, links: dict[tuple[int, int], tuple[float, int]]) -> Iterator[str]:
         """Yield the likely actions beside each arrow, together where several lead there."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.warm_start import begun
@@ -17,6 +18,7 @@ from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 
@@ -101,6 +103,11 @@ class ReplaySummary:
         highest = max(0, *(max(row) for row in policy.actions))
         return expected_steps(TableCmp.from_counts(
             self.exploration.home, highest + 1, self.counts), policy)
+
+    @cached_property
+    def trust(self) -> dict[int, TrustedPolicy]:
+        """Return how far the policy to each state may be trusted, once all is taken."""
+        return {told.policy.target: told for told in self.exploration.trust()}
 
     @property
     def seen(self) -> set[int]:

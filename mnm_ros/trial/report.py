@@ -26,7 +26,7 @@ from mnm_ros.located_yaml import WithExponents
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.replay import replay
-from mnm_ros.view.scene import KINDS
+from mnm_ros.view.scene import KINDS, TRUSTED
 import yaml
 
 INSTALL = ('a report needs the Python packages jinja2 and matplotlib: pip install '
@@ -113,7 +113,9 @@ def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str,
         'remarks': remarks, 'overview': facts.overview(span),
         'graph': plan.draw(),
         'small': plan.few, 'placed': plan.placed,
-        'states_legend': [(KINDS[kind].word, KINDS[kind].colour) for kind in plan.kinds],
+        'states_legend': [(
+            f'{KINDS[kind].word} ({KINDS[kind].mark})' if kind in TRUSTED
+            else KINDS[kind].word, KINDS[kind].colour) for kind in plan.kinds],
         'actions_legend': pictures.colours(facts.actions),
         'time': pictures.draw_time(summary),
         'rows': rows, 'limit': f'{facts.limit:g}', 'in_words': steps_in_words,

@@ -58,6 +58,9 @@ KINDS = {
     'unmet': Kind('not seen', '#8c98a5', '#77838f', '.', 'dim', 'not met yet')}
 """All kinds, in the order of legends; where several states share a place, the first is shown."""
 
+TRUSTED = ('doubted', 'certified', 'assumed')
+"""The kinds by the trust in a policy."""
+
 
 def links(explored: Explored, state: int) -> dict[int, tuple[float, int]]:
     """Return for each other state that followed its probability by the best action, and that."""
@@ -96,7 +99,7 @@ def by_trust(known: Collection[int], trust: Mapping[int, Told]) -> dict[str, tup
     inside = {*known}
     return {kind: tuple(state for state, told in trust.items() if told.trust.value == kind
                         and (state in inside) == (kind == 'doubted'))
-            for kind in ('assumed', 'certified', 'doubted')}
+            for kind in TRUSTED}
 
 
 def kinds(heard: Heard) -> dict[int, str]:

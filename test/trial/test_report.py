@@ -24,6 +24,7 @@ from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.simulator import Simulator
@@ -126,6 +127,30 @@ def test_a_trial_that_ends_soon_after_a_change_was_noticed(trial: Trial) -> None
     summary.counts.clear()
     for policy in trial.exploration.hypothesis.policies[1:]:
         assert summary.steps_to(policy) == math.inf
+
+
+def test_a_trial_that_ends_before_the_first_hypothesis_tells_what_is_certified(
+        tmp_path: Path) -> None:
+    scenario = draw('changing_chain', 0, 3.0)
+    simulator = Simulator(scenario, 1)
+    exploration = Exploration(settings(Problem(len(scenario.actions), 3.0, 1.0, 0.1)), 3)
+    store = Store(tmp_path, 'r1.explorer', identity(scenario.actions, 3.0), transition_log=True)
+    store.begin_generation(0, None)
+    exploration.listeners.append(InputListener(store.append))
+    certified: list[int] = []
+    while not certified:
+        assert exploration.hypothesis is None
+        for _ in range(50):
+            action = exploration.next_action()
+            exploration.observe(action, simulator.step(action))
+        certified = [told.policy.target for told in exploration.trust()
+                     if told.trust is Trust.CERTIFIED]
+    store.close()
+    path, = report.write(tmp_path)
+    text = path.read_text(encoding='utf-8')
+    assert (f'<li>Certified, though it is open whether other states are within reach: '
+            f'{", ".join(map(str, certified))}.</li>') in text
+    assert 'certified (*)' in text and text.count('>*</text>') == len(certified)
 
 
 def told(path: Path, name: str) -> str:
