@@ -259,8 +259,9 @@ class Exploration(PausableTask):
 
         :param at_most: so many are worked out anew; None for all, which may take long.
         """
+        following = self._observed.next_states
         return self._ledger.policies(
-            self.steps, self._estimator.expected_steps(self._observed.next_states), at_most)
+            self.steps, self._estimator.expected_plays(following), following, at_most)
 
     def direct_way(self, target: int) -> DirectWay | None:
         """Return how to reach a state without going home first; None where that is no shorter."""
@@ -387,7 +388,7 @@ class Exploration(PausableTask):
         if zlib.crc32(text.encode()) != checksum:
             raise ValueError(f'a declaration has CRC-32 {zlib.crc32(text.encode())}, expected '
                              f'{checksum}')
-        self._mnm.declare(Declaration.from_json(json.loads(text)), self._observed.following)
+        self._mnm.declare(Declaration.from_json(json.loads(text)), self._observed.next_states)
 
     def diagnostics(self) -> dict[str, Union[str, int, float]]:
         """Return the figures of the diagnostics message by name."""

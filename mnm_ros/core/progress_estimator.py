@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import math
 
 from mnm_ros.core.mnm.building_phase import BuildingPhase
@@ -15,6 +15,9 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.activity import Progress
 from mnm_ros.core.progress.prediction import factors_left, predict, Prediction, REMAINING
 from mnm_ros.core.watch.watch_phase import WatchPhase
+
+Plays = Mapping[int, float]
+"""How often a policy plays each action, RESET included, from home until it has arrived."""
 
 Following = Callable[[int, int], Mapping[int, int]]
 """Says how often each next state followed an action in a state."""
@@ -43,7 +46,7 @@ class ProgressEstimator:
         self.lost: dict[int, None] = {}
         self._mnm = mnm
         self._problem = problem
-        self._expected = ExpectedSteps()
+        self._expected = ExpectedPlays()
         self._noticed_at: int | None = None
 
     def noticed(self, step: int) -> None:
@@ -60,9 +63,16 @@ class ProgressEstimator:
         for target in targets:
             self.lost.pop(target, None)
 
+    def expected_plays(self, following: Following) -> dict[int, Plays | None]:
+        """Return how often the published policies play each action, by target."""
+        hypothesis = self._mnm.hypothesis
+        return self._expected.of(hypothesis.policies if hypothesis else (), self._mnm.home,
+                                 following)
+
     def expected_steps(self, following: Following) -> dict[int, float | None]:
         """Return the expected steps of the published policies by target."""
-        return self._expected.of(self._mnm.hypothesis, following)
+        return {target: steps_of(plays)
+                for target, plays in self.expected_plays(following).items()}
 
     def progress(self, step: int, expected_steps: Mapping[int, float | None]) -> Progress | None:
         """Return how far it is; None if unknown."""
@@ -106,21 +116,27 @@ def _progress(aim: str, done: int, left: Prediction) -> Progress:
                     done + math.ceil(left.high))
 
 
-def expected_steps(policy: Policy, home: int, following: Following) -> float | None:
+def steps_of(plays: Plays | None) -> float | None:
+    """Return the expected steps, each of which plays one action; None if unknown."""
+    return None if plays is None else sum(plays.values())
+
+
+def expected_plays(policy: Policy, home: int, following: Following) -> Plays | None:
     """
-    Return the steps from home with a RESET after each failure; None if unknown.
+    Return the expected plays from home with a RESET after each failure; None if unknown.
 
     :param policy: executed as it is published: its attempt has failed outside its states.
     :param following: the counts.
     """
     if policy.target == home:
-        return 0.0
-    there, arrived, failed, length = {home: 1.0}, 0.0, 0.0, 0.0
+        return {}
+    there, arrived, failed = {home: 1.0}, 0.0, 0.0
+    plays: dict[int, float] = {}    # of one attempt
     for step in range(policy.horizon):
-        length += sum(there.values())
         ahead: dict[int, float] = {}
         for state, chance in there.items():
             action = policy.action(step, state)
+            plays[action] = plays.get(action, 0.0) + chance
             nexts = {home: 1} if action == RESET else following(state, action)
             total = sum(nexts.values())
             if not total:
@@ -133,13 +149,15 @@ def expected_steps(policy: Policy, home: int, following: Following) -> float | N
         there = ahead
         if sum(there.values()) < _NEGLIGIBLE:
             break
-    failed += sum(there.values())
-    return (length + failed) / arrived if arrived > _NEGLIGIBLE else None
+    plays[RESET] = plays.get(RESET, 0.0) + failed + sum(there.values())
+    if arrived <= _NEGLIGIBLE:
+        return None
+    return {action: times / arrived for action, times in plays.items() if times > 0}
 
 
-class ExpectedSteps:
+class ExpectedPlays:
     """
-    Keeps the expected steps of all policies of a hypothesis.
+    Keeps the expected plays of several policies.
 
     Those of many policies take long, so only some are worked out each time: new ones first, then
     those that have waited longest. The counts grow meanwhile, but change little.
@@ -147,15 +165,15 @@ class ExpectedSteps:
 
     def __init__(self) -> None:
         self._policies: dict[int, Policy] = {}
-        self._values: dict[int, float | None] = {}
+        self._values: dict[int, Plays | None] = {}
         self._turns: deque[int] = deque()
 
-    def of(self, hypothesis: Hypothesis | None, following: Following) -> dict[int, float | None]:
-        """Return them by target, None where it is not known, or not yet."""
-        if hypothesis is None:
+    def of(self, policies: Iterable[Policy], home: int | None, following: Following,
+           at_most: int = _MOST_AT_ONCE) -> dict[int, Plays | None]:
+        """Return them by target, None where they are not known, or not yet."""
+        if home is None:
             return {}
-        home = hypothesis.policies[0].target
-        now = {policy.target: policy for policy in hypothesis.policies}
+        now = {policy.target: policy for policy in policies}
         new = [target for target, policy in now.items()
                if not (target in self._policies and policy.same_as(self._policies[target]))]
         self._policies = now
@@ -163,8 +181,8 @@ class ExpectedSteps:
             target for target in self._turns if target in now and target not in new)))
         self._values = {target: value for target, value in self._values.items()
                         if target in now and target not in new}
-        for _ in range(min(_MOST_AT_ONCE, len(self._turns))):
+        for _ in range(min(at_most, len(self._turns))):
             target = self._turns.popleft()
             self._turns.append(target)
-            self._values[target] = expected_steps(now[target], home, following)
+            self._values[target] = expected_plays(now[target], home, following)
         return {target: self._values.get(target) for target in now}

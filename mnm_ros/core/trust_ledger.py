@@ -14,6 +14,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
+from mnm_ros.core.progress_estimator import ExpectedPlays, Following, Plays, steps_of
 
 
 class TrustLedger:
@@ -33,14 +34,16 @@ class TrustLedger:
         self._problem = replace(settings.problem, support=mnm.support)
         self._turn = 0    # of the streams, one of which is looked at
         self._since: dict[int, tuple[Trust, int]] = {}
+        self._plays = ExpectedPlays()    # of what is of no hypothesis
 
-    def policies(self, step: int, expected_steps: Mapping[int, float | None],
-                 at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
+    def policies(self, step: int, expected_plays: Mapping[int, Plays | None],
+                 following: Following, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
         Return all policies that there are, home first, then the hypothesis.
 
         :param step: the steps so far.
-        :param expected_steps: of the hypothesis.
+        :param expected_plays: of the hypothesis.
+        :param following: the counts.
         :param at_most: so many are worked out anew; None for all.
         """
         found: dict[int, TrustedPolicy] = {}
@@ -49,7 +52,7 @@ class TrustLedger:
             return ()
         found[home] = TrustedPolicy(Trust.PROVEN, 0.0, 0.0, 0, 'RESET leads there',
                                     Policy(home, self._horizon, (home,), ((RESET,),)))
-        for told in (*self._of_hypothesis(expected_steps), *self._on_the_way(at_most),
+        for told in (*self._of_hypothesis(expected_plays), *self._on_the_way(at_most),
                      *self._as_declared(home, at_most)):
             target = told.policy.target
             if target not in found or told.trust.rank < found[target].trust.rank:
@@ -57,17 +60,20 @@ class TrustLedger:
         self._since = {target: self._since[target] if self._since.get(
             target, (None,))[0] is told.trust else (told.trust, step)
             for target, told in found.items()}
-        return tuple(replace(told, since_step=self._since[target][1])
+        others = [told.policy for target, told in found.items() if target not in expected_plays]
+        plays = {**expected_plays, **self._plays.of(
+            others, home, following, len(others) if at_most is None else at_most)}
+        return tuple(replace(told, since_step=self._since[target][1], plays=plays[target])
                      for target, told in found.items())
 
-    def _of_hypothesis(self, expected_steps: Mapping[int, float | None],
+    def _of_hypothesis(self, expected_plays: Mapping[int, Plays | None],
                        ) -> Iterator[TrustedPolicy]:
         mnm = self._mnm
         if mnm.hypothesis is None:
             return
         doubted = {*mnm.hypothesis.targets} if mnm.checking is None else {*mnm.checking.doubted}
         for policy in mnm.hypothesis.policies[1:]:
-            steps = expected_steps.get(policy.target)
+            steps = steps_of(expected_plays.get(policy.target))
             if policy.target in doubted:
                 yield TrustedPolicy(
                     Trust.DOUBTED, steps, None, 0,

@@ -10,6 +10,7 @@ with the same ``seq``; the robot then repeats its answer instead of executing it
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 import math
@@ -81,23 +82,27 @@ class AnswerTimes:
     """
     How long a robot usually takes to answer, and whether it takes much longer now.
 
-    The way home has a usual time of its own.
+    :ivar seconds: by action, RESET among them, the mean from the order to the answer, in which
+        the last ten weigh most.
     """
 
     def __init__(self) -> None:
-        self._usual: dict[bool, float] = {}    # s, by whether it was RESET
-        self._asked: tuple[bool, float] | None = None
+        self.seconds: dict[int, float] = {}
+        self._answers: Counter[int] = Counter()
+        self._asked: tuple[int, float] | None = None
 
     def ask(self, action: int, now: float) -> None:
         """Take note that an action was given to the robot."""
-        self._asked = action == RESET, now
+        self._asked = action, now
 
     def end(self, now: float | None) -> None:
         """Take note of the answer, or if ``now`` is None that none is waited for any more."""
         if self._asked is not None and now is not None:
-            reset, since = self._asked
-            usual = self._usual.get(reset, now - since)
-            self._usual[reset] = usual + _RECENT * (now - since - usual)
+            action, since = self._asked
+            self._answers[action] += 1
+            mean = self.seconds.setdefault(action, 0.0)
+            weight = max(_RECENT, 1 / self._answers[action])
+            self.seconds[action] = mean + weight * (now - since - mean)
         self._asked = None
 
     def unanswered(self, now: float, first: float) -> float:
@@ -108,8 +113,12 @@ class AnswerTimes:
         """
         if self._asked is None:
             return 0.0
-        reset, since = self._asked
-        limit = 2 * self._usual[reset] if reset in self._usual else first
+        action, since = self._asked
+        # The way home is like no other action; these are as long as the longest, till known.
+        alike = [seconds for known, seconds in self.seconds.items()
+                 if known == action or RESET not in (known, action)]
+        usual = self.seconds.get(action, max(alike, default=0.0))
+        limit = 2 * usual if alike else first
         return now - since if now - since > max(limit, _LEAST) else 0.0
 
 

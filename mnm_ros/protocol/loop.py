@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 import math
@@ -71,6 +71,11 @@ class Loop(ABC):
     def over(self) -> bool:
         """Whether the task has ended, for good or by a fault."""
         return self.task.state in OVER
+
+    @property
+    def seconds(self) -> Mapping[int, float]:
+        """Return the mean time of each action, RESET included, as far as it is measured."""
+        return {}
 
     @property
     def timeouts(self) -> int:

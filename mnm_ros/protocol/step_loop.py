@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean
 from typing import Any
 
 from mnm_ros.core.exploration import Exploration
@@ -45,6 +46,10 @@ class StepLoop(Loop):
     def driving(self) -> bool:
         """Whether it commands the robot at present."""
         return self.running and not self._yield_reason
+
+    @property
+    def seconds(self) -> Mapping[int, float]:
+        return self._answers.seconds
 
     @property
     def under_way(self) -> bool:
@@ -230,6 +235,15 @@ class FleetLoop:
     def reason_to_wait(self, reason_to_wait: Callable[[], str]) -> None:
         for loop in self._loops:
             loop.reason_to_wait = reason_to_wait
+
+    @property
+    def seconds(self) -> Mapping[int, float]:
+        """Return the mean time of each action of one robot, over all of them."""
+        found: dict[int, list[float]] = {}
+        for loop in self._loops:
+            for action, seconds in loop.seconds.items():
+                found.setdefault(action, []).append(seconds)
+        return {action: mean(seconds) for action, seconds in found.items()}
 
     @property
     def timeouts(self) -> int:

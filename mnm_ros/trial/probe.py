@@ -24,6 +24,7 @@ from mnm_ros.core.progress.prediction import factors, LEARNT, MEASURED_STATES, p
 from mnm_ros.protocol.exchange import Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
+from mnm_ros.view.words import duration
 
 
 class Probe:
@@ -303,11 +304,3 @@ class ProbeRun:
 
 def _rounded(steps: float) -> int:
     return int(float(f'{steps:.2g}'))
-
-
-def duration(seconds: float) -> str:
-    """Return a time span in the unit that suits it."""
-    for unit, name in ((3600.0, 'hours'), (60.0, 'minutes')):
-        if seconds >= 2 * unit:
-            return f'{seconds / unit:.1f} {name}'
-    return f'{seconds:.0f} seconds'

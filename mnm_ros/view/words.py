@@ -87,8 +87,18 @@ def clock(seconds: float) -> str:
 
 def rate(heard: Heard) -> str:
     """Return the steps per second in brackets, or nothing."""
+    found = _per_second(heard)
+    return found and f' ({found})'
+
+
+def _per_second(heard: Heard) -> str:
+    """Return the steps per second: where a step takes long, the mean, as one second has none."""
     found = heard.number('steps_per_second')
-    return '' if found is None else f' ({found:,.0f} per second)'
+    if found is None:
+        return ''
+    if heard.exploring and heard.pace is not None and heard.pace < 9.5:
+        return f'{heard.pace:.2g} per second'
+    return f'{found:,.0f} per second'
 
 
 def clip(text: str, width: int) -> str:
@@ -171,7 +181,7 @@ def to_go(heard: Heard) -> str:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
     seconds = heard.seconds_left()
-    return (f'{share:.0%} of {found.aim}, {"-" if seconds is None else clock(seconds)} to go')
+    return (f'{share:.0%} of {found.aim}, {"-" if seconds is None else duration(seconds)} to go')
 
 
 def of_threshold(test: Evidence) -> str:
@@ -212,7 +222,7 @@ def tiles(heard: Heard) -> list[tuple[str, str, str]]:
         ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
          trusted(heard) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
-         f'{heard.number("steps_per_second") or 0.0:,.0f} per second'),
+         f'{_per_second(heard) or "0 per second"}'),
         ('changes', '\u2013' if noticed is None else str(noticed),
          'noticed' if true is None else f'noticed; true setting {true}')]
     if exploration is not None:
@@ -283,13 +293,14 @@ def about(heard: Heard, state: int) -> list[str]:
     lines = [KINDS[kind].meaning]
     if state == heard.home:
         lines[0] = f'home; {lines[0]}'
-    if state in heard.known:
-        steps = heard.activity.expected_steps.get(state)
+    told = heard.trust.get(state)
+    if state in heard.known or told is not None and state != heard.home:
+        steps = heard.activity.expected_steps.get(state, told and told.expected_steps)
         limit = heard.activity.limit
         lines.append('expected steps of its policy from home: '
                      f'{"not known yet" if steps is None else f"{steps:.2f}"}'
+                     f'{told and in_time(told.expected_seconds) or ""}'
                      + (f', limit {limit:g}' if limit else ''))
-    told = heard.trust.get(state)
     if told is not None and told.trust is not Trust.PROVEN:
         lines.append(f'its policy is {told.trust.value}: {told.why}')
     said, actions = heard.description, heard.counts.get(state, {})
@@ -302,16 +313,25 @@ def about(heard: Heard, state: int) -> list[str]:
     return lines
 
 
+def in_time(seconds: float | None) -> str:
+    """Return about how long steps take, after a comma; nothing where it is not worth a word."""
+    return '' if seconds is None or seconds < 1 else f', about {duration(seconds)}'
+
+
 def duration(seconds: float) -> str:
     """Return a time span in words, of two units at most."""
+    if seconds < 1:
+        return 'less than 1 s'
     if seconds < 90:
         return f'{seconds:.0f} s'
     minutes = round(seconds / 60)
     if minutes < 90:
         return f'{minutes} min'
     hours, rest = divmod(minutes, 60)
-    if hours < 48:
+    if hours < 10:
         return f'{hours} h {rest} min' if rest else f'{hours} h'
+    if minutes < 48 * 60:
+        return f'{round(minutes / 60)} h'
     return f'{round(hours / 24)} days'
 
 

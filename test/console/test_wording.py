@@ -66,7 +66,7 @@ def test_progress_is_one_line() -> None:
     assert progress(FULL) == (
         'checking/evaluation, 2 known, 3 candidates, 123,456 steps (4,321 per second), '
         '4,500 exploration steps')
-    assert progress(BUILDING).endswith(', 29% of first hypothesis, 0:00:20 to go')
+    assert progress(BUILDING).endswith(', 29% of first hypothesis, 20 s to go')
     assert '1 known, 1 candidate, ' in progress(
         Heard(known=(0,), report={'candidates': '1'}))
     assert progress(Heard()).startswith('starting, 0 known, - candidates')

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 import random
 
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.core.progress_estimator import expected_steps, ExpectedSteps
+from mnm_ros.core.progress_estimator import expected_plays, ExpectedPlays, steps_of
 from mnm_ros.core.watch.watching import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -152,22 +152,27 @@ LINE: Mapping[tuple[int, int], Mapping[int, int]] = {
 def test_expected_steps(target: int, states: tuple, actions: tuple, horizon: int,
                         expected: float | None) -> None:
     policy = Policy(target, horizon, states, (actions,))
-    found = expected_steps(policy, 0, lambda state, action: LINE.get((state, action), {}))
+    found = steps_of(expected_plays(
+        policy, 0, lambda state, action: LINE.get((state, action), {})))
     assert found == (None if expected is None else pytest.approx(expected, rel=1e-2))
 
 
 def test_many_policies_are_worked_out_in_turns() -> None:
     targets = tuple(range(60))
-    hypothesis = Hypothesis(1, 0, 4, tuple(
-        Policy(target, 4, targets, (tuple(targets),)) for target in targets))
+    policies = [Policy(target, 4, targets, (tuple(targets),)) for target in targets]
 
     def following(state: int, action: int) -> Mapping[int, int]:
         return dict.fromkeys(targets, 1)
 
-    kept = ExpectedSteps()
-    unknown = [list(kept.of(hypothesis, following).values()).count(None) for _ in range(3)]
+    kept = ExpectedPlays()
+    unknown = [list(kept.of(policies, 0, following).values()).count(None) for _ in range(3)]
     assert unknown == [35, 10, 0]
-    assert kept.of(None, following) == {}
+    assert kept.of((), 0, following) == kept.of(policies, None, following) == {}
+
+
+def test_a_failed_attempt_costs_a_reset() -> None:
+    plays = expected_plays(Policy(1, 1, (0, 1), ((0, 0),)), 0, lambda *_: LINE[0, 0])
+    assert plays == pytest.approx({0: 2.0, RESET: 1.0})    # every second attempt fails
 
 
 def test_attempts_left() -> None:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from binomial import binomial_tail
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.trust import Trust, TrustedPolicy
+from mnm_ros.core.progress.trust import from_json, to_json, Trust, TrustedPolicy
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -74,6 +74,23 @@ def test_the_near_ones_come_early() -> None:
         halves.append(next(step for step, count in counts
                            if count >= (len(hypothesis.targets) - 1) / 2) / steps)
     assert sum(firsts) / 4 <= 0.35 and sum(halves) / 4 <= 0.6, (firsts, halves)
+
+
+def test_a_policy_takes_the_time_of_its_actions() -> None:
+    run = Run('grid_3x3', 0)
+    run.until_hypothesis()
+    *_, last = run.exploration.trust()
+    assert last.plays is not None and last.expected_seconds is None
+    assert last.expected_steps == pytest.approx(sum(last.plays.values()))
+    assert last.timed({}).expected_seconds is None
+    seconds = {RESET: 20.0, **dict.fromkeys(range(4), 2.0)}
+    resets = last.plays.get(RESET, 0.0)
+    expected = 20.0 * resets + 2.0 * (last.expected_steps - resets)
+    assert last.timed(seconds).expected_seconds == pytest.approx(expected)
+    assert last.timed({RESET: 2.0}).expected_seconds == pytest.approx(2 * last.expected_steps)
+    version, told = from_json(to_json((1, 9), [last.timed(seconds)]))
+    assert version == (1, 9)
+    assert told[last.policy.target].expected_seconds == pytest.approx(expected, abs=1e-3)
 
 
 def test_to_look_changes_nothing() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard, RobotHeard
@@ -43,10 +44,18 @@ def test_what_is_left() -> None:
 
 
 @pytest.mark.parametrize(('seconds', 'text'), [
-    (0.4, '0 s'), (89, '89 s'), (90, '2 min'), (3600, '60 min'), (7260, '2 h 1 min'),
-    (7200, '2 h'), (3 * 86400, '3 days')])
+    (0.004, 'less than 1 s'), (1.2, '1 s'), (89, '89 s'), (90, '2 min'), (3600, '60 min'),
+    (7260, '2 h 1 min'), (7200, '2 h'), (91_000, '25 h'), (172_799, '2 days'),
+    (3 * 86400, '3 days')])
 def test_durations(seconds: float, text: str) -> None:
     assert words.duration(seconds) == text
+
+
+def test_the_pace_of_a_slow_robot_is_the_mean() -> None:
+    report = {'steps_per_second': '0.0', 'phase': 'building/discovery'}
+    assert words.rate(Heard(report=report, pace=0.31)) == ' (0.31 per second)'
+    paused = Heard(report={**report, 'phase': 'paused'}, pace=0.31)
+    assert words.rate(paused) == ' (0 per second)' and words.rate(Heard()) == ''
 
 
 def test_who_is_not_there_is_told() -> None:
@@ -115,6 +124,15 @@ def test_what_is_known_of_a_state() -> None:
         'known: its policy keeps within the limit',
         'expected steps of its policy from home: 3.46, limit 8',
         'east, 4 times: to 8 in 75%, to door (7) in 25%']
+    slow = replace(heard, trust={state: Told(
+        Trust.CERTIFIED, 2.5, 7.0, 0, 'seen', expected_seconds=seconds)
+        for state, seconds in ((7, 130.0), (9, 0.004))})
+    assert words.about(slow, 7)[1:3] == [
+        'expected steps of its policy from home: 3.46, about 2 min, limit 8',
+        'its policy is certified: seen']
+    assert words.about(slow, 9) == [
+        'certified: a policy to it keeps within the limit',
+        'expected steps of its policy from home: 2.50, limit 8', 'its policy is certified: seen']
     assert words.about(heard, 0)[0].startswith('home; known')
     assert 'not known yet' in words.about(heard, 0)[1]
     assert words.about(heard, 8)[0].startswith('met, but not known')

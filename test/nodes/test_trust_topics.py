@@ -12,7 +12,8 @@ from node_processes import Peer
 from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
-FIELDS = {'trust', 'expected_steps', 'at_most_steps', 'since_step', 'why'}
+FIELDS = {'trust', 'expected_steps', 'at_most_steps', 'since_step', 'why',
+          'expected_seconds'}
 
 
 def test_policies_before_the_first_hypothesis(peer: Peer, start: Start) -> None:
@@ -43,5 +44,9 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Start) -> None:
     proven = said[-1]['states']
     assert {str(target) for target in hypothesis.targets} == {
         state for state, each in proven.items() if each['trust'] == 'proven'}
+    # By the mean times of the steps of cmp_sim, which waits 2 ms in each.
+    slow = [each['expected_seconds'] / each['expected_steps'] for each in proven.values()
+            if each['expected_steps']]
+    assert slow and all(0.001 < seconds < 1.0 for seconds in slow)
     assert all(each['at_most_steps'] == 8.0 for state, each in proven.items()
                if state != str(hypothesis.targets[0]))

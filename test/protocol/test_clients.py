@@ -174,6 +174,17 @@ def test_an_answer_is_late_after_twice_the_usual_time() -> None:
     assert times.unanswered(now + 41.0, 5.0) == pytest.approx(41.0)
 
 
+def test_the_mean_time_of_each_action_is_measured() -> None:
+    times = AnswerTimes()
+    assert times.seconds == {}
+    for action, taken in ((RESET, 20.0), (0, 2.0), (0, 4.0), (1, 8.0)):
+        times.ask(action, 100.0)
+        times.end(100.0 + taken)
+    times.ask(1, 200.0)
+    times.end(None)    # given up, which is no time of the action
+    assert times.seconds == {RESET: 20.0, 0: 3.0, 1: 8.0}
+
+
 def test_a_moment_is_never_late() -> None:
     times = AnswerTimes()
     times.ask(0, 0.0)

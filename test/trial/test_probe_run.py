@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.protocol.exchange import RetryTimer
-from mnm_ros.trial.probe import duration, Probe, ProbeRun
+from mnm_ros.trial.probe import Probe, ProbeRun
 
 NAMES = ('east', 'west')
 
@@ -118,8 +118,3 @@ def test_a_robot_that_reports_itself_moved_at_every_step() -> None:
         return True
     assert Robot(chatty).verdict() == {
         'RESET': 'given up after 20 reports of having been moved'}
-
-
-def test_time_spans() -> None:
-    assert [duration(seconds) for seconds in (3, 119, 130, 7200)] == [
-        '3 seconds', '119 seconds', '2.2 minutes', '2.0 hours']

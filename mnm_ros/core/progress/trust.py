@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 import json
 from typing import Any, Union
@@ -48,6 +48,8 @@ class Told:
     :ivar at_most_steps: expected steps that it takes at most, if ``trust`` holds; else None.
     :ivar since_step: of the exploration, when this was first said of the state.
     :ivar why: one sentence for people.
+    :ivar expected_seconds: what ``expected_steps`` take, by the mean times of its actions; None
+        where they are not known.
     """
 
     trust: Trust
@@ -55,13 +57,31 @@ class Told:
     at_most_steps: Union[float, None]
     since_step: int
     why: str
+    expected_seconds: Union[float, None] = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
 class TrustedPolicy(Told):
-    """A policy, and how far it may be trusted."""
+    """
+    A policy, and how far it may be trusted.
+
+    :ivar plays: how often it plays each action, if the counts were the truth.
+    """
 
     policy: Policy
+    plays: Union[Mapping[int, float], None] = field(default=None, kw_only=True)
+
+    def timed(self, seconds: Mapping[int, float]) -> TrustedPolicy:
+        """
+        Return the same with the time that it takes.
+
+        :param seconds: mean time of each action; one that is not known counts as the others.
+        """
+        if self.plays is None or not seconds:
+            return self
+        usual = sum(seconds.values()) / len(seconds)
+        return replace(self, expected_seconds=sum(
+            times * seconds.get(action, usual) for action, times in self.plays.items()))
 
 
 def to_json(version: tuple[int, int], told: Iterable[TrustedPolicy]) -> str:
@@ -69,11 +89,12 @@ def to_json(version: tuple[int, int], told: Iterable[TrustedPolicy]) -> str:
     return json.dumps({'version': version, 'states': {str(each.policy.target): {
         'trust': each.trust.value, 'expected_steps': _rounded(each.expected_steps),
         'at_most_steps': _rounded(each.at_most_steps), 'since_step': each.since_step,
-        'why': each.why} for each in told}})
+        'expected_seconds': _rounded(each.expected_seconds, 3), 'why': each.why}
+        for each in told}})
 
 
-def _rounded(steps: float | None) -> float | None:
-    return None if steps is None else round(steps, 2)
+def _rounded(value: float | None, digits: int = 2) -> float | None:
+    return None if value is None else round(value, digits)
 
 
 def from_json(message: str) -> tuple[tuple[int, int], dict[int, Told]]:
@@ -93,7 +114,7 @@ def from_json(message: str) -> tuple[tuple[int, int], dict[int, Told]]:
 def _told(what: str, found: Any) -> Told:
     given = read_object(what, found, {
         'trust': _trust, 'expected_steps': maybe(number), 'at_most_steps': maybe(number),
-        'since_step': integer, 'why': text})
+        'since_step': integer, 'why': text, 'expected_seconds': maybe(number)})
     if 'trust' not in given:
         raise wrong(what, found, 'an entry "trust"')
     return Told(**{'expected_steps': None, 'at_most_steps': None, 'since_step': 0, 'why': '',

@@ -293,7 +293,7 @@ class ExplorationSession:
         self._publishers.description = self._link.profile.description
         if self._link.profile.text:
             self.checkpointing.describe(self._link.profile.text)
-        self._call(self._publishers.news, self.exploration, self._link.missing(now), now)
+        self._call(self._publishers.news, self.exploration, self._link, now)
         self._publishers.republish(self._parameters['republish_period'], now)
         if self._overdue:
             self._report()

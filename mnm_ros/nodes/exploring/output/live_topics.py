@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 import math
 import time
@@ -137,21 +137,23 @@ class TrustTopics:
         self._published = ()
         self._pace.hurry()
 
-    def news(self, exploration: Exploration, shown: bool, now: float) -> None:
+    def news(self, exploration: Exploration, seconds: Mapping[int, float], shown: bool,
+             now: float) -> None:
         """
         Publish what has changed and is due.
 
+        :param seconds: mean time of each action, as far as it is known.
         :param shown: whether ``told`` is wanted though no node may subscribe.
         :param now: time in seconds.
         """
         listeners = shown + sum(publisher.get_subscription_count()
                                 for publisher in (self._policies, self._trust))
         if self._pace.wanted(listeners, now):
-            self._pace.do(lambda: self._publish(exploration), now)
+            self._pace.do(lambda: self._publish(exploration, seconds), now)
 
-    def _publish(self, exploration: Exploration) -> None:
+    def _publish(self, exploration: Exploration, seconds: Mapping[int, float]) -> None:
         begun = time.monotonic()
-        told = exploration.trust(self._looks)
+        told = tuple(each.timed(seconds) for each in exploration.trust(self._looks))
         self._looks = (min(_MOST_LOOKS, self._looks + 1) if time.monotonic() < begun + _LONG
                        else max(1, self._looks // 2))
         if told == self._published:

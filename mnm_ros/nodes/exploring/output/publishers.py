@@ -76,14 +76,14 @@ class Publishers:
         """Publish known states and policies, as soon as they may be, if their version is new."""
         self._learnt.change(hypothesis, now)
 
-    def news(self, exploration: Exploration, missing: str, now: float) -> None:
+    def news(self, exploration: Exploration, link: Link, now: float) -> None:
         """
         Publish whatever has changed and is due.
 
-        :param missing: why there is no robot, or empty.
+        :param link: to its robots.
         """
         self._learnt.publish_due(now)
-        phase, status = exploration.phase, _status(exploration, missing)
+        phase, status = exploration.phase, _status(exploration, link.missing(now))
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
             self._log(phase, status)
@@ -94,7 +94,7 @@ class Publishers:
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._live.news(exploration, status, now)
-        self._trust.news(exploration, self._picture.watched, now)
+        self._trust.news(exploration, link.loop.seconds, self._picture.watched, now)
         self._picture.news(exploration, self.description, Caption(
             self._level[0], f'{phase.value}\n{status}'), self._trust.told, now)
 
