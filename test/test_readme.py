@@ -148,7 +148,7 @@ def test_the_exploration_without_ros_that_is_shown_knows_the_grid(
                 if 'from mnm_ros.core import' in block)
     simulator = Simulator(scenario.load('grid_3x3'))
     exec(code, {'step': simulator.step})
-    known, _ = capsys.readouterr().out.splitlines()
+    known, = capsys.readouterr().out.splitlines()
     assert set(range(8)) <= set(ast.literal_eval(known))
 
 
