@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 import math
 
 from mnm_ros.core.mnm.building_phase import BuildingPhase
@@ -13,7 +14,13 @@ from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.activity import Progress
-from mnm_ros.core.progress.prediction import factors_left, predict, Prediction, REMAINING
+from mnm_ros.core.progress.prediction import (
+    factors_left,
+    predict,
+    Prediction,
+    REMAINING,
+    smaller_radius,
+)
 from mnm_ros.core.watch.watch_phase import WatchPhase
 
 Plays = Mapping[int, float]
@@ -78,9 +85,7 @@ class ProgressEstimator:
         """Return how far it is; None if unknown."""
         mnm = self._mnm
         if mnm.building is not None and not mnm.log.open and mnm.hypothesis is None:
-            left = self._until_built(mnm.building)
-            done = mnm.building.steps_taken
-            return _progress('first hypothesis', done, left) if left else None
+            return self._first(mnm.building)
         if mnm.log.open:
             return self._relearning(step, expected_steps)
         if mnm.checking is None:
@@ -89,6 +94,17 @@ class ProgressEstimator:
         low, high = CHECK_RANGE
         return Progress('check', done, expected, max(done, math.floor(low * expected)),
                         max(expected, math.ceil(high * expected))) if expected else None
+
+    def _first(self, building: BuildingPhase) -> Progress | None:
+        left = self._until_built(building)
+        if left is None:
+            return None
+        found = _progress('first hypothesis', building.steps_taken, left)
+        distances = next(outlook.distances for _, outlook in building.outlooks)
+        smaller = smaller_radius(self._problem.radius, lambda radius: sum(
+            distance <= radius for distance in distances))
+        return found if smaller is None else replace(
+            found, smaller_radius=smaller[0], smaller_expected=round(smaller[1] * found.expected))
 
     def _relearning(self, step: int, expected_steps: Mapping[int, float | None],
                     ) -> Progress | None:

@@ -20,7 +20,14 @@ from statistics import mean, median
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.progress.prediction import factors, LEARNT, MEASURED_STATES, predict, PROBED
+from mnm_ros.core.progress.prediction import (
+    factors,
+    LEARNT,
+    MEASURED_STATES,
+    predict,
+    PROBED,
+    smaller_radius,
+)
 from mnm_ros.protocol.exchange import Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
@@ -93,15 +100,17 @@ class Probe:
         """Take note that the robot may be anywhere; the next action is RESET."""
         self._next = RESET
 
-    def estimate(self) -> tuple[int, bool]:
+    def estimate(self, radius: float | None = None) -> tuple[int, bool]:
         """
         Return how many states seem to be within the radius, and whether these are all.
 
         The estimate takes the observed frequencies for the truth and lets untried actions stay
         put. There may be more states if an action is untried in one of those found.
+
+        :param radius: None for that of the probe.
         """
         found = reachable_states(TableCmp.from_counts(
-            self.home, len(self._actions), self.counts), self._radius)
+            self.home, len(self._actions), self.counts), radius or self._radius)
         return len(found), all((state, action) in self.counts
                                for state in found for action in self._allowed(state))
 
@@ -278,6 +287,11 @@ class ProbeRun:
             for steps in (prediction.low, prediction.steps, prediction.high))
         yield (f'first hypothesis predicted after about {middle}; in 9 of 10 worlds between '
                f'{least} and {most}')
+        hours = prediction.steps * mean(times)
+        smaller = smaller_radius(problem.radius, lambda radius: self._probe.estimate(radius)[0])
+        if smaller and hours >= 3600:
+            yield (f'L = {smaller[0]:g} would take about {duration(smaller[1] * hours)}, by how '
+                   'many of the states met are so near')
         if not MEASURED_STATES[0] <= (states or found) <= MEASURED_STATES[1]:
             yield ('this prediction is an extrapolation: it was measured with '
                    f'{MEASURED_STATES[0]} to {MEASURED_STATES[1]} states')

@@ -181,7 +181,20 @@ def to_go(heard: Heard) -> str:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
     seconds = heard.seconds_left()
-    return (f'{share:.0%} of {found.aim}, {"-" if seconds is None else duration(seconds)} to go')
+    return (f'{share:.0%} of {found.aim}, {"-" if seconds is None else duration(seconds)} to go'
+            f'{_in_all(heard)}')
+
+
+def _in_all(heard: Heard) -> str:
+    """Return how long the first hypothesis takes, and a smaller radius, where that is hours."""
+    found, pace = heard.activity.progress, heard.pace
+    if found is None or not pace or heard.seconds_left() is None or (
+            found.aim != 'first hypothesis' or found.expected < 3600 * pace):
+        return ''
+    smaller = found.smaller_radius and (
+        f'; L = {found.smaller_radius:g} would take about '
+        f'{duration(found.smaller_expected / pace)}')
+    return f', {duration(found.expected / pace)} in all at this pace{smaller or ""}'
 
 
 def of_threshold(test: Evidence) -> str:
@@ -265,7 +278,7 @@ def bar(heard: Heard) -> Bar | None:
     steps, seconds = heard.steps_left(), heard.seconds_left()
     share = min(1.0, max(0.0, progress.done / progress.expected))
     detail = (f'step {whole(progress.done)} of about {whole(progress.expected)}, '
-              f'usually {whole(progress.low)} to {whole(progress.high)}')
+              f'usually {whole(progress.low)} to {whole(progress.high)}{_in_all(heard)}')
     if progress.done >= progress.expected:
         return Bar(share, f'longer than predicted {aim}', detail)
     left = '\u2013' if steps is None else (

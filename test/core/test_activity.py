@@ -26,7 +26,8 @@ def test_the_keys_are_those_that_other_programs_read() -> None:
     assert found['tests'][0] == {
         'kind': 'policy', 'state': 7, 'action': None, 'evidence': 3.1, 'threshold': 5.3}
     assert found['progress'] == {
-        'aim': 'first hypothesis', 'done': 812, 'expected': 2838, 'low': 1800, 'high': 5000}
+        'aim': 'first hypothesis', 'done': 812, 'expected': 2838, 'low': 1800, 'high': 5000,
+        'smaller_radius': 0.0, 'smaller_expected': 0}
     assert found['expected_steps'] == {'7': 3.4, '-9': None}
     assert found['candidates'] == [8, -9] and found['target'] == 7
 

@@ -170,6 +170,15 @@ def test_many_policies_are_worked_out_in_turns() -> None:
     assert kept.of((), 0, following) == kept.of(policies, None, following) == {}
 
 
+def test_a_smaller_radius_is_told_until_the_first_hypothesis() -> None:
+    exploration = explorer()
+    list(steps(exploration, 600))
+    found = exploration.activity().progress
+    assert found is not None and 1 <= found.smaller_radius < 4
+    assert 0 < found.smaller_expected <= found.expected / 3
+    assert Activity.from_json(exploration.activity().to_json()).progress == found
+
+
 def test_a_failed_attempt_costs_a_reset() -> None:
     plays = expected_plays(Policy(1, 1, (0, 1), ((0, 0),)), 0, lambda *_: LINE[0, 0])
     assert plays == pytest.approx({0: 2.0, RESET: 1.0})    # every second attempt fails

@@ -40,6 +40,14 @@ def test_what_is_left() -> None:
     assert words.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
     assert words.bar(Heard()) is None
+    slow = progressing(812, '0.3')
+    assert words.bar(slow).detail.endswith('1,800 to 5,000, 2 h 38 min in all at this pace')
+    assert slow.activity.progress is not None
+    told = replace(slow, activity=Activity(progress=replace(
+        slow.activity.progress, smaller_radius=3.0, smaller_expected=700)))
+    assert words.to_go(told).endswith(
+        '1 h 53 min to go, 2 h 38 min in all at this pace; L = 3 would take about 39 min')
+    assert 'L =' not in words.to_go(replace(told, pace=10.0))
     assert words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
 
 

@@ -145,7 +145,8 @@ class Disco(Phased, BaseAlgorithm):
     def outlook(self) -> Outlook:
         sampling = self._sampling
         return Outlook(len(sampling.sampled), len(self._certifier.known),
-                       sampling.executions_lacking * sampling.price, self._ruling_out.progress)
+                       sampling.executions_lacking * sampling.price, self._ruling_out.progress,
+                       self._ruling_out.distance.values())
 
     def step_bound(self, known: int) -> int:
         return STEP_BOUND_FACTOR * self._parts.step_bound(known)

@@ -88,6 +88,8 @@ class Progress:
     :ivar done: steps made for the aim so far.
     :ivar expected: steps that it is predicted to take in all.
     :ivar low, high: the range in which it was in 90% of the runs in which that was measured.
+    :ivar smaller_radius, smaller_expected: an ``L`` that would take at most a third of the steps
+        from the start to the first hypothesis, and how many, by the states met; 0 for none.
     """
 
     aim: str
@@ -95,6 +97,8 @@ class Progress:
     expected: int
     low: int
     high: int
+    smaller_radius: float = 0.0
+    smaller_expected: int = 0
 
 
 _PHASES = {
@@ -178,7 +182,8 @@ def _test(what: str, found: Any) -> Evidence:
 
 def _progress(what: str, found: Any) -> Progress:
     given = read_object(what, found, {
-        'aim': text, 'done': integer, 'expected': integer, 'low': integer, 'high': integer})
+        'aim': text, 'done': integer, 'expected': integer, 'low': integer, 'high': integer,
+        'smaller_radius': number, 'smaller_expected': integer})
     expected = given.get('expected', 0)
     return Progress(**{'aim': '', 'done': 0, 'expected': expected, 'low': expected,
                        'high': expected, **given})

@@ -11,7 +11,7 @@ how far runs held out are from them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 import math
 from types import MappingProxyType
@@ -56,6 +56,8 @@ REMAINING = PowerLaw(MappingProxyType({
     0.26, 3.72)
 """For the steps that are left, from the result of ``factors_left``."""
 
+_WORTH_IT = 1 / 3    # of the steps, at most, for a smaller radius to be worth a word
+
 PROBE_STEPS = 100
 MEASURED_STATES = (3, 15)
 """The range of states within the radius in the runs; beyond it the laws extrapolate."""
@@ -90,6 +92,23 @@ def predict(law: PowerLaw, logarithms: Mapping[str, float]) -> Prediction:
     return Prediction(steps, law.low * steps, law.high * steps)
 
 
+def smaller_radius(radius: float, within: Callable[[float], int]) -> tuple[float, float] | None:
+    """
+    Return the largest whole radius that takes at most a third of the steps, and their share.
+
+    By the exponents of ``LEARNT``, in one and the same world; None if there is no such radius.
+
+    :param within: says how many states are within a radius, home among them.
+    """
+    states = max(1, within(radius))
+    for whole in range(math.ceil(radius) - 1, 0, -1):
+        share = ((max(1, within(whole)) / states) ** LEARNT.exponents['states']
+                 * (whole / radius) ** LEARNT.exponents['radius'])
+        if share <= _WORTH_IT:
+            return float(whole), share
+    return None
+
+
 @dataclass(frozen=True)
 class Outlook:
     """
@@ -99,12 +118,14 @@ class Outlook:
     :ivar known: those that are known already.
     :ivar lacking: steps for the samples that it wants at the moment.
     :ivar ruled_out: how far all else is from being ruled out, 1 is enough.
+    :ivar distances: of the states met, the steps from home by the counts; empty if unknown.
     """
 
     states: int
     known: int
     lacking: float
     ruled_out: float
+    distances: Collection[float] = ()
 
 
 def factors_left(outlook: Outlook, done: int, problem: Problem) -> dict[str, float]:
