@@ -13,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 
 from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.console.arguments import add_source, NoAnswer, parser, split
-from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.export.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def policies(arguments: Sequence[str], program: str) -> int:
 
 def _chosen(learnt: Learnt, target: str | None) -> Policy | None:
     """Return the policy that is asked for; None for all. ValueError says why there is none."""
-    if not learnt.known:
+    if not learnt.known and (target is not None or len(learnt.trust) < 2):    # home is one
         raise ValueError(f'{learnt.source} has no hypothesis yet: {len(learnt.states)} states '
                          f'were seen in {learnt.steps:,} steps')
     if target is None:
@@ -96,13 +96,15 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
         policy = learnt.policy(state)
         legs = route(learnt, policy) if policy is not None else None
         way = 'home' if state == learnt.home else in_words(learnt, legs) if legs else '-'
-        table.add_row(learnt.description.label(state), _steps(learnt.steps_to(state)), way,
+        table.add_row(learnt.description.label(state),
+                      f'{_steps(learnt.steps_to(state))}{_time(learnt.trust.get(state))}', way,
                       'over the limit' if learnt.over_limit(state) else _trust(learnt, state))
     yield table
-    if not learnt.policies:
+    if learnt.known and not learnt.policies:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     for trust in (Trust.CERTIFIED, Trust.ASSUMED):
-        found = [f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps)'
+        found = [f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps'
+                 f'{_time(told)})'
                  for state, told in learnt.trust.items()
                  if told.trust is trust and state not in learnt.known]
         if found:
@@ -161,6 +163,11 @@ def _elsewhere(learnt: Learnt, policy: Policy, on_way: set[int]) -> Iterator[Ren
 
 def _steps(steps: float | None) -> str:
     return '-' if steps is None else f'{steps:.2f}'
+
+
+def _time(told: Told | None) -> str:
+    from mnm_ros.view.words import in_time
+    return '' if told is None else in_time(told.expected_seconds)
 
 
 def _json(learnt: Learnt, chosen: Policy | None) -> dict[str, Any]:

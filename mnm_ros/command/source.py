@@ -80,7 +80,7 @@ def _listen(listener: Listener, timeout: float) -> Heard:
 
 def _complete(heard: Heard) -> bool:
     known = heard.hypothesis is not None and heard.known
-    building = heard.phase_group == 'building'
+    building = heard.phase_group == 'building' and len(heard.trust) > 1    # home is one
     return bool((known or building) and heard.counts and heard.activity.limit
                 and heard.reports and heard.description.actions)
 

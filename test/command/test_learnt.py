@@ -9,6 +9,7 @@ from dataclasses import replace
 from mnm_ros.command.knowledge import policies
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Heard
 import pytest
@@ -84,3 +85,17 @@ def test_an_explorer_without_a_hypothesis_says_so(
     status, out, error = run(capsys)
     assert (status, out) == (1, '')
     assert '/explorer has no hypothesis yet: 4 states were seen in 80 steps' in error
+
+
+def test_before_the_first_hypothesis_it_tells_what_is_certified(
+        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
+    trust = {state: Told(Trust(said), 2.5, None, 0, '', expected_seconds=seconds)
+             for state, said, seconds in (
+                 (0, 'proven', 0.0), (1, 'certified', 8.4), (2, 'assumed', 0.004))}
+    told.append(replace(
+        MANY, hypothesis=None, known=(), phase='building/discovery', trust=trust))
+    status, out, _ = run(capsys)
+    assert status == 0
+    assert 'certified on the way to the next hypothesis: 1 (2.50 steps, about 8 s)' in out
+    assert 'assumed on the way to the next hypothesis: 2 (2.50 steps)' in out
+    assert run(capsys, '--to', '1')[0] == 1
