@@ -275,8 +275,8 @@ _LEVELS = {
     GoalStatus.FAILED: DiagnosticStatus.ERROR}
 
 _GOAL_FIGURES: Mapping[str, type[int | float]] = {
-    'target': int, 'steps': int, 'attempts': int, 'expected_steps_left': float, 'accepted': int,
-    'ended': int}
+    'target': int, 'steps': int, 'attempts': int, 'expected_steps_left': float,
+    'expected_seconds_left': float, 'accepted': int, 'ended': int}
 
 
 def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:

@@ -209,7 +209,8 @@ class NavigatorClient:
     def _lose(self, goal: Goal, reason: str) -> None:
         self._cancels.publish(Int64(data=goal.id))    # in case that it is heard after all
         self._take(goal, replace(goal.report, status=GoalStatus.LOST,
-                                 text=f'lost {goal.target}: {reason}', expected_steps_left=None))
+                                 text=f'lost {goal.target}: {reason}', expected_steps_left=None,
+                                 expected_seconds_left=None))
 
     def _take(self, goal: Goal, report: GoalReport) -> None:
         goal.report = report

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 import math
+from statistics import mean
 import sys
 import time
 from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.nodes.common.callbacks import answering, every, hear
@@ -166,9 +168,12 @@ class Navigator(Node):
     def _report(self, goal: GoalReport) -> GoalReport:
         """Return the goal with its present figures."""
         way = self._navigation
-        return goal if way is None else replace(
-            goal, steps=way.steps, attempts=way.attempts,
-            expected_steps_left=way.expected_steps_left)
+        if way is None:
+            return goal
+        left, times = way.expected_steps_left, self._loop.seconds if self._loop else {}
+        moves = [seconds for action, seconds in times.items() if action != RESET]
+        return replace(goal, steps=way.steps, attempts=way.attempts, expected_steps_left=left,
+                       expected_seconds_left=left * mean(moves) if left and moves else None)
 
     def _end(self, result: str) -> None:
         if self._goal is not None:

@@ -142,9 +142,11 @@ def test_steps_so_far_and_steps_expected(
                           and goal.report.attempts == min(steps, 1), 'the figures')    # noqa: B023
             report = goal.report
             figures.append((report.steps, report.attempts, report.expected_steps_left))
+            assert (report.expected_steps_left is None) == (report.expected_seconds_left is None)
+            assert report.expected_seconds_left is None or report.expected_seconds_left > 0
             robot.release()
         assert result(peer, goal).text == 'reached 2 in 2 steps'
-        assert goal.report.expected_steps_left is None
+        assert goal.report.expected_steps_left is goal.report.expected_seconds_left is None
         return figures
 
     assert way() == [(0, 0, None), (0, 1, None), (1, 1, None)]    # nobody has been there before

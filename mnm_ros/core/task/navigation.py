@@ -239,6 +239,7 @@ class GoalReport:
     :ivar expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
         were still to come, or what the counts say on a direct way; None without such a way, and
         when the goal is over.
+    :ivar expected_seconds_left: what these take, by the mean time of a step.
     :ivar accepted: when the navigator has heard of it, in ns by the clock of the navigator.
     :ivar ended: when it was over; None before that.
     :ivar least_trust: that its policy needs; None for what the navigator asks for.
@@ -254,8 +255,9 @@ class GoalReport:
     accepted: int = 0
     ended: int | None = None
     least_trust: str | None = None
+    expected_seconds_left: float | None = None
 
     def over(self, result: str, ended: int) -> GoalReport:
         """Return the report of its end; ``result`` begins with the status."""
         return replace(self, status=GoalStatus(result.split()[0].rstrip(':')), text=result,
-                       expected_steps_left=None, ended=ended)
+                       expected_steps_left=None, expected_seconds_left=None, ended=ended)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.navigator_client import NavigatorClient
 from mnm_ros.view.web.panels import CONTROLS
+from mnm_ros.view.words import in_time
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
@@ -52,7 +53,8 @@ class Commands:
             return None
         report = goal.report
         left = report.expected_steps_left
-        more = '' if left is None else f', about {left:.1f} steps to go'
+        more = '' if left is None else (
+            f', about {left:.1f} steps to go{in_time(report.expected_seconds_left)}')
         return CommandOutcome(f'{report.text}{more}', goal.reached if goal.over else None)
 
     def press(self, name: str) -> None:
