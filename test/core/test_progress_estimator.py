@@ -175,7 +175,7 @@ def test_a_smaller_radius_is_told_until_the_first_hypothesis() -> None:
     list(steps(exploration, 600))
     found = exploration.activity().progress
     assert found is not None and 1 <= found.smaller_radius < 4
-    assert 0 < found.smaller_expected <= found.expected / 3
+    assert 0 < found.smaller_expected <= found.expected / 2
     assert Activity.from_json(exploration.activity().to_json()).progress == found
 
 

@@ -88,7 +88,7 @@ class Progress:
     :ivar done: steps made for the aim so far.
     :ivar expected: steps that it is predicted to take in all.
     :ivar low, high: the range in which it was in 90% of the runs in which that was measured.
-    :ivar smaller_radius, smaller_expected: an ``L`` that would take at most a third of the steps
+    :ivar smaller_radius, smaller_expected: an ``L`` that would take at most half of the steps
         from the start to the first hypothesis, and how many, by the states met; 0 for none.
     """
 
