@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from dataclasses import replace
 import struct
 from xml.etree import ElementTree
 import zlib
 
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.topics import SERVICES
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.web.layers import picture
@@ -91,10 +93,12 @@ def test_a_control_needs_the_node_that_offers_its_service() -> None:
         service.name for service in SERVICES if 'dashboard' in service.clients.split()}
 
 
-def test_the_robot_is_sent_to_known_states_only() -> None:
+def test_the_robot_is_sent_to_known_and_certified_states_only() -> None:
     heard = Heard(known=(0, 7), navigator=True)
     assert refusal_to_go(7, heard) == ''
-    assert refusal_to_go(8, heard) == 'state 8 is not known'
+    assert refusal_to_go(8, heard) == 'state 8 is neither known nor certified'
+    certified = replace(heard, trust={8: Told(Trust.CERTIFIED, None, None, 0, '')})
+    assert refusal_to_go(8, certified) == ''
     assert refusal_to_go(None, heard) == 'choose a known state first'
     assert refusal_to_go(7, Heard(known=(7,))) == 'needs a navigator, which is not running'
 

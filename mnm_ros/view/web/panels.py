@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.heard import Heard, NOT_KEPT
-from mnm_ros.view.scene import KINDS
+from mnm_ros.view.scene import by_trust, KINDS
 from mnm_ros.view.words import evidence, whole
 
 _BOXES = {
@@ -249,6 +249,6 @@ def refusal_to_go(state: int | None, heard: Heard) -> str:
         return 'needs a navigator, which is not running'
     if state is None:
         return 'choose a known state first'
-    if state not in heard.known:
-        return f'state {heard.description.label(state)} is not known'
+    if state not in (*heard.known, *by_trust((), heard.trust)['certified']):
+        return f'state {heard.description.label(state)} is neither known nor certified'
     return ''
