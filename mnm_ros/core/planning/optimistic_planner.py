@@ -145,9 +145,11 @@ class OptimisticPlanner:
 
         Where much leads back it may never do so, although the whole budget for each pair does.
         """
-        in_the_end, _ = self._solve(
-            (target, 'in the end'), model, hits, leads, whole.less(_ENOUGH_TIMES), 0.0)
-        return in_the_end.steps > self._radius * _CLEAR_MARGIN
+        enough, clear = whole.less(_ENOUGH_TIMES), self._radius * _CLEAR_MARGIN
+        if not hits.any() and enough.mass.max() * clear < 1:
+            return True    # it takes at least one over the largest chance to arrive by a step
+        in_the_end, _ = self._solve((target, 'in the end'), model, hits, leads, enough, 0.0)
+        return in_the_end.steps > clear
 
     def _region(self, model: EmpiricalModel, hits: Bools, leads: Bools, seers: int,
                 levels: Sequence[float]) -> ConfidenceRegion:
