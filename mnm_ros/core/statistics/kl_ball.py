@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import math
+
 from mnm_ros.core.model.counts import Floats
 import numpy as np
 
 _MOST_NEWTON_STEPS = 60
 _PRECISION = 1e-7
 _LONGEST_STEP = 6.0
+_FEW_ROWS = 16    # that are solved sooner one by one than together
 _LEAST_RADIUS = 1e-9    # radius of a ball that holds hardly more than its centre
 
 
@@ -58,6 +62,54 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
 
 def _tilted(fractions: Floats, values: Floats, radius: Floats,
             guess: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return ``Q``, the bound and ``log xi`` where no mass is left over, as [next, row]."""
+    if len(guess) > _FEW_ROWS:
+        return _tilted_together(fractions, values, radius, guess)
+    found = [_tilted_alone(*row) for row in zip(
+        fractions.T.tolist(), values.T.tolist(), radius.tolist(), guess.tolist())]
+    masses, bound, tilt = zip(*found)
+    return np.array(masses).T, np.array(bound), np.array(tilt)
+
+
+def _tilted_alone(fractions: Sequence[float], values: Sequence[float], radius: float,
+                  guess: float) -> tuple[list[float], float, float]:
+    """Do the same for one row: for a few, numpy takes ten times as long."""
+    seen = [(fraction, value) for fraction, value in zip(fractions, values) if fraction]
+    if not math.isfinite(guess):
+        mean = sum(fraction * value for fraction, value in seen)
+        variance = max(sum(fraction * value ** 2 for fraction, value in seen) - mean ** 2, 1e-300)
+        guess = 0.5 * math.log(variance / (2 * max(radius, 1e-300)))
+    low, high = -math.inf, math.inf
+    for _ in range(_MOST_NEWTON_STEPS):
+        shift = math.exp(guess)
+        inverse = logs = curve = 0.0
+        for fraction, value in seen:
+            shifted = value + shift
+            ratio = fraction / shifted
+            inverse += ratio
+            logs += fraction * math.log(shifted)
+            curve += ratio / shifted
+        divergence = logs + math.log(inverse)
+        if divergence > radius:
+            low = guess
+        else:
+            high = guess
+        slope = shift * (inverse - curve / inverse)
+        nearest, farthest = max(low, guess - _LONGEST_STEP), min(high, guess + _LONGEST_STEP)
+        following = (guess - divergence * math.log(divergence / radius) / slope
+                     if divergence > 0 and slope else math.nan)
+        if not nearest < following < farthest:
+            following = (nearest + farthest) / 2
+        if abs(following - guess) < _PRECISION:
+            break
+        guess = following
+    bound = max(0.0, math.exp(logs - radius) - shift)
+    return [fraction / (value + shift) / inverse
+            for fraction, value in zip(fractions, values)], bound, guess
+
+
+def _tilted_together(fractions: Floats, values: Floats, radius: Floats,
+                     guess: Floats) -> tuple[Floats, Floats, Floats]:
     """
     Solve for ``xi`` by a safeguarded Newton iteration on its logarithm.
 
