@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 import json
 from typing import Any, NamedTuple, Union
@@ -131,7 +131,7 @@ class Exploration(PausableTask):
         self._mnm = new_mnm(settings, seed, self._decided, point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
         self.homing.misses = point['misses']
-        self._problem = settings.problem
+        self._problem = replace(settings.problem, support=self._mnm.support)
         self._observed = Observed(point['counts'])
         if self.home is not None:
             self._observed.met.add(self.home)

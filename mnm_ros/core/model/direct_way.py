@@ -57,14 +57,14 @@ class _CautiousCounts:
     def __init__(self, observed: Observed, problem: Problem, home: int) -> None:
         self.at_home: Mapping[int, float] | None = None
         self._observed = observed
-        self._declared = problem.successors
+        self._support = problem.support
         self._home = home
 
     def next_states(self, state: int, action: int) -> Mapping[int, float]:
         if state == self._home and self.at_home:
             return self.at_home
         nexts: dict[int, float] = {**self._observed.next_states(state, action)}
-        ends = self._declared[state][action] if state in self._declared else ()
+        ends = self._support.ends(state, action) or ()
         for end in ends or (_ELSEWHERE,):
             nexts[end] = nexts.get(end, 0) + _CAUTION / max(1, len(ends))
         return nexts
@@ -110,7 +110,7 @@ def direct_way(target: int, policies: Sequence[Policy], observed: Observed, prob
 
 
 def _model(counts: _CautiousCounts, known: Sequence[int], problem: Problem) -> EmpiricalModel:
-    rows = TransitionRows(counts, problem.actions)
+    rows = TransitionRows(counts, problem.actions, problem.support)
     for state in known:
         rows.enter(state)
     return EmpiricalModel.of(rows, known)

@@ -88,8 +88,8 @@ class TransitionRows:
             if len(self._slots) > len(self._next):
                 self._next, self._tally = _doubled(self._next, 0), _doubled(self._tally, 0)
                 self._closed, self._filled = _doubled(self._closed, 0), _doubled(self._filled, 0)
-            self._declare(len(self._slots) - 1, state, action)
             self._fill(len(self._slots) - 1, self._counts.next_states(state, action))
+            self._declare(len(self._slots) - 1, state, action)
 
     def number(self, state: int) -> int | None:
         """Return the number of a state, None unless it was entered."""
@@ -98,7 +98,7 @@ class TransitionRows:
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of one more transition in the counts."""
         number = self._numbers.get(state)
-        if number is not None:
+        if number is not None and not self.support.forbids(state, action):
             self._fill(number * self.actions + action, {next_state: 1})
 
     def forget(self, state: int, action: int) -> None:
