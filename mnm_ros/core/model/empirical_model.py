@@ -185,9 +185,11 @@ class EmpiricalModel:
         all_rows = (numbers[:, None] * rows.actions + np.arange(rows.actions)).ravel()
         column = np.full(len(rows.places), -1, dtype=np.intp)
         column[rows.entered[numbers]] = np.arange(len(known))
-        places = rows.next[all_rows]
+        filled = rows.filled[all_rows]
+        width = max(1, int(filled.any(axis=0).sum()))    # no slot is filled before those before it
+        places = rows.next[all_rows, :width]
         return cls(tuple(known), numbers, all_rows, rows.actions, places, column[places],
-                   rows.tally[all_rows], rows.closed[all_rows], rows.filled[all_rows],
+                   rows.tally[all_rows, :width], rows.closed[all_rows], filled[:, :width],
                    rows.places)
 
     @cached_property

@@ -10,7 +10,7 @@ that were nearly the best of their state when all were looked at last; the end i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.model.empirical_model import EmpiricalModel
@@ -44,6 +44,26 @@ class Start:
     near: Bools
 
 
+class _Cells(NamedTuple):
+    """
+    Some cells, and what stays as it is from sweep to sweep.
+
+    :ivar places: in [level, row]; then the row, the state and the fee of each.
+    :ivar fractions, columns, outside, hits: as [slot, cell]; ``outside`` is not known.
+    :ivar region: theirs.
+    """
+
+    places: Indices
+    row: Indices
+    own: Indices
+    fees: Floats
+    fractions: Floats
+    columns: Indices
+    outside: Bools
+    hits: Bools
+    region: ConfidenceRegion
+
+
 class OptimisticPolicyIteration:
     """
     The most favourable plausible way to a target.
@@ -67,6 +87,7 @@ class OptimisticPolicyIteration:
         self._together = multiplier is not None
         self._multiplier = multiplier or 0.0
         self._fees = self._multiplier * region.spent
+        self._nearby: _Cells | None = None
         self._own = np.repeat(np.arange(len(model.states)), model.actions)
         levels = len(region.spent)
         if warm is None:
@@ -77,12 +98,28 @@ class OptimisticPolicyIteration:
             return
         values = _taken(warm.values, model.numbers, _NONE)
         self._values = np.where(np.isnan(values), np.nanmax(values), values)
-        self._tilts = np.array(_taken(warm.tilts[:, :levels], model.all_rows, _NONE))
+        self._tilts = np.array(
+            _taken(warm.tilts[:, :levels], model.all_rows, _NONE), order='C')
         self._near = _taken(warm.near[:levels], model.all_rows, np.bool_(False))
         if len(self._near) < levels:    # the budget has grown
             more = ((0, 0), (0, levels - len(self._near)), (0, 0))
             self._tilts = np.pad(self._tilts, more, constant_values=np.nan)
             self._near = np.pad(self._near, more[1:])
+
+    def _cells(self, everywhere: bool) -> _Cells:
+        """Return the cells to be looked at."""
+        if not everywhere and self._nearby is not None:
+            return self._nearby
+        model, size = self._model, self._near.size
+        cells = np.arange(size) if everywhere else np.flatnonzero(self._near)
+        level, row = np.divmod(cells, len(self._own))
+        columns = np.take(model.columns.T, row, axis=1)
+        found = _Cells(cells, row, self._own[row], self._fees[level],
+                       np.take(model.fractions.T, row, axis=1), columns, columns < 0,
+                       np.take(self._hits.T, row, axis=1), self._region.at(cells))
+        if not everywhere:
+            self._nearby = found
+        return found
 
     def _fewest_moves(self) -> Floats:
         """Return from each state the least moves to the target that may be, as declared."""
@@ -144,45 +181,50 @@ class OptimisticPolicyIteration:
         """Let each state have its best cell, and solve for the values."""
         model, values, levels = self._model, self._values, len(self._fees)
         states = np.arange(len(values))
-        level, row = np.nonzero(np.ones_like(self._near) if everywhere else self._near)
-        cells = level, row
+        cells = self._cells(everywhere)
+        row, closed = cells.row, model.closed[cells.row]
         # After the fee of a state is paid, what leads back to it costs nothing.
-        back = (np.maximum(0.0, values[self._own[row]] - self._fees[level]) if self._together
+        back = (np.maximum(0.0, values[cells.own] - cells.fees) if self._together
                 else np.full(len(row), np.inf))
-        outside = model.columns[row] < 0    # from there, RESET leads home
-        there = np.where(outside, values[0], values[model.columns[row]])
+        there = np.where(cells.outside, values[0], np.take(values, cells.columns))    # by RESET
+        ahead = np.minimum(there, back) + cells.outside
         lowest = float(values.min())
-        # Where it is declared what may follow, what is left is there, too.
-        declared = np.where(model.filled[row], np.minimum(there, back[:, None]) + outside, np.inf)
-        slot, closed = declared.argmin(axis=1), model.closed[row]
-        low = np.where(closed, declared.min(axis=1), np.minimum(lowest, back))
+        low, slot = np.minimum(lowest, back), np.zeros_like(row)
+        if closed.any():
+            # Where it is declared what may follow, what is left is there, too.
+            declared = np.where(np.take(model.filled.T, row, axis=1), ahead, np.inf)
+            low = np.where(closed, declared.min(axis=0), low)
+            slot = declared.argmin(axis=0)
+        all_tilts = self._tilts.reshape(2, -1)
+        tilts = np.take(all_tilts, cells.places, axis=1)
         found = most_favourable(
-            model.fractions[row], self._region, cells,
-            np.where(self._hits[row], 0.0, np.minimum(there, back[:, None]) + outside),
-            low, self._tilts)
+            cells.fractions.T, cells.region, np.where(cells.hits, 0.0, ahead).T, low, tilts)
+        all_tilts[0][cells.places], all_tilts[1][cells.places] = tilts
         costs = np.full((levels, len(self._own)), np.inf)
-        costs[cells] = 1 + self._fees[level] + found.expected
+        costs.ravel()[cells.places] = 1 + cells.fees + found.expected
         by_state = costs.reshape(levels, len(values), -1).transpose(1, 0, 2).reshape(
             len(values), -1)
         best = by_state.argmin(axis=1)
         least = by_state[states, best]
         if everywhere:
             self._near = costs <= least[self._own] + _NEARLY_BEST
+            self._nearby = None
         away = least > 1 + least[0]
         away[0] = False
-        number = np.zeros((levels, len(self._own)), dtype=np.intp)
-        number[cells] = np.arange(len(row))
-        chosen = number[best // model.actions, states * model.actions + best % model.actions]
+        chosen = np.searchsorted(
+            cells.places, best // model.actions * len(self._own)
+            + states * model.actions + best % model.actions)
         self.moves = np.where(away, RESET, best % model.actions)
-        back, there, row = back[chosen], there[chosen], row[chosen]
+        back, there, outside, row = (
+            back[chosen], there[:, chosen].T, cells.outside[:, chosen].T, row[chosen])
         closed, slot, own = closed[chosen], slot[chosen], np.arange(len(row))
         column = model.columns[row, slot]
-        self._evaluate(self._fees[level[chosen]], row, found.masses[chosen], found.left[chosen],
+        self._evaluate(cells.fees[chosen], row, found.masses[chosen], found.left[chosen],
                        there > back[:, None],
                        back < np.where(closed, there[own, slot], lowest),
                        np.where(closed, np.maximum(0, column), values.argmin()),
                        closed & (column < 0))
-        ahead = np.where(self._hits[row], 0.0, there + outside[chosen])
+        ahead = np.where(self._hits[row], 0.0, there + outside)
         plain = np.where(model.visits[row] > 0, (model.fractions[row] * ahead).sum(axis=1),
                          1 + self._values.max())
         if closed.any():

@@ -107,6 +107,12 @@ class ConfidenceRegion:
         return replace(self, radius=self.radius / times, mass=self.mass / times,
                        rest=self.rest / times)
 
+    def at(self, cells: Indices) -> ConfidenceRegion:
+        """Return the region of some cells, as [cell], by their places in [level, row]."""
+        level, row = np.divmod(cells, len(self.saw))
+        return replace(self, spent=self.spent[level], saw=self.saw[row], radius=np.take(
+            self.radius, cells), mass=np.take(self.mass, cells), rest=np.take(self.rest, cells))
+
 
 @dataclass(frozen=True)
 class Favourable:
@@ -153,8 +159,8 @@ def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: i
             rest=np.maximum(0.0, whole - np.where(leads, jump, 0.0)) / model.visits)
 
 
-def most_favourable(fractions: Floats, region: ConfidenceRegion, cells: tuple[Indices, Indices],
-                    ahead: Floats, lowest: Floats, tilts: Floats) -> Favourable:
+def most_favourable(fractions: Floats, region: ConfidenceRegion, ahead: Floats, lowest: Floats,
+                    tilts: Floats) -> Favourable:
     """
     Return the least plausible steps to go of some rows at some levels.
 
@@ -163,25 +169,21 @@ def most_favourable(fractions: Floats, region: ConfidenceRegion, cells: tuple[In
     mass may be at most.
 
     :param fractions: as [cell, slot].
-    :param cells: levels and rows.
+    :param region: of the cells.
     :param ahead: steps to go, as [cell, slot].
     :param lowest: the least steps to go from any known state, as [cell].
-    :param tilts: of ``least_mean`` for the whole ball and for what is left, as [2, level, row].
+    :param tilts: of ``least_mean`` for the whole ball and for what is left, as [2, cell].
     """
-    tilt = tilts[0][cells]
-    masses, expected = least_mean(fractions, ahead, region.radius[cells], tilt)
-    tilts[0][cells] = tilt
+    masses, expected = least_mean(fractions, ahead, region.radius, tilts[0])
     left = np.zeros(len(fractions))
-    mass = region.mass[cells]
-    over = np.flatnonzero(~region.saw[cells[1]] & (1 - masses.sum(axis=1) > mass))
+    over = np.flatnonzero(~region.saw & (1 - masses.sum(axis=1) > region.mass))
     if len(over):
-        some = cells[0][over], cells[1][over]
-        tilt, mass = tilts[1][some], mass[over]
+        tilt, mass, lowest = tilts[1, over], region.mass[over], lowest[over]
         inside, means = least_mean(
-            fractions[over], np.maximum(ahead[over] - lowest[over][:, None], 0.0),
-            region.rest[some], tilt)
-        tilts[1][some] = tilt
-        masses[over] = (1 - mass)[:, None] * inside
+            np.take(fractions.T, over, axis=1).T,
+            np.maximum(np.take(ahead.T, over, axis=1) - lowest, 0.0).T, region.rest[over], tilt)
+        tilts[1, over] = tilt
+        masses.T[:, over] = (1 - mass) * inside.T
         left[over] = (1 - mass) * np.maximum(0.0, 1 - inside.sum(axis=1))
-        expected[over] = (1 - mass) * (lowest[over] + means)
+        expected[over] = (1 - mass) * (lowest + means)
     return Favourable(masses, left, expected)

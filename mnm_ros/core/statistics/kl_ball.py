@@ -28,7 +28,8 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
     is at most the minimum (Gibbs), so that rounding never makes it too large.
 
     :param fractions: ``P^``, as [row, next]; a row of zeros stands for no samples at all.
-    :param values: ``v >= 0``, as [row, next].
+    :param values: ``v >= 0``, as [row, next]; both are taken soonest if rows are next to each
+        other in memory.
     :param radius: as [row]; not looked at where there are no samples.
     :param tilt: ``log xi`` of an earlier call to begin with, NaN where there is none; it is
         overwritten.
@@ -37,27 +38,30 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
 
     Source: Honda & Takemura 2010.
     """
+    # Rows are many and short: what follows goes along the many.
+    fractions, values = np.ascontiguousarray(fractions.T), np.ascontiguousarray(values.T)
     seen = fractions > 0
     with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
         logs = _sums(np.where(seen, fractions * np.log(values), 0.0))
         bound = np.exp(logs - radius)
-        plausible = np.where(seen, bound[:, None] * fractions / values, 0.0)
+        plausible = np.where(seen, bound * fractions / values, 0.0)
         mass = _sums(plausible)
-        sampled = np.logical_or.reduce(seen, axis=1)
+        sampled = np.logical_or.reduce(seen)
         if not sampled.all():
             bound[~sampled] = 0.0
-            plausible[~sampled] = 0.0
+            plausible[:, ~sampled] = 0.0
         # Where only the value 0 was observed, or in a ball without room, nothing can be gained,
         # and the formulas divide by 0.
         plain = _sums(fractions * values)
         sure = sampled & ((plain <= 0) | (radius < _LEAST_RADIUS))
         if sure.any():
-            plausible[sure], bound[sure] = fractions[sure], plain[sure]
+            plausible[:, sure], bound[sure] = fractions[:, sure], plain[sure]
         tight = np.flatnonzero(sampled & ~sure & ~(mass <= 1))
         if len(tight):
-            plausible[tight], bound[tight], tilt[tight] = _tilted(
-                fractions[tight], values[tight], radius[tight], tilt[tight])
-    return plausible, bound
+            plausible[:, tight], bound[tight], tilt[tight] = _tilted(
+                np.take(fractions, tight, axis=1), np.take(values, tight, axis=1),
+                radius[tight], tilt[tight])
+    return plausible.T, bound
 
 
 def _tilted(fractions: Floats, values: Floats, radius: Floats,
@@ -116,6 +120,8 @@ def _tilted_together(fractions: Floats, values: Floats, radius: Floats,
     The divergence falls as ``xi`` grows, and its logarithm is nearly linear in ``log xi``, so
     Newton steps are taken for ``log divergence = log radius``; one that would leave the bracket
     is replaced by a bisection.
+
+    :param fractions, values: as [next, row].
     """
     cold = ~np.isfinite(guess)
     if cold.any():
@@ -129,11 +135,11 @@ def _tilted_together(fractions: Floats, values: Floats, radius: Floats,
     ratios, weighted, squares = terms
     for _ in range(_MOST_NEWTON_STEPS):
         shift = np.exp(guess)
-        shifted = values + shift[:, None]
+        shifted = values + shift
         np.divide(fractions, shifted, out=ratios)
         np.multiply(fractions, np.log(shifted), out=weighted)
         np.divide(ratios, shifted, out=squares)
-        inverse, logs, curve = np.add.reduce(terms, axis=2)
+        inverse, logs, curve = np.add.reduce(terms, axis=1)
         divergence = logs + np.log(inverse)
         too_far = divergence > radius
         np.copyto(low, guess, where=too_far)
@@ -151,10 +157,10 @@ def _tilted_together(fractions: Floats, values: Floats, radius: Floats,
             break
         guess = following
     bound = np.maximum(0.0, np.exp(logs - radius) - shift)
-    return ratios / inverse[:, None], bound, guess
+    return ratios / inverse, bound, guess
 
 
-def _sums(rows: Floats) -> Floats:
-    """Return the sum of each row, as ``sum(axis=1)`` does, without what that adds to it."""
-    total: Floats = np.add.reduce(rows, axis=1)
+def _sums(columns: Floats) -> Floats:
+    """Return the sum of each row, as ``sum(axis=0)`` does, without what that adds to it."""
+    total: Floats = np.add.reduce(columns)
     return total
