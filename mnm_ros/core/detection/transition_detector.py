@@ -39,6 +39,7 @@ next states are usual, and never while there has been only one. What is decided 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 import math
 from typing import Any
 
@@ -154,7 +155,7 @@ class TransitionDetector:
         if number % _TIDY_EVERY == 0:
             self._tidy()
         self._splits.append((number, self._log_first,
-                             self._log_first + math.log(share(number, _EVEN_SPLITS)),
+                             self._log_first + _log_share(number),
                              tuple(self._counts)))
 
     def _tidy(self) -> None:
@@ -224,6 +225,12 @@ class TransitionDetector:
         detector._splits = [(place, log_first, log_part, tuple(before))
                             for place, log_first, log_part, before in splits]
         return detector
+
+
+@lru_cache(maxsize=10_000)    # which all detectors ask for
+def _log_share(number: int) -> float:
+    """Return the log of the weight of a split."""
+    return math.log(share(number, _EVEN_SPLITS))
 
 
 def _shares(number: int, now: int) -> bool:

@@ -110,10 +110,12 @@ class Sampling:
 
     def lacking(self, state: int) -> int | None:
         """Return the least executed action of those that lack executions."""
-        wanted = self._wanted    # this is asked twice at each step
+        wanted, made = self._wanted, self._counts.by_pair    # this is asked twice at each step
         least, found = 0, None
-        for action, visits in enumerate(self._counts.visits_of_all(state, self._rows.actions)):
-            if (found is None or visits < least) and visits < wanted.get((state, action), 0):
+        for action in range(self._rows.actions):
+            pair = state, action
+            visits = made.get(pair, 0)
+            if visits < wanted.get(pair, 0) and (found is None or visits < least):
                 least, found = visits, action
         return found
 

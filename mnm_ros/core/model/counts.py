@@ -46,8 +46,11 @@ class Counts:
         pair = (state, action)
         number = self._visits.get(pair, 0)
         self._visits[pair] = number + 1
-        nexts = self._next.setdefault(pair, {})
-        nexts[next_state] = nexts.get(next_state, 0) + 1
+        if number:
+            nexts = self._next[pair]
+            nexts[next_state] = nexts.get(next_state, 0) + 1
+        else:
+            self._next[pair] = {next_state: 1}
         if self.sets > 1:
             dealt = self._dealt.get(pair)
             if dealt is None:
@@ -67,6 +70,11 @@ class Counts:
     def visits_of_all(self, state: int, actions: int) -> list[int]:
         """Return ``N(s, a)`` for the actions ``0 .. actions - 1``."""
         return [self._visits.get((state, action), 0) for action in range(actions)]
+
+    @property
+    def by_pair(self) -> Mapping[Pair, int]:
+        """``N(s, a)`` of the pairs that were executed."""
+        return self._visits
 
     def next_states(self, state: int, action: int) -> Mapping[int, int]:
         """Return how often each next state followed ``action`` in ``state``."""

@@ -98,8 +98,14 @@ class TransitionRows:
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of one more transition in the counts."""
         number = self._numbers.get(state)
-        if number is not None and not self.support.forbids(state, action):
-            self._fill(number * self.actions + action, {next_state: 1})
+        if number is None or self.support.forbids(state, action):
+            return
+        row = number * self.actions + action
+        slot = self._slots[row].get(self.places.get(next_state, -1))
+        if slot is None:
+            self._fill(row, {next_state: 1})
+        else:
+            self._tally[row, slot] += 1
 
     def forget(self, state: int, action: int) -> None:
         """Take note that the counts of a pair were emptied."""

@@ -117,7 +117,7 @@ class ConfidenceSets:
 
     def _predict(self, pair: Pair, count: int, came: int | None = None) -> None:
         """Pay for the prediction of what came, made before it came, ``count`` times seen."""
-        visits = self._counts.visits(*pair) + self._lost.get(pair, 0)
+        visits = self._counts.by_pair.get(pair, 0) + self._lost.get(pair, 0)
         if visits == 0:
             self._begun += 1
             self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self._delta)
