@@ -32,6 +32,22 @@ def test_a_state_is_due_when_its_pairs_were_tried_or_more_is_known() -> None:
     assert failed.due(9, 2)
 
 
+def test_a_policy_fails_as_before_while_it_comes_to_the_same_and_little_is_new() -> None:
+    counts = Counts()
+    for _ in range(100):
+        counts.add(0, 0, 1)
+    failed, more = FailedCertificates(counts), np.array([0, 1, 0])
+    pairs = ((0, 0), (1, 1))
+    assert not failed.same(9, more, pairs)
+    failed.note(9, MOVES, pairs)
+    assert not failed.same(9, more, ((0, 0), (2, 0))) and failed.due(9, 3)
+    assert failed.same(9, more, pairs[::-1]) and not failed.due(9, 3)
+    assert failed.moves(9) is more
+    for _ in range(5):
+        counts.add(1, 1, 0)
+    assert not failed.same(9, more, pairs)
+
+
 def test_what_failed_is_forgotten() -> None:
     failed = FailedCertificates(Counts())
     for forget in (lambda: failed.forget(9), failed.clear):

@@ -71,6 +71,19 @@ def test_where_a_call_ended_is_kept_for_rows_that_need_it() -> None:
     assert np.isfinite(tilt[0]) and np.isnan(tilt[1])    # in the second some mass is left over
 
 
+def test_a_row_does_not_depend_on_how_many_there_are() -> None:
+    rng = np.random.default_rng(1)
+    fractions, values = rng.dirichlet(np.ones(4), 40), rng.uniform(0.0, 9.0, (40, 4))
+    values[:10, 0] = 0.0
+    radius, tilts = 10 ** rng.uniform(-4.0, 0.5, 40), np.full(40, np.nan)
+    plausible, bounds = least_mean(fractions, values, radius, tilts)
+    assert np.isfinite(tilts).sum() > kl_ball._FEW_ROWS    # those are solved together
+    for row in range(40):
+        alone, least = least_mean(fractions[[row]], values[[row]], radius[[row]], COLD.copy())
+        assert alone[0] == pytest.approx(plausible[row], rel=1e-6)
+        assert least[0] == pytest.approx(bounds[row], rel=1e-9)
+
+
 def test_the_ends_of_the_range() -> None:
     assert bound([0.0, 0.0], [3.0, 4.0], np.nan) == 0    # without samples anything may follow
     assert bound([1.0, 0.0], [0.0, 7.0], 0.3) == 0

@@ -114,20 +114,28 @@ class Certifier:
     def certify(self, near: Sequence[int]) -> bool:
         """Make known what can be; return whether there is something to do for another state."""
         chosen: Looked | None = None
+        model: EmpiricalModel | None = None
         # What has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self.known or (
                     chosen is not None and not self._failed.due(target, len(self.known))):
                 continue
-            found = self.look(target, tuple(self.known), self._failed.moves(target))
-            if found is None:
+            model = model or self.model(tuple(self.known))
+            planned = self._best_policy(model, target, self._failed.moves(target))
+            if planned is None:
                 continue
-            _, policy, evidence, certificate, _ = found
+            policy, moves = planned[0], np.array(planned[0].actions[0])
+            pairs = self._executed(policy)
+            if chosen is not None and self._failed.same(target, moves, pairs):
+                continue
+            found = self._looked(model, *planned)
+            certificate = found.certificate
             if certificate.bound <= self._problem.limit:
-                self._make_known(policy, certificate.steps, evidence)
+                self._make_known(policy, certificate.steps, found.evidence)
                 self._by_model[target] = None
+                model = None
                 continue
-            self._failed.note(target, np.array(policy.actions[0]), tuple(certificate.weights))
+            self._failed.note(target, moves, pairs)
             if (chosen is None and certificate.steps <= self._reach
                     and certificate.empirical < self._problem.limit):
                 chosen = found
@@ -135,19 +143,21 @@ class Certifier:
             self._pursue(*chosen)
         return chosen is not None
 
-    def look(self, target: int, states: tuple[int, ...],
-             guess: Indices | None = None) -> Looked | None:
+    def model(self, states: tuple[int, ...]) -> EmpiricalModel:
+        """Return the counts of states to look for policies through them."""
+        return EmpiricalModel.of(self._rows, states)
+
+    def look(self, target: int, model: EmpiricalModel) -> Looked | None:
         """
         Return the best policy through these states, and its certificate, which may not do.
 
-        :param guess: actions to begin the search with, which saves time.
         :returns: None if the policy does not even seem to be within the limit.
         """
-        model = EmpiricalModel.of(self._rows, states)
-        planned = self._best_policy(model, target, guess)
-        if planned is None:
-            return None
-        policy, steps = planned
+        planned = self._best_policy(model, target, None)
+        return None if planned is None else self._looked(model, *planned)
+
+    def _looked(self, model: EmpiricalModel, policy: Policy, steps: float) -> Looked:
+        """Return a policy with its best certificate."""
         evidence, certificate = min(
             ((each, self._model(each, policy).certify()) for each in self.evidence),
             key=lambda found: found[1].bound)
@@ -249,6 +259,19 @@ class Certifier:
         return Policy(target, self._horizon, model.states,
                       (tuple(int(move) for move in moves),)), steps
 
+    def _executed(self, policy: Policy) -> tuple[Pair, ...]:
+        """Return the pairs that the policy has been seen to come to."""
+        counts, moves = self.evidence[0].counts, dict(zip(policy.states, policy.actions[0]))
+        passed = {policy.states[0]: None}
+        todo = list(passed)
+        while todo:
+            state = todo.pop()
+            for following in counts.next_states(state, moves[state]):
+                if following in moves and following not in passed:
+                    passed[following] = None
+                    todo.append(following)
+        return tuple((state, moves[state]) for state in passed if moves[state] != RESET)
+
     def _pursue(self, model: EmpiricalModel, policy: Policy, evidence: CertificateEvidence,
                 certificate: Certificate, steps: float) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
@@ -336,8 +359,22 @@ class FailedCertificates:
     def due(self, target: int, known: int) -> bool:
         """Return whether something has been learnt that may help, with so many known states."""
         found = self._of.get(target)
-        return (found is None or len(found.moves) != known
-                or self._visits(found.pairs) >= _GROWTH_TO_TRY_AGAIN * found.visits)
+        return found is None or len(found.moves) != known or self._has_grown(found)
+
+    def same(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> bool:
+        """
+        Return whether a policy would fail as before: it comes to the same, of which little is new.
+
+        :param moves: of the policy, perhaps over more states than before.
+        """
+        found = self._of.get(target)
+        if found is None or set(found.pairs) != set(pairs) or self._has_grown(found):
+            return False
+        self._of[target] = replace(found, moves=moves)
+        return True
+
+    def _has_grown(self, found: _Failure) -> bool:
+        return self._visits(found.pairs) >= _GROWTH_TO_TRY_AGAIN * found.visits
 
     def _visits(self, pairs: Sequence[Pair]) -> int:
         return sum(self._counts.visits(*pair) for pair in pairs)

@@ -79,7 +79,8 @@ class ProvisionalPolicies:
         if target in self._certified:
             return False
         self._assumed.pop(target, None)
-        found = self._certifier.look(target, (*self._certifier.known, *self._certified))
+        through = self._certifier.model((*self._certifier.known, *self._certified))
+        found = self._certifier.look(target, through)
         if found is None:
             return False
         policy, steps, bound = found.policy, found.certificate.steps, found.certificate.bound
