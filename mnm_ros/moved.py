@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import importlib
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 import sys
 from types import ModuleType
+from typing import Any
 import warnings
 
 MOVED = {
@@ -30,13 +30,21 @@ MOVED = {
 }
 
 
-class Forwarding(MetaPathFinder, Loader):
-    """Finds modules by the names that they had, and says how they are called now."""
+class Forwarding:
+    """
+    Finds modules by the names that they had, and says how they are called now.
+
+    It is a finder and a loader without the base classes of these, which take long to import.
+    """
 
     def find_spec(self, fullname: str, path: Sequence[str] | None,
                   target: ModuleType | None = None) -> ModuleSpec | None:
         """Return where a module is that has moved."""
-        return ModuleSpec(fullname, self) if fullname in MOVED else None
+        loader: Any = self
+        return ModuleSpec(fullname, loader) if fullname in MOVED else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Have a module made as always."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Let the old name lead to the module under its new name."""
