@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from mnm_ros.core import Exploration, play, settings
 from mnm_ros.core.model.counts import Observed
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay, MOST_STATES
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.task.navigation import Navigation, StepsToGo
 from mnm_ros.simulation.cmp import grid_cmp
 import numpy as np
@@ -60,14 +62,14 @@ def test_only_along_what_was_tried() -> None:
 
 
 def test_what_is_declared() -> None:
-    ends: dict[int, list[list[int]]] = {FAR: [[TARGET], []]}
-    problem = Problem(2, 3.0, 1.0, 0.1, ends)
+    def declared(ends: tuple[int, ...]) -> Problem:
+        return Problem(2, 3.0, 1.0, 0.1, Support(Declaration({FAR: (ends, ())})))
+
     observed = row()
     observed.outdate(FAR, EAST)
-    way = direct_way(TARGET, POLICIES, observed, problem, HORIZON)
+    way = direct_way(TARGET, POLICIES, observed, declared((TARGET,)), HORIZON)
     assert way is not None and way.expected_steps[FAR] == pytest.approx(1, abs=0.01)
-    ends[FAR][0] = []    # never to be commanded
-    way = direct_way(TARGET, POLICIES, observed, problem, HORIZON)
+    way = direct_way(TARGET, POLICIES, observed, declared(()), HORIZON)    # never to be commanded
     assert way is not None and FAR not in way.expected_steps
 
 

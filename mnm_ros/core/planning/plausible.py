@@ -129,6 +129,10 @@ class Favourable:
     expected: Floats
 
 
+_HARDLY = 1e-9
+"""Chance of the target where it is declared not to follow; with none, some ways would not end."""
+
+
 def budget(rank: int, delta: float, radius: float, seers: int = 0) -> float:
     """Return ``B`` for a missing state of this rank."""
     return (-math.log(share(rank - 1, EVEN_PARTS) * delta)
@@ -155,7 +159,7 @@ def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: i
     with np.errstate(divide='ignore', invalid='ignore'):
         return ConfidenceRegion(
             total, spent, saw, radius=whole / model.visits,
-            mass=np.where(leads, -np.expm1(-jump / model.visits), 0.0),
+            mass=np.where(leads, -np.expm1(-jump / model.visits), _HARDLY),
             rest=np.maximum(0.0, whole - np.where(leads, jump, 0.0)) / model.visits)
 
 
