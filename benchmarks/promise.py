@@ -28,6 +28,7 @@ from mnm_ros.simulation.ground_truth import best_time, expected_steps, reachable
 from trials import (
     columns,
     Configuration,
+    DECLARATIONS,
     families,
     is_broken,
     is_finished,
@@ -63,7 +64,8 @@ def names_of(task: Task) -> dict[str, object]:
 def command(family: str, seed: int, configuration: Configuration) -> str:
     """Return the command that replays a trial."""
     words = ['benchmarks/promise', '--replay', family, str(seed)]
-    for option in ('preset', 'base', 'radius', 'epsilon', 'delta', 'change_after', 'budget'):
+    for option in ('preset', 'base', 'radius', 'epsilon', 'delta', 'change_after', 'budget',
+                   'declare'):
         value = getattr(configuration, option)
         if value != getattr(DEFAULTS, option):
             words += [f'--{option.replace("_", "-")}', f'{value:.12g}' if isinstance(
@@ -209,6 +211,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.number('epsilon', DEFAULTS.epsilon)
     parser.number('delta', DEFAULTS.delta)
     add_course(parser)
+    add('--declare', default='', choices=('', *DECLARATIONS), metavar='KIND',
+        help='declare where actions lead: true, partly false or false; what a false list hides '
+        'may be missing')
     add('--set', nargs='+', default=[], metavar='OPTION=VALUE',
         help='override parts or constants of the preset')
     parsed = parser.read(arguments)
@@ -216,7 +221,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error(f'the seed is {parsed.replay[1]!r}, expected a number >= 0')
     parsed.configurations = [
         Configuration(preset, base, tuple(sorted(parsed.set)), parsed.alone, parsed.radius,
-                      parsed.epsilon, parsed.delta, parsed.change_after, parsed.budget)
+                      parsed.epsilon, parsed.delta, parsed.change_after, parsed.budget,
+                      parsed.declare)
         for preset in parsed.preset for base in parsed.base]
     check(parser, parsed.configurations)
     return parsed

@@ -20,8 +20,10 @@ from mnm_ros.core.exploration import Exploration, InputListener
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_base, new_mnm, override, settings
 from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
 from mnm_ros.simulation.scenario import load, Scenario, shipped
@@ -34,6 +36,11 @@ RADII = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 
 SHIPPED_RADIUS = 4.0
 """The radius of a trial in a shipped scenario."""
+
+DECLARATIONS = ('true', 'partly', 'false')
+"""Of all settings; one end of several lacks in a fifth of the lists, or all but one in all."""
+
+_MOST_DECLARED = 2000    # states; what is beyond these is not declared
 
 FINISHED = ('found', 'relearnt')
 
@@ -53,6 +60,7 @@ class Configuration:
         to the next; the change waits until MNM is not at odds with its hypothesis.
     budget: steps to the first hypothesis, and again after each change, before a trial is given
         up as unfinished.
+    declare: where actions lead, of ``DECLARATIONS``, or '' for nothing.
     """
 
     preset: str = 'onboard'
@@ -64,6 +72,7 @@ class Configuration:
     delta: float = 0.1
     change_after: int = 2000
     budget: int = 300_000
+    declare: str = ''
 
     def settings(self, actions: int, radius: float) -> Settings:
         """Return the settings of the explorer; ValueError if an option is not allowed."""
@@ -189,6 +198,14 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
                 family, scenario, simulator_seed, exploration, resolved.problem)
             _Exploration(family, world, exploration, robots.step, resolved.problem,
                          explorer_seed, configuration, outcome, tell).run()
+        elif configuration.declare:
+            resolved = replace(resolved, problem=replace(resolved.problem, support=Support(
+                declaration(scenario, configuration.declare, explorer_seed))))
+            single = Exploration(resolved, explorer_seed)
+            single.listeners.append(InputListener(
+                lambda taken: [tell(event.text) for event in taken.events]))
+            _Exploration(family, world, single, lambda: player.step(single), resolved.problem,
+                         explorer_seed, configuration, outcome, tell).run()
         else:
             mnm = new_mnm(resolved, explorer_seed, tell)
             _Exploration(family, world, mnm, lambda: player.step(mnm), resolved.problem,
@@ -199,6 +216,27 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
     outcome.steps, outcome.setting = world.steps, world.setting
     outcome.interruptions = interrupted.interruptions
     return outcome
+
+
+def declaration(scenario: Scenario, kind: str, seed: int) -> Declaration:
+    """Return where actions lead in any setting, or what is not true of that."""
+    rng, lists, todo = np.random.default_rng(seed), {}, [scenario.start]
+    while todo and len(lists) < _MOST_DECLARED:
+        state = todo.pop(0)
+        if state in lists:
+            continue
+        ends = [[*dict.fromkeys(
+            end for setting in scenario.settings
+            for end, chance in setting.cmp.transitions(state, action) if chance > 0)]
+            for action in range(len(scenario.actions))]
+        todo += [end for each in ends for end in each]
+        for each in ends:
+            lacks = kind == 'false' or kind == 'partly' and rng.random() < 0.2
+            while lacks and len(each) > 1:
+                del each[rng.integers(len(each))]
+                lacks = kind == 'false'
+        lists[state] = tuple(map(tuple, ends))
+    return Declaration(lists)
 
 
 def _robots(family: str, scenario: Scenario, seed: int, exploration: Exploration,
