@@ -19,7 +19,9 @@ from typing import NamedTuple
 from arguments import Arguments
 from grids import grid, SLIP
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
@@ -78,7 +80,8 @@ def run(place: Place, seed: int, mapped: bool, limit: int) -> tuple[int, int, bo
     simulator = Simulator(place.scenario, seed)
     problem = Problem(len(place.scenario.actions), place.radius, 1.0, 0.1)
     if mapped:
-        problem = replace(problem, successors=successors(place.scenario, simulator))
+        problem = replace(problem, support=Support(Declaration(
+            successors(place.scenario, simulator))))
     exploration = Exploration(settings(problem), seed)
     while exploration.hypothesis is None and simulator.steps < limit:
         action = exploration.next_action()

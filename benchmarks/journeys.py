@@ -16,7 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.navigation import Navigation, StepsToGo
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES
@@ -60,15 +62,15 @@ def world(name: str) -> Scenario:
                     (Setting(grid_cmp(FLAT, 0.1, tuple(GRID_MOVES)), None),), Path())
 
 
-def places(cmp: Cmp) -> dict[int, list[list[int]]]:
+def places(cmp: Cmp) -> dict[int, tuple[tuple[int, ...], ...]]:
     """Return where each action may end, for each place that can be reached."""
-    found: dict[int, list[list[int]]] = {}
+    found: dict[int, tuple[tuple[int, ...], ...]] = {}
     ahead = [cmp.start]
     while ahead:
         place = ahead.pop()
         if place not in found:
-            found[place] = [[end for end, _ in cmp.transitions(place, action)]
-                            for action in range(cmp.actions)]
+            found[place] = tuple(tuple(end for end, _ in cmp.transitions(place, action))
+                                 for action in range(cmp.actions))
             ahead += [end for ends in found[place] for end in ends]
     return found
 
@@ -98,7 +100,7 @@ def explored(name: str, seed: int) -> tuple[Simulator, Exploration]:
     simulator = Simulator(scenario, seed)
     exploration = Exploration(settings(Problem(
         len(scenario.actions), WORLDS[name], 1.0, 0.1,
-        places(simulator.cmp) if name == 'flat_map' else {})), seed)
+        Support(Declaration(places(simulator.cmp) if name == 'flat_map' else {})))), seed)
     while exploration.hypothesis is None:
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))

@@ -42,7 +42,7 @@ class TransitionRows:
         self.states: list[int] = []
         self.places: dict[int, int] = {}
         self._counts = counts
-        self.support = support or Support()
+        self.support = Support() if support is None else support
         self._closed: Bools = np.zeros(64, dtype=bool)
         self._filled: Bools = np.zeros((64, 4), dtype=bool)
         self._numbers: dict[int, int] = {}

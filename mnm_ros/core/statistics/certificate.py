@@ -68,11 +68,14 @@ class ConfidenceSets:
     :param support: with the chances of pairs where they are declared.
     """
 
+    _support: Support | None = None
+
     def __init__(self, delta: float, counts: Counts, support: Support | None = None) -> None:
         self._delta = delta
         self._counts = counts
-        self._support = support or Support()
-        self._bets: dict[Pair, tuple[float, float]] = {}
+        if support is not None:    # without, a snapshot is as it was before there was any
+            self._support = support
+            self._bets: dict[Pair, tuple[float, float]] = {}
         self._price: dict[Pair, float] = {}
         self._lost: dict[Pair, int] = {}
         self._begun = 0
@@ -92,7 +95,8 @@ class ConfidenceSets:
     def forget(self, state: int, action: int) -> None:
         """Begin anew with a pair whose counts were emptied."""
         self._price.pop((state, action), None)
-        self._bets.pop((state, action), None)
+        if self._support is not None:
+            self._bets.pop((state, action), None)
         self._lost.pop((state, action), None)
 
     def lost(self, pair: Pair) -> int:
@@ -121,12 +125,12 @@ class ConfidenceSets:
         if visits == 0:
             self._begun += 1
             self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self._delta)
-            if came is not None and self._support.chances(*pair):
+            if self._support is not None and came is not None and self._support.chances(*pair):
                 self._bets[pair] = 0.0, 0.0
             return
         new = 1 / (visits + 1) ** 2
         paid = -math.log((1 - new) * count / visits if count else new)
-        if pair not in self._bets:
+        if self._support is None or pair not in self._bets:
             self._price[pair] += paid
             return
         chances = self._support.chances(*pair)
