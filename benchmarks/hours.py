@@ -19,11 +19,10 @@ from typing import NamedTuple
 from arguments import Arguments
 from grids import grid, SLIP
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
-from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, TableCmp
+from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, support, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
@@ -62,26 +61,12 @@ def flat(rows: Sequence[str] = FLAT) -> Scenario:
         Setting(TableCmp(start, len(GRID_MOVES), table), None),), Path())
 
 
-def successors(scenario: Scenario, simulator: Simulator) -> dict[int, tuple[tuple[int, ...], ...]]:
-    """Return for each state that can be reached where each action may lead."""
-    todo, found = [scenario.start], dict[int, tuple[tuple[int, ...], ...]]()
-    while todo:
-        state = todo.pop()
-        if state not in found:
-            found[state] = tuple(
-                tuple(sorted(after for after, chance in simulator.cmp.transitions(state, action)
-                             if chance > 0)) for action in range(len(scenario.actions)))
-            todo += [after for ends in found[state] for after in ends]
-    return found
-
-
 def run(place: Place, seed: int, mapped: bool, limit: int) -> tuple[int, int, bool]:
     """Return the steps, the states known, and whether the promise was kept."""
     simulator = Simulator(place.scenario, seed)
     problem = Problem(len(place.scenario.actions), place.radius, 1.0, 0.1)
     if mapped:
-        problem = replace(problem, support=Support(Declaration(
-            successors(place.scenario, simulator))))
+        problem = replace(problem, support=Support(support(simulator.cmp)))
     exploration = Exploration(settings(problem), seed)
     while exploration.hypothesis is None and simulator.steps < limit:
         action = exploration.next_action()

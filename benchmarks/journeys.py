@@ -16,12 +16,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.navigation import Navigation, StepsToGo
-from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES
+from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, support
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
@@ -62,22 +61,9 @@ def world(name: str) -> Scenario:
                     (Setting(grid_cmp(FLAT, 0.1, tuple(GRID_MOVES)), None),), Path())
 
 
-def places(cmp: Cmp) -> dict[int, tuple[tuple[int, ...], ...]]:
-    """Return where each action may end, for each place that can be reached."""
-    found: dict[int, tuple[tuple[int, ...], ...]] = {}
-    ahead = [cmp.start]
-    while ahead:
-        place = ahead.pop()
-        if place not in found:
-            found[place] = tuple(tuple(end for end, _ in cmp.transitions(place, action))
-                                 for action in range(cmp.actions))
-            ahead += [end for ends in found[place] for end in ends]
-    return found
-
-
 def least(cmp: Cmp, target: int, reset: dict[int, float] | None) -> dict[int, float]:
     """Return the expected steps from each place by the best policy; ``reset`` is its price."""
-    index = {place: number for number, place in enumerate(places(cmp))}
+    index = {place: number for number, place in enumerate(support(cmp).successors)}
     moves = np.zeros((cmp.actions, len(index), len(index)))
     for place, row in index.items():
         for action in range(cmp.actions):
@@ -100,7 +86,7 @@ def explored(name: str, seed: int) -> tuple[Simulator, Exploration]:
     simulator = Simulator(scenario, seed)
     exploration = Exploration(settings(Problem(
         len(scenario.actions), WORLDS[name], 1.0, 0.1,
-        Support(Declaration(places(simulator.cmp) if name == 'flat_map' else {})))), seed)
+        Support(support(simulator.cmp) if name == 'flat_map' else None))), seed)
     while exploration.hypothesis is None:
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))

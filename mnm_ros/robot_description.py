@@ -17,7 +17,7 @@ import math
 from typing import Any
 from unicodedata import category
 
-from mnm_ros.core.model.declaration import Declaration, state_of_key
+from mnm_ros.core.model.declaration import check_state, Declaration, shown, state_of_key
 from mnm_ros.core.model.problem import RESET
 
 MAX_ACTIONS = 1000
@@ -27,7 +27,6 @@ MAX_NAME = 100               # characters of a name or a frame
 MAX_TEXT = 4_000_000         # characters of the whole
 _SHOWN = 10                  # names, where one was asked for that is not there
 FARTHEST = 1e9               # m from the origin, of what is drawn
-_INT64 = range(-2**63, 2**63)
 
 Point = tuple[float, float]
 Wall = tuple[float, float, float, float]
@@ -59,15 +58,15 @@ class RobotDescription:
     def __post_init__(self) -> None:
         _check_actions(self.actions)
         if self.home is not None:
-            _check_state(self.home, 'home')
+            check_state(self.home, 'home')
         _check_text(self.frame, 'frame', empty=True)
         _check_size({*self.names, *self.positions}, 'states', MAX_STATES)
         _check_size(self.walls, 'walls', MAX_WALLS)
         for state, name in self.names.items():
-            _check_state(state, 'a state')
+            check_state(state, 'a state')
             _check_text(name, f'the name of state {state}')
         for state, position in self.positions.items():
-            _check_state(state, 'a state')
+            check_state(state, 'a state')
             _check_numbers(position, 2, f'the position of state {state}', 'x and y')
         for index, wall in enumerate(self.walls):
             _check_numbers(wall, 4, f'walls[{index}]', '[x1, y1, x2, y2]')
@@ -198,7 +197,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f'the entry {_shown(key)} appears twice, expected it once')
+            raise ValueError(f'the entry {shown(key)} appears twice, expected it once')
         found[key] = value
     return found
 
@@ -209,18 +208,18 @@ def _no_constant(name: str) -> None:
 
 def _entries(value: Any, what: str, known: Sequence[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f'{what} is {_shown(value)}, expected a JSON object')
+        raise ValueError(f'{what} is {shown(value)}, expected a JSON object')
     for key in value:
         if key not in known:
             raise ValueError(
-                f'{what} has the entry {_shown(key)}, expected one of {", ".join(known)}')
+                f'{what} has the entry {shown(key)}, expected one of {", ".join(known)}')
     return value
 
 
 def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
     """Return the names and the positions of states."""
     if not isinstance(value, dict):
-        raise ValueError(f'states is {_shown(value)}, expected a JSON object with an entry for '
+        raise ValueError(f'states is {shown(value)}, expected a JSON object with an entry for '
                          'each state')
     _check_size(value, 'states', MAX_STATES)
     names, positions = {}, {}
@@ -239,7 +238,7 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
 
 def _list(value: Any, what: str, expected: str, most: int) -> list[Any]:
     if not isinstance(value, list):
-        raise ValueError(f'{what} is {_shown(value)}, expected {expected}')
+        raise ValueError(f'{what} is {shown(value)}, expected {expected}')
     _check_size(value, what, most)
     return value
 
@@ -252,7 +251,7 @@ def _check_actions(actions: Sequence[Any]) -> None:
         _check_text(name, f'actions[{index}]')
     if len({*actions}) != len(actions):
         twice = next(name for name in actions if list(actions).count(name) > 1)
-        raise ValueError(f'actions has {_shown(twice)} twice, expected distinct names')
+        raise ValueError(f'actions has {shown(twice)} twice, expected distinct names')
 
 
 def _check_size(value: Any, what: str, most: int) -> None:
@@ -260,19 +259,14 @@ def _check_size(value: Any, what: str, most: int) -> None:
         raise ValueError(f'{what} has {len(value)} entries, expected at most {most}')
 
 
-def _check_state(value: Any, what: str) -> None:
-    if type(value) is not int or value not in _INT64:
-        raise ValueError(f'{what} is {_shown(value)}, expected a state, a 64-bit integer')
-
-
 def _check_text(value: Any, what: str, empty: bool = False) -> None:
     if not isinstance(value, str) or not (value or empty) or len(value) > MAX_NAME:
         raise ValueError(
-            f'{what} is {_shown(value)}, expected {"at most" if empty else "1 to"} {MAX_NAME} '
+            f'{what} is {shown(value)}, expected {"at most" if empty else "1 to"} {MAX_NAME} '
             'characters')
     # They move the cursor of a terminal, or cannot be sent on.
     if any(category(character) in ('Cc', 'Cs') for character in value):
-        raise ValueError(f'{what} is {_shown(value)}, expected no control characters and no '
+        raise ValueError(f'{what} is {shown(value)}, expected no control characters and no '
                          'halves of characters')
 
 
@@ -280,11 +274,5 @@ def _check_numbers(value: Sequence[Any], count: int, what: str, expected: str) -
     if len(value) != count or not all(
             isinstance(number, (int, float)) and not isinstance(number, bool)
             and abs(number) < FARTHEST for number in value):
-        raise ValueError(f'{what} is {_shown(list(value))}, expected {expected}, finite numbers '
+        raise ValueError(f'{what} is {shown(list(value))}, expected {expected}, finite numbers '
                          f'below {FARTHEST:g}')
-
-
-def _shown(value: Any) -> str:
-    """Return a value as JSON, shortened."""
-    text = json.dumps(value, default=repr)
-    return text if len(text) <= MAX_NAME else f'{text[:MAX_NAME]}...'

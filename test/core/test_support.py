@@ -14,6 +14,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -25,15 +26,7 @@ Lists = dict[int, tuple[tuple[int, ...], ...]]
 
 def true_lists(scenario: Scenario) -> Lists:
     """Return where the actions of a scenario lead, in its first setting."""
-    cmp, found, todo = scenario.settings[0].cmp, {}, [scenario.start]
-    while todo:
-        state = todo.pop()
-        if state not in found:
-            found[state] = tuple(
-                tuple(end for end, chance in cmp.transitions(state, action) if chance > 0)
-                for action in range(len(scenario.actions)))
-            todo += [end for ends in found[state] for end in ends]
-    return found
+    return {**support(scenario.settings[0].cmp).successors}
 
 
 class Run:

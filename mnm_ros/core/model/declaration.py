@@ -43,7 +43,7 @@ class Declaration:
         if ends > MAX_ENDS:
             raise ValueError(f'successors has {ends} ends, expected at most {MAX_ENDS}')
         for state, lists in self.successors.items():
-            _check_state(state, 'a state of successors')
+            check_state(state, 'a state of successors')
             for action, listed in enumerate(lists):
                 _check_ends(state, action, listed)
         for state, chances in self.chances.items():
@@ -85,36 +85,37 @@ def state_of_key(key: str, what: str) -> int:
     # What int takes besides, as in '+7', ' 7' or '0_7', would name one state in several ways.
     if not (len(key) <= 20 and key.isascii() and key.removeprefix('-').isdigit()
             and str(int(key)) == key):
-        raise ValueError(f'{what} has the entry {_shown(key)}, expected the number of a state')
+        raise ValueError(f'{what} has the entry {shown(key)}, expected the number of a state')
     return int(key)
 
 
 def _lists(found: Any, name: str) -> dict[int, tuple[tuple[Any, ...], ...]]:
     """Return the lists of a JSON object with an entry for each state; not what is in them."""
     if not isinstance(found, dict):
-        raise ValueError(f'{name} is {_shown(found)}, expected a JSON object with an entry for '
+        raise ValueError(f'{name} is {shown(found)}, expected a JSON object with an entry for '
                          'each state')
     lists = {}
     for key, each in found.items():
         state = state_of_key(key, name)
         if not isinstance(each, list) or not all(isinstance(listed, list) for listed in each):
-            raise ValueError(f'{name} of state {state} is {_shown(each)}, expected one list for '
+            raise ValueError(f'{name} of state {state} is {shown(each)}, expected one list for '
                              'each action')
         lists[state] = tuple(map(tuple, each))
     return lists
 
 
-def _check_state(value: Any, what: str) -> None:
+def check_state(value: Any, what: str) -> None:
+    """Raise ValueError unless it may be a state."""
     if type(value) is not int or value not in _INT64:
-        raise ValueError(f'{what} is {_shown(value)}, expected a state, a 64-bit integer')
+        raise ValueError(f'{what} is {shown(value)}, expected a state, a 64-bit integer')
 
 
 def _check_ends(state: int, action: int, ends: tuple[Any, ...]) -> None:
     what = f'successors of state {state}, action {action}'
     for end in ends:
-        _check_state(end, what)
+        check_state(end, what)
     if len({*ends}) != len(ends):
-        raise ValueError(f'{what}: {_shown(ends)}, expected distinct states')
+        raise ValueError(f'{what}: {shown(ends)}, expected distinct states')
 
 
 def _check_chances(state: int, chances: tuple[tuple[Any, ...], ...],
@@ -135,13 +136,13 @@ def _check_distribution(chances: tuple[Any, ...], ends: int, what: str) -> None:
                          'successor')
     for chance in chances:
         if type(chance) not in (int, float) or not 0 <= chance <= 1:
-            raise ValueError(f'{what}: {_shown(chance)}, expected a probability in [0, 1]')
+            raise ValueError(f'{what}: {shown(chance)}, expected a probability in [0, 1]')
     total = math.fsum(chances)
     if chances and abs(total - 1) > _WITHIN:
         raise ValueError(f'{what}: sum to {total:.12g}, expected 1 (within {_WITHIN:g})')
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Return a value as JSON, shortened."""
     text = json.dumps(value, default=repr)
     return text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'

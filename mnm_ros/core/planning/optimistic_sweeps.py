@@ -10,6 +10,7 @@ that were nearly the best of their state when all were looked at last; the end i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
@@ -91,7 +92,7 @@ class OptimisticPolicyIteration:
         self._own = np.repeat(np.arange(len(model.states)), model.actions)
         levels = len(region.spent)
         if warm is None:
-            self._values = self._fewest_moves() if model.closed.any() else np.full(
+            self._values = self._fewest_moves if model.closed.any() else np.full(
                 len(model.states), _FARTHEST)
             self._tilts = np.full((2, levels, len(self._own)), np.nan)
             self._near = np.zeros((levels, len(self._own)), dtype=bool)
@@ -121,6 +122,7 @@ class OptimisticPolicyIteration:
             self._nearby = found
         return found
 
+    @cached_property
     def _fewest_moves(self) -> Floats:
         """Return from each state the least moves to the target that may be, as declared."""
         model = self._model
@@ -140,7 +142,7 @@ class OptimisticPolicyIteration:
     @property
     def hopeless(self) -> bool:
         """Whether no way leads to the target, whatever is true, as declared."""
-        return bool(self._model.closed.any() and not np.isfinite(self._fewest_moves()[0]))
+        return bool(self._model.closed.any() and not np.isfinite(self._fewest_moves[0]))
 
     def kept(self) -> Start:
         """Return the start of the next plan."""
