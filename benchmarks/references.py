@@ -58,7 +58,7 @@ class Configuration:
 
     @property
     def delta_1(self) -> float:
-        """Return what the first stream of the first round gets; ``delta / 4`` for ``onboard``."""
+        """Return what the first stream of the first round gets; ``0.7 delta`` for ``onboard``."""
         return stream_delta(self.settings(1).budget, self.delta, 1, 1)
 
     @property

@@ -4,7 +4,10 @@
 The interchangeable parts by name, and how a run of a base algorithm is put together from them.
 
 A run of ``ucb_explore`` gives a third of its delta to each of discovery, optimism and evaluation;
-one of ``disco`` two thirds to ruling out and one to certificates.
+one of ``disco`` half to ruling out and half to certificates, most of it to tests: all states are
+to be certified in the end, and the transitions that the model rests on are there by then. A
+rediscovery, to which most policies are given, gives two thirds to ruling out.
+
 To add a part, write its class and give it a row here; the option of its kind then takes its name,
 and documentation and error messages have it.
 """
@@ -127,13 +130,13 @@ def _ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
 def _disco(settings: Settings, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     problem, horizon = settings.problem, settings.steps_horizon
-    counts = Counts()
+    counts, (ruling_out, by_model) = Counts(), (2 / 3, 1 / 2) if policies else (1 / 2, 1 / 5)
     return Disco(problem, home, DiscoParts(
         horizon=horizon,
         counts=counts,
-        # Two thirds for ruling out, the other one for certificates.
-        evidence=CertificateEvidence(problem, horizon, problem.delta / 3, counts),
-        planner=OptimisticPlanner(2 * problem.delta / 3, problem.radius),
+        evidence=CertificateEvidence(
+            problem, horizon, problem.delta * (1 - ruling_out), counts, by_model),
+        planner=OptimisticPlanner(problem.delta * ruling_out, problem.radius),
         step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
     ), policies)
 

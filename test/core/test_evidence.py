@@ -9,7 +9,8 @@ import math
 from binomial import binomial_tail
 from mnm_ros.core.components import BASES, EVALUATIONS
 from mnm_ros.core.disco.evidence import CertificateEvidence
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.evaluation import Decision
@@ -19,18 +20,20 @@ import pytest
 PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
 
 
-def test_half_is_for_the_model_and_half_for_all_tests_together() -> None:
-    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
+@pytest.mark.parametrize('by_model', [1 / 2, 1 / 5])
+def test_a_part_is_for_the_model_and_the_rest_for_all_tests_together(by_model: float) -> None:
+    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08, by_model=by_model)
     evidence.sets.add(0, 0, 1)
     evidence.sets.add(0, 0, 1)
     _, radius = evidence.sets.ball(0, 0)    # of the first pair
-    assert radius == pytest.approx(-math.log(share(1, EVEN_PARTS) * 0.04) - math.log(3 / 4))
-    spent = 0.0
+    assert radius == pytest.approx(
+        -math.log(share(1, EVEN_PARTS) * 0.08 * by_model) - math.log(3 / 4))
+    spent, rest = 0.0, 0.08 * (1 - by_model)
     for number in range(1, 40):
         told, (_, nats) = evidence.nats, evidence.new_test().evidence
-        assert nats == told == pytest.approx(math.log(number * (number + 1) / 0.04))
+        assert nats == told == pytest.approx(math.log(number * (number + 1) / rest))
         spent += math.exp(-nats)
-    assert 0.9 * 0.04 < spent < 0.04
+    assert 0.9 * rest < spent < rest
 
 
 def test_a_state_that_is_certified_leaves_its_place_to_the_next_test() -> None:
@@ -82,13 +85,16 @@ def test_what_is_forgotten_is_evidence_no_more() -> None:
     assert evidence.sets.ball(0, 0)[0] == [1.0, 0.0]
 
 
-def test_a_run_gives_two_thirds_to_ruling_out_and_one_to_certificates() -> None:
+@pytest.mark.parametrize(('given', 'part'), [(False, 1 / 2), (True, 2 / 3)])
+def test_a_run_gives_a_part_to_ruling_out_and_the_rest_to_certificates(
+        given: bool, part: float) -> None:
     """Together no more than its delta."""
-    run = BASES['disco'](settings(PROBLEM), 0, np.random.default_rng(0), ())
+    policies = (Policy(0, 12, (0,), ((RESET,),)),) if given else ()
+    run = BASES['disco'](settings(PROBLEM), 0, np.random.default_rng(0), policies)
     parts = run._parts    # type: ignore[attr-defined]
     ruling_out = parts.planner._delta
     certificates = parts.evidence.sets._delta + parts.evidence._delta
-    assert ruling_out == pytest.approx(2 * certificates)
+    assert ruling_out == pytest.approx(part * PROBLEM.delta)
     assert ruling_out + certificates == pytest.approx(PROBLEM.delta)
 
 

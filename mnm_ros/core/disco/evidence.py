@@ -29,12 +29,12 @@ class CertificateEvidence:
     """
     Transitions and attempts since it was made, and how sure certificates by them are.
 
-    Half of ``delta`` is for certificates by the model, and half for tests: a test in place ``j``
-    has ``1/(j (j + 1))`` of it. When its policy has been certified, by it or by the model over the
-    same sets, it leaves its place to another one, even if it was given up before. Take the tests
-    of policies that are beyond the limit. Until a certificate is wrong none of them leaves its
-    place, so that together they have no more than the half; with no greater probability the first
-    certificate that is wrong is by one of them.
+    A part of ``delta`` is for certificates by the model, and the rest for tests: one in place
+    ``j`` has ``1/(j (j + 1))`` of it. When its policy has been certified, by it or by the model
+    over the same sets, it leaves its place to another one, even if it was given up before. Take
+    the tests of policies that are beyond the limit. Until a certificate is wrong none of them
+    leaves its place, so that together they have no more than the rest; with no greater probability
+    the first certificate that is wrong is by one of them.
 
     Source: Tian & Ramdas 2021, *Online control of the familywise error rate* (online fallback).
 
@@ -42,17 +42,18 @@ class CertificateEvidence:
     :param horizon: of every policy.
     :param delta: the probability with which any certificate that rests on it is wrong.
     :param counts: of the run, empty yet; its own by default.
+    :param by_model: the part for certificates by the model.
     :ivar counts: of the transitions.
     :ivar sets: over the counts.
     """
 
     def __init__(self, problem: Problem, horizon: int, delta: float,
-                 counts: Counts | None = None) -> None:
+                 counts: Counts | None = None, by_model: float = 1 / 2) -> None:
         self.counts = Counts() if counts is None else counts
-        self.sets = ConfidenceSets(delta / 2, self.counts, problem.support)
+        self.sets = ConfidenceSets(delta * by_model, self.counts, problem.support)
         self._problem = problem
         self._longest = longest(horizon, problem)
-        self._delta = delta / 2
+        self._delta = delta * (1 - by_model)
         self._places: dict[int, BettingEvaluation] = {}
 
     @property

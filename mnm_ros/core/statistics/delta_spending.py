@@ -35,17 +35,18 @@ def stream_delta(budget: str, delta: float, round_number: int, stream: int) -> f
     """
     Return the delta of stream number ``stream`` (1, 2, ...) of a round.
 
-    Any stream may finish first, and be wrong. ``summed`` gives stream ``p`` of a round the part
-    ``1 / (p (p + 1))`` of what the round has: half of ``delta`` in the first one, and then
-    ``3 / (4 r (r + 1))``. All streams of all rounds together use ``7 delta / 8``, however many
-    there are, which leaves the checks of all rounds theirs (``round_delta``). It is the later
-    rounds that have less than ``1 / (r (r + 1))``, as hardly any exploration has one. As
-    ``printed`` each stream has ``delta_r``.
+    Any stream may finish first, and be wrong. With ``summed`` the first round has ``4 / 5`` of
+    ``delta``, and round ``r > 1`` has ``3 / (40 r (r - 1))``; of that the first stream has
+    ``7 / 8``, and stream ``p > 1`` has ``1 / (8 p (p - 1))``. All streams of all rounds together
+    use ``7 delta / 8``, however many there are, which leaves the checks of all rounds theirs
+    (``round_delta``). So the first stream has ``7 delta / 10``: hardly any exploration needs
+    another one, which is for changes while it runs, or another round. As ``printed`` each stream
+    has ``delta_r``.
     """
     if budget == 'printed':
         return round_delta(delta, round_number)
-    later = 1 if round_number == 1 else 3 / 4
-    return later * delta / (round_number * (round_number + 1) * stream * (stream + 1))
+    part = 4 / 5 if round_number == 1 else 3 / (40 * round_number * (round_number - 1))
+    return part * delta * (7 / 8 if stream == 1 else 1 / (8 * stream * (stream - 1)))
 
 
 def share(number: int, even: int = 1) -> float:
