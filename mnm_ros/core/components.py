@@ -131,12 +131,13 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     problem, horizon = settings.problem, settings.steps_horizon
     counts, (ruling_out, by_model) = Counts(), (2 / 3, 1 / 2) if policies else (1 / 2, 1 / 5)
+    given = () if settings.former else [policy.target for policy in policies]
     return Disco(problem, home, DiscoParts(
         horizon=horizon,
         counts=counts,
         evidence=CertificateEvidence(
             problem, horizon, problem.delta * (1 - ruling_out), counts, by_model),
-        planner=OptimisticPlanner(problem.delta * ruling_out, problem.radius),
+        planner=OptimisticPlanner(problem.delta * ruling_out, problem.radius, given),
         step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
     ), policies)
 

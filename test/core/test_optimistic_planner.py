@@ -12,7 +12,7 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.optimistic_planner import _seers, OptimisticPlanner
-from mnm_ros.core.planning.plausible import budget, confidence_region, LEVELS
+from mnm_ros.core.planning.plausible import budget, confidence_region, LEVELS, Rank
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
@@ -153,7 +153,8 @@ def with_multiplier(made: RandomModel, target: int | None, multiplier: float) ->
     hits = model.hits(TARGET) & (target is not None)
     planner = new_planner()
     leads = model.leads(target)
-    shared = planner._region(model, hits, leads, _seers(model, hits), LEVELS)
+    shared = planner._region(model, hits, leads, _seers(model, hits),
+                             Rank.last(model.states, (), [target]), LEVELS)
     return planner._solve(
         (target, 'together'), model, hits, leads, shared, multiplier)[0].steps
 
@@ -227,11 +228,36 @@ def test_with_enough_samples_whatever_is_too_far_is_ruled_out(
 
 
 @pytest.mark.parametrize('radius', [1.0, 4.0, 13.0, 50.0, 90.0, 1000.0])
-def test_the_budget_grows_with_the_rank(radius: float) -> None:
+@pytest.mark.parametrize('given', [0, 1, 2, 21, 22, 23, 200])
+def test_the_budget_grows_with_the_rank(radius: float, given: int) -> None:
     """Otherwise a missing state of a lower rank would have more of it than is counted with."""
     for seers in (0, 3):
-        budgets = [budget(rank, DELTA, radius, seers) for rank in range(2, 3000)]
+        budgets = [budget(Rank.last(range(known), range(given), [None]), DELTA, radius, seers)
+                   for known in range(max(1, given), 1500)]
         assert all(one < next_ for one, next_ in zip(budgets, budgets[1:]))
+
+
+@pytest.mark.parametrize('given', [0, 1, 5])
+def test_all_that_may_be_missing_together_have_delta_and_no_more(given: int) -> None:
+    """Each state that was given may get lost, and states outside come one after the other."""
+    known = range(max(1, given), 20_000)
+    total = math.fsum(Rank.last(range(n), range(given), [None]).part for n in known)
+    for lost in range(given):
+        rest = [state for state in range(given) if state != lost]
+        total += math.fsum(Rank.last(
+            [*rest, *range(given, n)], range(given), [lost]).part for n in known)
+    left = math.sqrt(11 / 20_010) if not given else 1 / 20_000
+    assert 1 - 1.5 * left < total < 1
+
+
+def test_what_is_given_leaves_no_doubt_about_the_rank_until_something_is_new() -> None:
+    given = range(9)
+    assert Rank.last(given, given, [None]) == (10, 7 / 16)
+    assert Rank.last([*given, 30, 31], given, [40]) == (12, pytest.approx(7 / 8 / 12))
+    # One that was given and is lost may be what was not seen since then, too.
+    for targets in ([8], [None], [40, 8]):
+        assert Rank.last([*range(8), 30], given, targets) == (11, pytest.approx(1 / 72 / 6))
+    assert Rank.last([*range(8), 30], given, [40]) == (11, pytest.approx(7 / 8 / 6))
 
 
 @TARGETS
@@ -297,7 +323,8 @@ def test_room_is_that_of_the_text() -> None:
     reference = Reference(made, TARGET)
     for seers in range(3):
         found = confidence_region(
-            made.model, hits, made.model.leads(TARGET), seers, DELTA, RADIUS, LEVELS)
+            made.model, hits, made.model.leads(TARGET), seers,
+            Rank.last(made.model.states, (), [TARGET]), DELTA, RADIUS, LEVELS)
         base = reference.budget - len({state for state, _ in reference.saw}) * math.log(4)
         assert found.budget == pytest.approx(base + seers * math.log(4))
         most = np.append(found.spent[1:], found.budget)

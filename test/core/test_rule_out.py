@@ -72,7 +72,7 @@ def test_first_it_asks_for_what_no_pair_can_do_without(
     for radius, chances in ((4.0, (1 / 4, min(most, 1 / 3))), (2.0, (most, most)),
                             (20.0, (LEAST_CHANCE, LEAST_CHANCE))):
         world = World(radius, 0.0)
-        least = [math.ceil(even * world.planner.budget(3) / -math.log1p(-chance))
+        least = [math.ceil(even * world.planner.budget((0, 1)) / -math.log1p(-chance))
                  for chance in chances]
         assert world.samples(()) == {(state, action): least[state]
                                      for state in (0, 1) for action in (0, 1)}

@@ -223,7 +223,7 @@ class SamplingPlan:
                            else (EVEN_PART_IF_MANY, MOST_CHANCE_IF_MANY))
         left = np.maximum(1.0, self._radius - np.array(distances))
         chances = np.clip(1 / left, max(LEAST_CHANCE, 1 / self._radius), likeliest)
-        executions = np.ceil(even * self._planner.budget(len(model.states) + 1)
+        executions = np.ceil(even * self._planner.budget(model.states)
                              / -np.log1p(-chances)).repeat(model.actions)
         # A pair that is declared is tried once if it may lead to a state not seen, within reach.
         executions = np.where(

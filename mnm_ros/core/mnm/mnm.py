@@ -118,6 +118,7 @@ class Mnm(Phased):
             'round': self.round, 'home': self.home,
             # A phase that is made again makes its runs of the base algorithm again.
             'runs': self.runs - (len(self.building.streams) if self.building else 1),
+            'former': self._settings.former,
             'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
             'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
             'steps_taken': self._steps_taken,
@@ -129,6 +130,7 @@ class Mnm(Phased):
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
         self.round, self.home, self.runs = state['round'], state['home'], state['runs']
+        self._settings = replace(self._settings, former=state.get('former', True))
         self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
         if state['hypothesis'] is not None:
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])

@@ -42,6 +42,9 @@ class Settings:
 
     :ivar problem: with the delta of the whole exploration, or of one run of the base algorithm.
     :ivar preset: the name of the preset that was resolved.
+    :ivar former: whether a rediscovery has the budgets that it had before ranks went by what is
+        given: an exploration from a checkpoint of then goes on as it has begun, as the inputs that
+        follow it have to fit.
     :raises ValueError: if the streams would never take turns, or if an attempt would be too long.
     """
 
@@ -88,6 +91,7 @@ class Settings:
     watch_every: int = option(
         'quanta of rediscovery between two attempts of the watch checks', parameter=True,
         onboard=4, paper=4)
+    former: bool = False
 
     def __post_init__(self) -> None:
         if not self.stream_exponent > 1:

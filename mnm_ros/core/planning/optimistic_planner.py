@@ -37,14 +37,20 @@ This bound does not tend to the true steps, as what leads back costs nothing ext
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.optimistic_sweeps import OptimisticPolicyIteration, Start
-from mnm_ros.core.planning.plausible import budget, confidence_region, ConfidenceRegion, LEVELS
+from mnm_ros.core.planning.plausible import (
+    budget,
+    confidence_region,
+    ConfidenceRegion,
+    LEVELS,
+    Rank,
+)
 import numpy as np
 
 _ANY = 'any'
@@ -80,11 +86,14 @@ class OptimisticPlanner:
     :param delta: the probability with which it may ever rule out the first state that is missing,
         in the order in which they become reachable.
     :param radius: ``L``.
+    :param given: states that are known when the first transition is drawn, home among them;
+        empty if there is none but home.
     """
 
-    def __init__(self, delta: float, radius: float) -> None:
+    def __init__(self, delta: float, radius: float, given: Collection[int] = ()) -> None:
         self._delta = delta
         self._radius = radius
+        self._given = dict.fromkeys(given)
         self._starts: dict[tuple[int | str | None, str], Start] = {}
         self._prices: dict[int | str | None, float] = {}    # multipliers; kept by this name
 
@@ -94,18 +103,19 @@ class OptimisticPlanner:
             self._starts.pop((target, what), None)
         self._prices.pop(target, None)
 
-    def budget(self, rank: int) -> float:
-        """Return the budget for a missing state of this rank that was never seen."""
-        return budget(rank, self._delta, self._radius)
+    def budget(self, states: Collection[int]) -> float:
+        """Return the budget for a state that was never seen, if these are known."""
+        return budget(Rank.last(states, self._given, [None]), self._delta, self._radius)
 
     def plan(self, model: EmpiricalModel, target: int | None) -> OptimisticPlan:
         """Return the plan for a state met, or None for any state that was never seen."""
         hits = np.zeros(model.places.shape, dtype=bool) if target is None else model.hits(target)
-        return self._plan(model, target, hits, model.leads(target), _seers(model, hits))
+        return self._plan(
+            model, target, [target], hits, model.leads(target), _seers(model, hits))
 
     def plan_for_any(self, model: EmpiricalModel, targets: Sequence[int]) -> OptimisticPlan:
         """
-        Return a plan that rules each of some states met out, if it is beyond the radius.
+        Return a plan that rules out some states met and what was never seen, if beyond the radius.
 
         An attempt that comes to any of them has arrived.
         """
@@ -116,18 +126,20 @@ class OptimisticPlanner:
             seers = max(seers, _seers(model, there))
             hits |= there
             leads = leads | model.leads(target)
-        return self._plan(model, _ANY, hits, leads, seers)
+        return self._plan(model, _ANY, [None, *targets], hits, leads, seers)
 
-    def _plan(self, model: EmpiricalModel, target: int | str | None, hits: Bools,
-              leads: Bools, seers: int) -> OptimisticPlan:
-        whole = self._region(model, hits, leads, seers, (0.0,))
+    def _plan(self, model: EmpiricalModel, target: int | str | None,
+              targets: Sequence[int | None], hits: Bools, leads: Bools, seers: int,
+              ) -> OptimisticPlan:
+        rank = Rank.last(model.states, self._given, targets)
+        whole = self._region(model, hits, leads, seers, rank, (0.0,))
         has_shared = target in self._prices
         if not has_shared or not self._can_share(target, model, hits, leads, whole):
             alone, _ = self._solve((target, 'alone'), model, hits, leads, whole, None)
             if (has_shared or alone.steps > self._radius
                     or not self._can_share(target, model, hits, leads, whole)):
                 return alone
-        shared = self._region(model, hits, leads, seers, LEVELS)
+        shared = self._region(model, hits, leads, seers, rank, LEVELS)
         multiplier = self._prices.get(target, _FIRST_MULTIPLIER)
         together, spent = self._solve(
             (target, 'together'), model, hits, leads, shared, multiplier)
@@ -151,9 +163,10 @@ class OptimisticPlanner:
         in_the_end, _ = self._solve((target, 'in the end'), model, hits, leads, enough, 0.0)
         return in_the_end.steps > clear
 
-    def _region(self, model: EmpiricalModel, hits: Bools, leads: Bools, seers: int,
+    def _region(self, model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
                 levels: Sequence[float]) -> ConfidenceRegion:
-        return confidence_region(model, hits, leads, seers, self._delta, self._radius, levels)
+        return confidence_region(
+            model, hits, leads, seers, rank, self._delta, self._radius, levels)
 
     def _solve(self, key: tuple[int | str | None, str], model: EmpiricalModel, hits: Bools,
                leads: Bools, allowed: ConfidenceRegion, multiplier: float | None,

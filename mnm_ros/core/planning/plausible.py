@@ -39,11 +39,11 @@ more often, what follows else may be worse, and its bets are larger than those o
 So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w (b V + (1 - b) U)``,
 and the product of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. With
 probability ``1 - d`` that is at most ``1/d`` at all times (Ville), where ``d`` is the ``share`` of
-``delta`` for number ``i - 1``. ``M`` is at least the floor ``m = 1 - w`` as long as ``s`` has not
-followed, and ``m = (1 - w) a`` in any case. Call ``e = log(M / m)`` what a pair has *spent*, in
-nats. All pairs of ``pi`` together have spent at most the *budget* ``B = log(1/d) - (i
-- 1) log(1 - w) - n log(a)`` if ``s`` has followed ``n`` of them. What is plausible for a pair that
-has spent ``e`` is its *region*:
+``delta`` for number ``i - 1`` (*What is given* has another one). ``M`` is at least the floor ``m =
+1 - w`` as long as ``s`` has not followed, and ``m = (1 - w) a`` in any case. Call ``e = log(M /
+m)`` what a pair has *spent*, in nats. All pairs of ``pi`` together have spent at most the *budget*
+``B = log(1/d) - (i - 1) log(1 - w) - n log(a)`` if ``s`` has followed ``n`` of them. What is
+plausible for a pair that has spent ``e`` is its *region*:
 
 - if ``s`` has not followed it, ``N r <= log((exp(e) - a) / (1 - a))`` and ``N (KL_inf(P^, P' v) +
   r) <= log((exp(e) - 1) (1 - w) / (w (1 - b))) + log 2 + log(N + 1) / 2``,
@@ -53,21 +53,33 @@ has spent ``e`` is its *region*:
 ``s`` has followed, so that these are taken. A state in which ``pi`` plays RESET counts as well, as
 a pair that is never executed.
 
+**What is given.** A run may begin with a set ``C`` of known states, which the past decides. If
+``s`` is outside of ``C``, it has a number ``j`` among the states of ``S_L->`` outside of ``C``, in
+their order. All before it are in ``K``, so that ``j <= |K - C| + 1``, which is 1 if nothing new
+was found. Given the past, the state of number ``j`` is as fixed as that of rank ``i`` is, so that
+``d`` is ``7 / (8 j (j + 1))`` of ``delta``; ``|C| + j >= i`` takes the place of ``i``. Those in
+``C`` are missing only if they are known no more: then each has ``1 / (8 |C| j (j + 1))``, with ``j
+- 1`` states outside of ``C`` before it.
+
 The number of candidates and of actions does not enter, and samples may come from anywhere and any
 time since the CMP last changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 import math
+from typing import NamedTuple
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
+
+_OUTSIDE = 7 / 8
+"""Of delta, for states that were not given; the rest is for those given, should one get lost."""
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
 """Nats that a pair may have spent; in between, it has the region of the next level."""
@@ -133,10 +145,41 @@ _HARDLY = 1e-9
 """Chance of the target where it is declared not to follow; with none, some ways would not end."""
 
 
-def budget(rank: int, delta: float, radius: float, seers: int = 0) -> float:
+class Rank(NamedTuple):
+    """
+    Which missing state it is.
+
+    :ivar number: in the order in which they become reachable, at most.
+    :ivar part: of the delta.
+    """
+
+    number: int
+    part: float
+
+    @classmethod
+    def last(cls, states: Collection[int], given: Collection[int],
+             targets: Sequence[int | None]) -> Rank:
+        """
+        Return the last rank that is possible.
+
+        :param states: that are known.
+        :param given: those that were known when the first transition was drawn.
+        :param targets: any of which may be missing; None for a state that was never seen.
+        """
+        if not given:
+            return cls(len(states) + 1, share(len(states), EVEN_PARTS))
+        lost = set(given).difference(states)
+        others = len(states) + len(lost) - len(given) + 1
+        inside = lost.intersection(targets) or lost and None in targets
+        part = (1 - _OUTSIDE) / len(given) if inside else _OUTSIDE
+        return cls(len(given) + others, part / (others * (others + 1)))
+
+
+def budget(rank: Rank, delta: float, radius: float, seers: int = 0) -> float:
     """Return ``B`` for a missing state of this rank."""
-    return (-math.log(share(rank - 1, EVEN_PARTS) * delta)
-            - (rank - 1) * math.log1p(-_weight(rank, radius)) - seers * math.log(_IDLE))
+    pairs = rank.number - 1
+    return (-math.log(rank.part * delta)
+            - pairs * math.log1p(-_weight(rank.number, radius)) - seers * math.log(_IDLE))
 
 
 def _weight(rank: int, radius: float) -> float:
@@ -144,11 +187,10 @@ def _weight(rank: int, radius: float) -> float:
     return min(_MOST_WEIGHT, min(_MOST_BETS, _BETS_PER_STEP * radius) / (rank - 1))
 
 
-def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, delta: float,
-                      radius: float, levels: Sequence[float]) -> ConfidenceRegion:
+def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
+                      delta: float, radius: float, levels: Sequence[float]) -> ConfidenceRegion:
     """Return the region for a target that followed in so many of the known states."""
-    rank = len(model.states) + 1
-    total, weight = budget(rank, delta, radius, seers), _weight(rank, radius)
+    total, weight = budget(rank, delta, radius, seers), _weight(rank.number, radius)
     spent = np.array([level for level in levels if level < total])
     most = np.append(spent[1:], total)[:, None]
     saw = np.asarray(np.any(hits, axis=1))
