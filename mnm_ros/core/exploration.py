@@ -28,7 +28,7 @@ from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.trust_ledger import TrustLedger
 
-ALGORITHM = 3
+ALGORITHM = 4
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 

@@ -154,7 +154,7 @@ def test_a_policy_that_stops_working_is_deleted_after_a_few_attempts() -> None:
     world.closed = {3}
     script.targets = (HOME, 5)
     assert run(checking, world, lambda: known(checking) == (HOME, 5)) < 200
-    assert sentences == ['round 1: state 3 no longer reached by its policy, deleted']
+    assert sentences[-1] == 'round 1: state 3 no longer reached by its policy, deleted'
     assert (log.noticed, log.relearnt) == (1, 0)
     assert script.given[-1] == (HOME, 5) and script.runs[-1].steps == 0
     run(checking, world, lambda: log.relearnt == 1)

@@ -109,8 +109,8 @@ class TransitionDetector:
 
     @property
     def following(self) -> tuple[int, ...]:
-        """Return the next states shown so far, as far as they are told apart."""
-        return tuple(self._index)
+        """Return the next states shown so far, as far as they are told apart, by frequency."""
+        return tuple(sorted(self._index, key=lambda state: -self._counts[self._index[state]]))
 
     def record(self, next_state: int) -> None:
         """Take note of one more execution."""

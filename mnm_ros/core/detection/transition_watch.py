@@ -135,6 +135,11 @@ class TransitionWatch:
             self._raised.pop(pair, None)
             self._suspected.pop(pair, None)
 
+    def following(self, pair: Pair) -> tuple[int, ...]:
+        """Return the next states that a pair has shown so far, the most frequent first."""
+        detector = self._detectors.get(pair)
+        return detector.following if detector else ()
+
     def concerned(self, pair: Pair, policies: Sequence[Policy]) -> tuple[int, ...]:
         """
         Return the targets of the policies that may execute the pair, by what was shown so far.
@@ -155,8 +160,7 @@ class TransitionWatch:
             if state == goal:
                 return True
             for action in _actions(policy, state):
-                detector = self._detectors.get((state, action))
-                for following in detector.following if detector else ():
+                for following in self.following((state, action)):
                     if following not in seen and following != policy.target:
                         seen.add(following)
                         todo.append(following)

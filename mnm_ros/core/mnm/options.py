@@ -89,7 +89,7 @@ class Settings:
     check_steps: int = option(
         'most steps of a rediscovery, instead of W_r', parameter=True, onboard=0, paper=0)
     watch_every: int = option(
-        'quanta of rediscovery between two attempts of the watch checks', parameter=True,
+        'quanta of rediscovery between two patrols of the watch checks', parameter=True,
         onboard=4, paper=4)
     former: bool = False
 

@@ -51,6 +51,7 @@ class Rediscovery:
     :ivar renewals: how often one of them has begun to certify anew.
     :ivar limit: ``W_r``.
     :ivar fresh: whether the run under way has learnt nothing yet.
+    :ivar turn: steps that its turn, or its last one, takes at least.
     :ivar since: steps since the run began; likely: how many the last one took.
     """
 
@@ -76,7 +77,7 @@ class Rediscovery:
         if self._round.log.open:
             self.renew()
         self.limit.set(self.base.step_bound(len(policies)))
-        self._steps = self.since = 0
+        self._steps = self.since = self.turn = 0
         self.fresh = True
         self._following_up = False
 
@@ -91,7 +92,7 @@ class Rediscovery:
 
         :param raised: pairs whose alarm may be near; every other turn follows them up.
         """
-        self._left = quanta * self.base.quantum
+        self._left = self.turn = quanta * self.base.quantum
         self.base.interrupt()
         self._following_up = bool(raised) and not self._following_up
         if self._following_up:

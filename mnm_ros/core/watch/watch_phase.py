@@ -3,9 +3,13 @@
 """
 A checking phase that is valid at every moment: policies and transitions are watched.
 
-Rediscovery and watching take turns, some quanta of the one and an attempt of the other. Over any
-length of time without a change, the chance of any wrong decision is at most the round's
-delta ``delta_r``. The parts of it, in ``SHARES``, are for
+Rediscovery and watching take turns, some quanta of the one and a patrol of the other. Which
+attempts are made, and for which policies one counts beside that to its own target, is decided by
+the past before each of them (``patrol``). Given the past, an attempt is distributed as one with
+any policy for which it counts, until the two part, where it is broken off for that one. So each
+capital is a supermartingale whatever is chosen. Over any length of time without a change, the
+chance of any wrong decision is at most the round's delta ``delta_r``. The parts of it, in
+``SHARES``, are for
 
 - *Deletion.* A policy's ``Detector`` raises the alarm. Each of the round has its ``share`` of the
   part for its delta.
@@ -39,6 +43,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
+from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
 from mnm_ros.core.watch.watching import (
     PolicyWatch,
@@ -50,7 +55,7 @@ from mnm_ros.core.watch.watching import (
 
 _NOTHING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
-    'reach': None, 'rediscoveries': 1}
+    'reach': None, 'patrol': None, 'rediscoveries': 1}
 """The state of a phase that begins."""
 
 
@@ -61,7 +66,7 @@ class WatchPhase(CheckingPhase):
     :param round_: what the phase is made from.
     :param policies: of the hypothesis.
     :param state: of a phase with these policies, from ``to_state``; None for a new one.
-    :param quanta: of rediscovery for one attempt of a policy under watch.
+    :param quanta: of rediscovery between two patrols, and in length of a patrol.
     :ivar transitions: the detectors of the pairs.
     """
 
@@ -117,6 +122,7 @@ class WatchPhase(CheckingPhase):
             'limit': self._rediscovery.limit.to_state(),
             'policies': self._watching.watched.to_state(),
             'turns': self._watching.turns.to_state(),
+            'patrol': self._watching.patrol.to_state(),
             'transitions': self.transitions.to_state(),
             'reach': snapshot.take(self._reach),
         }
@@ -127,12 +133,12 @@ class WatchPhase(CheckingPhase):
         delta = {kind: part * problem.delta for kind, part in SHARES.items()}
         targets = [policy.target for policy in self.policies[1:]]
         given: Mapping[str, Any] = state or {**_NOTHING, 'renewals': int(log.open)}
+        self.transitions = self._round.transitions or TransitionWatch(
+            delta['transitions'], given['transitions'])
         self._watching = Watching(
             PolicyWatch(problem.limit, self.policies[0].horizon, delta['deletion'],
                         delta['proofs'], targets, given['policies']),
-            Turns(targets, given['turns']), self.policies[0])
-        self.transitions = self._round.transitions or TransitionWatch(
-            delta['transitions'], given['transitions'])
+            Turns(targets, given['turns']), Patrol(given.get('patrol')), self.policies[0])
         self._relearning = Relearning(given['relearning'])
         self._rediscovery = Rediscovery(
             self._round, delta['addition'], delta['restart'], given)
@@ -153,6 +159,7 @@ class WatchPhase(CheckingPhase):
         here, self._here, self._asked = self._here, state, None
         self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
+        self._watching.patrol.executed(seen[:2] if seen else None)
         if self.rediscovering:
             self._rediscovery.fresh = False
             self.base.observe(action, state)
@@ -164,7 +171,7 @@ class WatchPhase(CheckingPhase):
                 self._rediscovery.fresh = False
                 self.base.add_transition(*seen)
                 self._watch_transition(*seen)
-            self._watch(state)
+            self._watch(here, action, state)
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -220,6 +227,7 @@ class WatchPhase(CheckingPhase):
         before = self.policies
         self.policies = over_own_targets(policies)
         self._watching.change(before, self.policies[1:], doubted=self._round.log.open)
+        self._watching.patrol.change(self.policies, self.transitions.following)
         self._relearning.keep(self._watching.watched.detectors)
 
     def _rediscover_again(self) -> None:
@@ -227,6 +235,7 @@ class WatchPhase(CheckingPhase):
         self.base = self._rediscovery.base
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
+        self._watching.patrol.change(self.policies, self.transitions.following)
         self._begin_quantum()
 
     def _begin_quantum(self) -> None:
@@ -364,6 +373,11 @@ class WatchPhase(CheckingPhase):
 
     def _begin_watch(self) -> None:
         """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""
+        if not self._watching.patrol.complete:
+            self._watching.patrol.change(self.policies, self.transitions.following)
+        # While policies may have failed with a change, sampling is as urgent as attempts.
+        self._watching.patrol.left = self.base.quantum * (
+            1 if self._round.log.open and not self._relearning.swept else self._quanta)
         suspected = self.transitions.suspected
         chosen = self._watching.turns.next(
             lambda target: target in suspected
@@ -376,17 +390,17 @@ class WatchPhase(CheckingPhase):
     def _attempt(self, target: int) -> None:
         self._here = None
         self.rediscovering = False
-        self._watching.begin(
-            next(policy for policy in self.policies if policy.target == target))
+        self._watching.begin(target, self.policies)
 
-    def _watch(self, state: int) -> None:
-        """Make a step of the attempt, and judge the policy at its end."""
-        ended = self._watching.observe(state, proving=self._round.log.open)
+    def _watch(self, here: int | None, action: int, state: int) -> None:
+        """Make a step of the attempt, and judge the policies at its end."""
+        self._watching.patrol.left -= 1
+        ended = self._watching.observe(here, action, state, proving=self._round.log.open)
         if ended is None:
             return
-        episode, alarm = ended
-        if alarm:
-            self._delete([episode.policy])
+        episode, failing = ended
+        if failing:
+            self._delete(failing)
         elif self._delete_refuted():
             return    # the run has learnt from this attempt, too
         elif episode.failed:
@@ -394,7 +408,16 @@ class WatchPhase(CheckingPhase):
             self._attempt(episode.policy.target)
         else:
             self._settle()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Attempt what has waited since the rediscovery began its turn, for as long as that."""
+        patrol = self._watching.patrol
+        chosen = patrol.next(self._rediscovery.turn) if patrol.left > 0 else None
+        if chosen is None:
             self._begin_quantum()
+        else:
+            self._attempt(chosen)
 
     def _delete(self, failing: Sequence[Policy]) -> None:
         """Delete policies; the rediscovery goes on only if it is known what has changed."""

@@ -15,6 +15,7 @@ from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Doing, Evidence
 from mnm_ros.core.statistics.delta_spending import share
+from mnm_ros.core.watch.patrol import Patrol
 
 _TYPICAL_BET = 0.7    # of a detector for a policy, see ``Detector``
 
@@ -23,45 +24,93 @@ class Watching:
     """
     The attempt under way, and which comes next.
 
+    An attempt with the policy to a far target is one with that to a near target, too, as long as
+    both play the same. Before it begins it is said for which ones it counts; for one that would
+    play something else before it has arrived, it is broken off.
+
     :param watched: the detectors of the policies.
     :param turns: of the policies.
+    :param patrol: of the ways of the policies.
     :param policy: any one, as long as none was attempted.
     :ivar attempts: those with the policy under watch.
     """
 
-    def __init__(self, watched: PolicyWatch, turns: Turns, policy: Policy) -> None:
+    def __init__(self, watched: PolicyWatch, turns: Turns, patrol: Patrol,
+                 policy: Policy) -> None:
         self.watched = watched
         self.turns = turns
+        self.patrol = patrol
         self.attempts = Attempts(policy, ends_outside=True)
+        self._passed: list[Policy] = []
+        self._beside: list[Episode] = []    # of the policies for which the attempt counts, too
+        self._alarms: list[Policy] = []     # of those, the policies that it has told against
 
     @property
     def target(self) -> int:
         """Whose policy is attempted, or was last."""
         return self.attempts.policy.target
 
-    def begin(self, policy: Policy) -> None:
-        """Let a policy make an attempt."""
-        self.attempts = Attempts(policy, ends_outside=True)
+    def begin(self, target: int, policies: Iterable[Policy]) -> None:
+        """Let the policy for a target make an attempt, of all those for known states."""
+        by_target = {policy.target: policy for policy in policies}
+        self.attempts = Attempts(by_target[target], ends_outside=True)
+        self._passed = [by_target[state] for state in self.patrol.passed[target]]
 
-    def observe(self, state: int, *, proving: bool) -> tuple[Episode, bool] | None:
-        """Make a step; return the attempt that it has ended, and whether it raises the alarm."""
+    def observe(self, here: int | None, action: int, state: int, *, proving: bool,
+                ) -> tuple[Episode, list[Policy]] | None:
+        """
+        Make a step.
+
+        :returns: the attempt that it has ended, and the policies whose detectors raise the alarm.
+        """
         if not self.attempts.under_way:
-            self.watched.begin(self.target, proving=proving)
-        episode = self.attempts.observe(state)
-        if episode is None:
+            self._begin(proving)
+            self.attempts.observe(state)
             return None
-        return episode, self.watched.record(self.target, episode.length, episode.failed)
+        assert here is not None
+        beside, self._beside = self._beside, []
+        for episode in beside:
+            if episode.action(here) != action:
+                self._break_off(episode)
+                continue
+            episode.observe(state)
+            if episode.over:
+                self._record(episode)
+            else:
+                self._beside.append(episode)
+        ended = self.attempts.observe(state)
+        if ended is None:
+            return None
+        self._record(ended)
+        for episode in self._beside:
+            self._break_off(episode)
+        self._beside = []
+        return ended, self._alarms
 
     def interrupt(self) -> None:
         """Count the attempt under way as broken off."""
         broken = self.attempts.interrupt()
-        if broken is not None:
-            self.watched.detectors[broken.policy.target].break_off(broken.length)
+        for episode in (*self._beside, *([broken] if broken else ())):
+            self._break_off(episode)
+        self._beside = []
 
     def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
         """Watch other policies, as ``PolicyWatch.change`` has it."""
         self.watched.change(before, now, doubted)
         self.turns.change(self.watched.detectors)
+
+    def _begin(self, proving: bool) -> None:
+        self._alarms = []
+        self._beside = [Episode(policy, ends_outside=True) for policy in self._passed]
+        for policy in (self.attempts.policy, *self._passed):
+            self.watched.begin(policy.target, proving=proving)
+
+    def _record(self, episode: Episode) -> None:
+        if self.watched.record(episode.policy.target, episode.length, episode.failed):
+            self._alarms.append(episode.policy)
+
+    def _break_off(self, episode: Episode) -> None:
+        self.watched.detectors[episode.policy.target].break_off(episode.length)
 
 
 class PolicyWatch:

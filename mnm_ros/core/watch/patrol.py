@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Patrol: which policy is attempted next, so that each pair that one of them uses is met soon.
+
+A policy to a far target passes near ones. Of all policies, those are attempted whose ways pass
+what has not been executed for longest, by an attempt or by the rediscovery. All of it is
+heuristic: what is played depends on the past alone, whatever the tests make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+
+Following = Callable[[Pair], Sequence[int]]
+"""Returns the next states that a pair has shown, the most frequent first."""
+
+
+class Patrol:
+    """
+    The ways of the policies, and when each pair on them was executed last.
+
+    :param state: from ``to_state``, to go on from there; ``change`` is to be called then, too.
+    :ivar complete: whether all ways are known.
+    :ivar left: steps of the patrol under way until the rediscovery has its turn again.
+    :ivar passed: by target, the targets for which an attempt counts as one of their own: the
+        policy passes them, and wherever it has been seen to lead before, it does as theirs.
+    """
+
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        self.complete = False
+        self.left: int = state['left'] if state else 0
+        self.passed: dict[int, tuple[int, ...]] = {}
+        self._ways: dict[int, tuple[Pair, ...]] = {}
+        self._step: int = state['step'] if state else 0
+        self._last: dict[Pair, int] = {} if state is None else {
+            (s, action): last for s, action, last in state['last']}
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what the policies do not tell as plain data."""
+        return {'left': self.left, 'step': self._step,
+                'last': [[*pair, last] for pair, last in self._last.items()]}
+
+    def change(self, policies: Sequence[Policy], following: Following) -> None:
+        """Patrol the ways of these policies, that for home first."""
+        home, others = policies[0].target, {policy.target: policy for policy in policies[1:]}
+        self._ways = {target: tuple(_way(policy, home, following))
+                      for target, policy in others.items()}
+        plays = {target: dict(_may_play(policy, home, following))
+                 for target, policy in others.items()}
+        self.passed = {target: tuple(
+            state for place, (state, _) in enumerate(self._ways[target])
+            if place and self._ways.get(state) == self._ways[target][:place]
+            and _does(policy, plays[state])) for target, policy in others.items()}
+        self.complete = all(
+            way and target in following(way[-1]) for target, way in self._ways.items())
+        self._last = {pair: self._last.get(pair, self._step)
+                      for way in self._ways.values() for pair in way}
+
+    def executed(self, pair: Pair | None) -> None:
+        """Take note of a step; None is a RESET, or one from where it is not known."""
+        self._step += 1
+        if pair in self._last:
+            self._last[pair] = self._step
+
+    def next(self, waited: int) -> int | None:    # noqa: A003
+        """
+        Return the target whose policy passes the pair that has waited longest.
+
+        :returns: None if none has waited for so many steps.
+        """
+        longest = min(self._last, key=self._last.__getitem__, default=None)
+        if longest is None or self._step - self._last[longest] < waited:
+            return None
+        return max((target for target, way in self._ways.items() if longest in way),
+                   key=lambda target: sum(self._step - self._last[pair]
+                                          for pair in self._ways[target]))
+
+
+def _way(policy: Policy, home: int, following: Following) -> Iterator[Pair]:
+    """Yield the pairs of the most likely way, as far as it is known."""
+    here: int | None = home
+    seen = set[int]()
+    while here is not None and here != policy.target and here not in seen:
+        pair = (here, policy.action(len(seen), here))
+        if pair[1] == RESET:
+            return
+        seen.add(here)
+        yield pair
+        here = next((after for after in following(pair) if after != here), None)
+
+
+def _may_play(policy: Policy, home: int, following: Following) -> Iterator[Pair]:
+    """Yield what a policy has been seen to come to, and to play there, until it arrives."""
+    seen, todo = {home}, [home]
+    while todo:
+        here = todo.pop()
+        pair = (here, policy.action(0, here))
+        yield pair
+        for after in (home,) if pair[1] == RESET else following(pair):
+            if after not in seen and after != policy.target and policy.covers(after):
+                seen.add(after)
+                todo.append(after)
+
+
+def _does(policy: Policy, plays: Mapping[int, int]) -> bool:
+    """Return whether a policy plays the same, and does not arrive before."""
+    return len(policy.actions) == 1 and policy.target not in plays and all(
+        policy.action(0, state) == action for state, action in plays.items())

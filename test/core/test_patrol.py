@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Patrols: whose attempt is next, for which policies it counts, and how soon each pair is met."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import json
+
+from binomial import binomial_tail
+from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.watch.patrol import Patrol
+from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.core.watch.watching import PolicyWatch, Turns, Watching
+import numpy as np
+from scripted import HOME, ScriptedBase
+
+LIMIT, HORIZON = 8.0, 12
+TREE = {0: (1, 2), 1: (3, 4), 2: (5, 6), 3: (7, 8), 6: (9, 10), 9: (11, 12)}
+"""Two actions lead to two other states, with a slip of 0.1; elsewhere they stay."""
+
+
+def following(pair: Pair) -> tuple[int, ...]:
+    ends = TREE.get(pair[0])
+    return (ends[pair[1]], pair[0]) if ends else (pair[0],)
+
+
+def policy(target: int, detour: Mapping[int, int] | None = None) -> Policy:
+    """Return the policy to a state of the tree, elsewhere with what is given."""
+    plays, state = dict(detour or {}), target
+    while state != HOME:
+        before, ends = next((s, ends) for s, ends in TREE.items() if state in ends)
+        plays[before], state = ends.index(state), before
+    return Policy(target, HORIZON, tuple(range(13)),
+                  (tuple(plays.get(state, RESET) for state in range(13)),))
+
+
+def patrol(*policies: Policy) -> Patrol:
+    made = Patrol()
+    made.change((policy(HOME), *policies), following)
+    return made
+
+
+def test_an_attempt_counts_for_what_is_passed_where_both_play_the_same() -> None:
+    made = patrol(*map(policy, range(1, 13)))
+    assert made.passed[11] == (2, 6, 9) and made.passed[1] == ()
+    # Two ways to 6: the one that turns off at 2 would also play something in 3.
+    assert patrol(policy(2), policy(6, {3: 1}), policy(9)).passed == {2: (), 6: (2,), 9: (2, 6)}
+    assert patrol(policy(2, {0: 0}), policy(6)).passed[6] == (2,)    # the last word counts
+    other = Policy(6, HORIZON, tuple(range(13)), ((0, 1, 1, *[0] * 10),))
+    assert patrol(policy(2), other).passed[6] == ()
+
+
+def test_the_pair_that_has_waited_longest_has_the_next_turn() -> None:
+    made = patrol(*map(policy, range(1, 13)))
+    assert made.next(1) is None
+    for _ in range(5):
+        made.executed(None)
+    assert made.next(6) is None and made.next(5) in (7, 8)
+    for state, action in ((0, 0), (1, 0), (3, 0), (3, 1), (1, 1)):
+        made.executed((state, action))
+    assert made.next(10) in (11, 12) and made.next(11) is None
+    for state, action in ((0, 1), (2, 1), (6, 0), (9, 0)):
+        made.executed((state, action))
+    assert made.next(5) == 5    # which has waited all the time
+    again = Patrol(json.loads(json.dumps(made.to_state())))
+    again.change((policy(HOME), *map(policy, range(1, 13))), following)
+    assert again.next(5) == made.next(5) and again.to_state() == made.to_state()
+
+
+class Idle(ScriptedBase):
+    """Stays at home for turns of several steps, and finds nothing."""
+
+    quantum = 6
+
+
+def test_every_pair_of_a_policy_is_executed_soon() -> None:
+    """Although half the steps are for a rediscovery that executes none of them."""
+    rng, here, log = np.random.default_rng(0), HOME, ChangeLog(lambda sentence: None)
+    phase = WatchPhase(
+        Round(1, Problem(2, 4.0, 1.0, 0.0076), lambda problem, policies: Idle(0), 10**6, 30, log),
+        tuple(map(policy, range(13))), quanta=4)
+    last: dict[Pair, int] = {}
+    gaps: list[int] = []
+    for step in range(8000):
+        action = phase.next_action()
+        pair, here = (here, action), HOME if action == RESET else (
+            here if rng.random() < 0.1 or here not in TREE else TREE[here][action])
+        phase.observe(action, here)
+        if action != RESET:
+            gaps.append(step - last.get(pair, 0))
+            last[pair] = step
+    assert len(last) == 12 and not log.noticed
+    waits = [*gaps[200:], *(step - each for each in last.values())]
+    assert max(waits) < 14 * len(last) and float(np.mean(waits)) < 3 * len(last)
+
+
+def watching(chance: float, target: int, seed: int, attempts: int) -> Mapping[int, Detector]:
+    """Make attempts with the policy to a state behind 2, to which a step leads with a chance."""
+    policies = [policy(HOME), policy(2), policy(6)]
+    watched = Watching(PolicyWatch(LIMIT, HORIZON, 0.4, 0.1, (2, 6)), Turns((2, 6)),
+                       patrol(*policies[1:]), policies[0])
+    rng = np.random.default_rng(seed)
+    for _ in range(attempts):
+        watched.begin(target, policies)
+        here, ended = HOME, watched.observe(None, RESET, HOME, proving=False)
+        while ended is None:
+            action = watched.attempts.action(here)
+            before, here = here, (6 if here == 2 else 2 if rng.random() < chance else HOME)
+            ended = watched.observe(before, action, here, proving=False)
+    return watched.watched.detectors
+
+
+def test_what_is_passed_is_tested_as_by_attempts_of_its_own() -> None:
+    beside, alone = (watching(0.3, target, 1, 50)[2] for target in (6, 2))
+    assert beside._episodes == alone._episodes == 50
+    assert abs(beside.evidence - alone.evidence) < 1
+
+
+def test_an_alarm_by_what_others_do_is_as_rare_as_its_delta_says() -> None:
+    """The policy to 2 takes just the limit, and is watched on the way to 6 alone."""
+    trials, delta, alarms = 120, 0.4 * (1 - (2 / 3) ** 0.5), []
+    for seed in range(trials):
+        if watching(0.129, 6, seed, 120)[2].alarm:
+            alarms.append(seed)
+    assert binomial_tail(trials, delta, len(alarms)) > 1e-3, f'alarms with seeds {alarms}'
