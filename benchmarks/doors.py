@@ -38,6 +38,8 @@ FLAT = ('....#...#....',
         '....#...#....',
         '##.##########',
         '....#########')
+OVER = 1.05
+"""A policy that takes less than so many times the limit is no victim: no test can tell in time."""
 DOORS: Mapping[str, tuple[int, int]] = {
     'door to many': (2, 4), 'door to few': (4, 2), 'last door': (2, 8)}
 """Row and column of the door that closes."""
@@ -52,15 +54,15 @@ def flat(closed: tuple[int, int] | None = None) -> Cmp:
 
 
 def wheel(works: float) -> Cmp:
-    """Return the 3 x 3 grid with home in the middle of the western side."""
-    move = grid_cmp(('...', 'S..', '...'), 0.05, ACTIONS)
+    """Return the 3 x 3 grid with home in the middle, where one wheel works with a probability."""
+    move = grid_cmp(('...', '.S.', '...'), 0.05, ACTIONS)
     table = {(state, action): move.transitions(state, action)
              for state in range(9) for action in range(4)}
     for state in range(9):
         ends = [after for after, _ in table[state, 0] if after != state]
         if ends:
             table[state, 0] = ((ends[0], works), (state, 1 - works))
-    return TableCmp(3, 4, table)
+    return TableCmp(4, 4, table)
 
 
 def world(name: str, seed: int) -> tuple[Scenario, float]:
@@ -109,13 +111,13 @@ class Run:
     def hints(self) -> int:
         """Return how many hints there were so far."""
         checking: Any = self.exploration._mnm.checking
-        return getattr(checking, 'hints', 0)
+        return getattr(getattr(checking, 'hints', None), 'raised', 0)
 
     def too_slow(self) -> set[int]:
         """Return the targets whose policies take more than the limit."""
         assert self.exploration.hypothesis is not None
         return {policy.target for policy in self.exploration.hypothesis.policies
-                if expected_steps(self.simulator.cmp, policy) > (1 + EPSILON) * self.radius + 1e-9}
+                if expected_steps(self.simulator.cmp, policy) > OVER * (1 + EPSILON) * self.radius}
 
 
 def measure(name: str, seed: int, settle: int, most: int, kept: Path | None,

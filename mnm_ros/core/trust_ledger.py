@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mnm_ros.core.mnm.base import BaseAlgorithm, Provisional
+from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
@@ -71,13 +72,13 @@ class TrustLedger:
         mnm = self._mnm
         if mnm.hypothesis is None:
             return
-        doubted = {*mnm.hypothesis.targets} if mnm.checking is None else {*mnm.checking.doubted}
+        doubted = (dict.fromkeys(mnm.hypothesis.targets, NOT_PROVEN_SINCE)
+                   if mnm.checking is None else mnm.checking.doubted)
         for policy in mnm.hypothesis.policies[1:]:
             steps = steps_of(expected_plays.get(policy.target))
             if policy.target in doubted:
                 yield TrustedPolicy(
-                    Trust.DOUBTED, steps, None, 0,
-                    'a change was noticed, and it has not proven itself since', policy)
+                    Trust.DOUBTED, steps, None, 0, doubted[policy.target], policy)
             else:
                 yield TrustedPolicy(
                     Trust.PROVEN, steps, self._limit, 0,

@@ -177,3 +177,13 @@ def test_it_goes_on_from_its_state() -> None:
         each.change([policy(3), policy(5)], [policy(3), policy(5), policy(9)], True)
         attempt(each, 9, 4, False, proving=True)
     assert again.to_state() == watched.to_state()
+
+
+def test_the_policy_that_seems_closest_to_a_verdict_lacks_the_fewest_attempts() -> None:
+    watched = watch(3, 5, 7)
+    watched.notice()
+    lacking = watched.attempts_lacking({3: 2.0, 5: 6.01, 7: 9.0}, LIMIT)
+    assert sorted(lacking, key=lacking.__getitem__) == [3, 7, 5]
+    for _ in range(60):
+        attempt(watched, 3, 1, False, proving=True)
+    assert {*watched.attempts_lacking({}, LIMIT)} == {5, 7}    # 3 is proven

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from binomial import binomial_tail
 from mnm_ros.core.components import BASES, CHECKS
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model import snapshot
@@ -153,3 +154,41 @@ def test_states_a_little_beyond_the_radius_are_added_and_tell_of_no_change(
     found = [star(base, seed, steps, 5.2) for seed in seeds]
     assert sum(added for _, added in found) >= 3
     assert [noticed for noticed, _ in found] == [0] * len(found)
+
+
+def too_slow_after(chance: float, delta: float, times: int, seed: int) -> int | None:
+    """Return after how many transitions a policy over one step is found to be too slow."""
+    reach, rng = Reach(4.0, delta), np.random.default_rng(seed)
+    for number, arrives in enumerate(rng.random(times) < chance):
+        reach.add_transition(HOME, 3, 3 if arrives else HOME)
+        if number % 20 == 19 and reach.too_slow(far(3), LIMIT)[0]:
+            return number
+    return None
+
+
+def test_a_policy_is_too_slow_by_the_sets_as_rarely_as_their_delta_says() -> None:
+    """It takes just the limit; and one that takes twice as long is found out."""
+    trials = 40
+    wrong = [seed for seed in range(trials)
+             if too_slow_after(0.129, 0.4, 600, seed) is not None]
+    assert binomial_tail(trials, 0.2, len(wrong)) > 1e-3, f'seeds {wrong}'
+    assert all(too_slow_after(0.04, 0.001, 600, seed) is not None for seed in range(3))
+
+
+def test_a_notice_begins_the_sets_anew_and_an_alarm_forgets_its_pair() -> None:
+    checking, log, _ = slow_watching(Script((HOME, 3)), (HOME, 3))
+    world = Slow({}, 0)
+    for _ in range(200):
+        checking.observe(action := checking.next_action(), world.step(action))
+    reach = checking._reach
+    assert reach._counts.visits(HOME, 3) and not log.open
+    checking._notice()
+    assert log.open and not reach._counts.visits(HOME, 3)
+    for _ in range(50):
+        checking.observe(action := checking.next_action(), world.step(action))
+    before = reach._counts.visits(HOME, 3)
+    checking._notice()    # it belongs to the same change
+    assert before and reach._counts.visits(HOME, 3) == before
+    checking.transitions.record = lambda *_: True    # type: ignore[method-assign]
+    checking._watch_transition(HOME, 3, 3)
+    assert not reach._counts.visits(HOME, 3)

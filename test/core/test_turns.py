@@ -11,13 +11,13 @@ from mnm_ros.core.watch.watching import Turns
 
 def test_without_anything_urgent_all_take_turns() -> None:
     turns = Turns((3, 4, 5))
-    assert [turns.next(lambda target: False) for _ in range(7)] == [3, 4, 5, 3, 4, 5, 3]
-    assert Turns(()).next(lambda target: True) is None
+    assert [turns.next({}) for _ in range(7)] == [3, 4, 5, 3, 4, 5, 3]
+    assert Turns(()).next({3: 0.0}) is None
 
 
 def test_whatever_is_urgent_everybody_gets_every_second_turn_in_the_ring() -> None:
     turns = Turns(range(6))
-    chosen = [turns.next(lambda target: target == 4) for _ in range(40)]
+    chosen = [turns.next({4: 1.0}) for _ in range(40)]
     assert chosen.count(4) >= 20
     for target in range(6):
         places = [place for place, one in enumerate(chosen) if one == target]
@@ -27,23 +27,30 @@ def test_whatever_is_urgent_everybody_gets_every_second_turn_in_the_ring() -> No
 def test_a_preferred_one_comes_first_and_once() -> None:
     turns = Turns(range(6))
     turns.prefer((5, 4))
-    assert [turns.next(lambda target: False) for _ in range(6)] == [0, 5, 1, 4, 2, 3]
+    assert [turns.next({}) for _ in range(6)] == [0, 5, 1, 4, 2, 3]
     turns.prefer((2,))
     turns.change((0, 1, 3))
-    assert 2 not in [turns.next(lambda target: False) for _ in range(6)]
+    assert 2 not in [turns.next({}) for _ in range(6)]
 
 
 def test_those_never_tried_come_first() -> None:
     turns = Turns((1, 2, 3))
-    turns.next(lambda target: False)
+    turns.next({})
     turns.change((1, 2, 9))
-    assert [turns.next(lambda target: False) for _ in range(3)] == [9, 2, 1]
+    assert [turns.next({}) for _ in range(3)] == [9, 2, 1]
 
 
 def test_they_go_on_from_their_state() -> None:
     first = Turns(range(5))
     first.prefer((3, 2))
-    first.next(lambda target: False)
+    first.next({})
     second = Turns((), json.loads(json.dumps(first.to_state())))
     for _ in range(20):
-        assert first.next(lambda t: t == 4) == second.next(lambda t: t == 4)
+        assert first.next({4: 1.0}) == second.next({4: 1.0})
+
+
+def test_of_the_urgent_ones_the_one_that_lacks_least_comes_first() -> None:
+    turns = Turns(range(6))
+    chosen = [turns.next({2: 3.0, 4: 1.0, 5: 2.0, 9: 0.0}) for _ in range(12)]
+    assert chosen[1::2] == [4] * 6 and set(chosen[::2]) == {0, 1, 2, 3, 5}
+    assert [turns.next({4: 1.0}, 4) for _ in range(40)].count(4) >= 30

@@ -80,6 +80,11 @@ class Detector:
         return self.evidence >= self.threshold
 
     @property
+    def lacking(self) -> float:
+        """Return the nats that the alarm lacks."""
+        return self.threshold - self.evidence
+
+    @property
     def proof(self) -> tuple[float, float]:
         """Return what speaks for the policy in its proof, and how much has to, in nats."""
         return (max(0.0, self._shown), self._proof) if self.proving else (0.0, 0.0)

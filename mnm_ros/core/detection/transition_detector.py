@@ -112,6 +112,13 @@ class TransitionDetector:
         """Return the next states shown so far, as far as they are told apart, by frequency."""
         return tuple(sorted(self._index, key=lambda state: -self._counts[self._index[state]]))
 
+    @property
+    def usual(self) -> tuple[int | None, int]:
+        """Return the next state shown most often, of those told apart, and how often it was."""
+        most = max(self._counts[:_MOST_SYMBOLS], default=0)
+        return next((state for state, symbol in self._index.items()
+                     if self._counts[symbol] == most), None), most
+
     def record(self, next_state: int) -> None:
         """Take note of one more execution."""
         if len(self._counts) == 1:

@@ -135,6 +135,11 @@ class TransitionWatch:
             self._raised.pop(pair, None)
             self._suspected.pop(pair, None)
 
+    def usual(self, pair: Pair) -> tuple[int | None, int, int]:
+        """Return where a pair led most often, how often that was, and of how many executions."""
+        detector = self._detectors.get(pair)
+        return (*detector.usual, detector.executions) if detector else (None, 0, 0)
+
     def following(self, pair: Pair) -> tuple[int, ...]:
         """Return the next states that a pair has shown so far, the most frequent first."""
         detector = self._detectors.get(pair)

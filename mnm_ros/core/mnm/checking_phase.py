@@ -16,6 +16,9 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import Doing
 
+NOT_PROVEN_SINCE = 'a change was noticed, and it has not proven itself since'
+"""Why a policy is doubted that a change concerns."""
+
 
 class ChangeLog:
     """
@@ -115,9 +118,13 @@ class CheckingPhase(ABC):
         return 0
 
     @property
-    def doubted(self) -> Collection[int]:
-        """Return the targets of policies that a change concerns and that are not proven since."""
-        return ()
+    def doubted(self) -> Mapping[int, str]:
+        """
+        Return why a policy is doubted, by target, for people.
+
+        A change concerns it and it is not proven since, or there is a hint of one.
+        """
+        return {}
 
     @property
     def at_restart_point(self) -> bool:

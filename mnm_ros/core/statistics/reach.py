@@ -10,8 +10,8 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 
-_GROWTH_TO_LOOK_AGAIN = 1.1
-"""By how much the transitions grow before they are looked at again."""
+_GROWTH_TO_LOOK_AGAIN, _GROWTH_OF_A_CHANGE = 1.1, 1.01
+"""By how much the transitions grow before a look, at rest and while a change is open."""
 
 
 class Reach:
@@ -29,7 +29,8 @@ class Reach:
     start, or that a policy within the limit was deleted, or that a set is wrong. The first two
     have parts of delta of their own. The third one takes ``delta``, of which number ``i`` of the
     moments has ``1 / (i (i + 1))``. How often states come and go, and how often that is looked at,
-    does not matter.
+    does not matter. If the sets are right, a policy whose lower bound is above the limit takes
+    more than that, too (``too_slow``): this costs nothing beside.
 
     :param radius: ``L``.
     :param delta: the probability with which a state is ever found to be within and is not.
@@ -83,6 +84,25 @@ class Reach:
                 target for target, policy in todo.items()
                 if target not in self._within and self._bounded(policy.on(kept))))
         return [target for target in self._new if target in self._within]
+
+    def forget(self, state: int, action: int) -> None:
+        """Forget all transitions of a pair, as it leads elsewhere than before."""
+        self._counts.forget(state, action)
+        self._sets.forget(state, action)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether so much was learnt while a change is open that it is time to look again."""
+        due = self._seen >= self._due
+        if due:
+            self._due = int(_GROWTH_OF_A_CHANGE * self._seen) + 1
+        return due
+
+    def too_slow(self, policy: Policy, limit: float) -> tuple[bool, float]:
+        """Return whether a policy takes more than ``limit`` for sure, and what seems likely."""
+        model = PolicyModel(self._counts, self._sets, policy, limit)
+        likely = model.lower_bound(doubt=False)
+        return likely > limit and model.lower_bound() > limit, likely
 
     def _bounded(self, policy: Policy) -> bool:
         return PolicyModel(

@@ -31,11 +31,12 @@ unless that is explained by a pair on the way that has changed, and the base can
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
+from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.detection.transition_watch import TransitionWatch
-from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
+from mnm_ros.core.mnm.checking_phase import CheckingPhase, NOT_PROVEN_SINCE, Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
@@ -55,8 +56,11 @@ from mnm_ros.core.watch.watching import (
 
 _NOTHING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
-    'reach': None, 'patrol': None, 'rediscoveries': 1}
+    'reach': None, 'patrol': None, 'hints': None,
+    'rediscoveries': 1}
 """The state of a phase that begins."""
+
+_RING_IF_SAMPLED = 8    # attempts, of which one has its turn whatever is urgent
 
 
 class WatchPhase(CheckingPhase):
@@ -68,6 +72,7 @@ class WatchPhase(CheckingPhase):
     :param state: of a phase with these policies, from ``to_state``; None for a new one.
     :param quanta: of rediscovery between two patrols, and in length of a patrol.
     :ivar transitions: the detectors of the pairs.
+    :ivar hints: the pairs that are suspected, outside of the promise.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
@@ -93,11 +98,14 @@ class WatchPhase(CheckingPhase):
         return self._rediscovery.limit.cut_offs
 
     @property
-    def doubted(self) -> Collection[int]:
-        """Return the targets of policies that a change concerns and that are not proven since."""
+    def doubted(self) -> Mapping[int, str]:
         relearning, unproven = self._relearning, self._watching.watched.unproven_targets
-        return [target for target in (unproven if self._round.log.open else ())
-                if relearning.all_doubted or target in relearning.concerned]
+        hinted = {target: f'{self._failing(pair)}: a hint, outside of the promise'
+                  for pair in self.hints.open
+                  for target in self.transitions.concerned(pair, self.policies)}
+        return {**hinted, **{target: NOT_PROVEN_SINCE
+                             for target in (unproven if self._round.log.open else ())
+                             if relearning.all_doubted or target in relearning.concerned}}
 
     @property
     def at_restart_point(self) -> bool:
@@ -124,6 +132,7 @@ class WatchPhase(CheckingPhase):
             'turns': self._watching.turns.to_state(),
             'patrol': self._watching.patrol.to_state(),
             'transitions': self.transitions.to_state(),
+            'hints': self.hints.to_state(),
             'reach': snapshot.take(self._reach),
         }
 
@@ -139,6 +148,7 @@ class WatchPhase(CheckingPhase):
             PolicyWatch(problem.limit, self.policies[0].horizon, delta['deletion'],
                         delta['proofs'], targets, given['policies']),
             Turns(targets, given['turns']), Patrol(given.get('patrol')), self.policies[0])
+        self.hints = Hints(given.get('hints'))
         self._relearning = Relearning(given['relearning'])
         self._rediscovery = Rediscovery(
             self._round, delta['addition'], delta['restart'], given)
@@ -158,6 +168,7 @@ class WatchPhase(CheckingPhase):
         """Make a step of the rediscovery or of the attempt under way."""
         here, self._here, self._asked = self._here, state, None
         self._rediscovery.since += 1
+        self._relearning.steps += self._round.log.open
         seen = (here, action, state) if here is not None and action != RESET else None
         self._watching.patrol.executed(seen[:2] if seen else None)
         if self.rediscovering:
@@ -265,12 +276,38 @@ class WatchPhase(CheckingPhase):
             self._watching.turns.prefer(concerned)
             self._relearning.concern(concerned)
             self._round.log.outdate(state, action)
+            self.hints.forget(pair)
+            self._reach.forget(state, action)
             self.base.forget(state, action)
             return
         if pair in self.transitions.raised:
             self._rediscovery.follow_up(pair, was_raised)
         # Policies through a suspicious pair make attempts, as they execute it, too.
         self.transitions.suspect(pair, self.policies)
+        self._hint(pair, next_state)
+
+    def _hint(self, pair: Pair, next_state: int) -> None:
+        """Doubt the policies through a pair that fails again and again, and try it again first."""
+        usual, worked, executions = self.transitions.usual(pair)
+        raised = self.hints.record(pair, next_state == usual, executions, worked)
+        number, (state, action) = self._round.number, pair
+        if raised is False:
+            self._round.log.tell(f'round {number}: hint withdrawn, action {action} in state '
+                                 f'{state} works again')
+        elif raised:
+            concerned = self.transitions.concerned(pair, self.policies)
+            if not concerned:
+                self.hints.forget(pair)
+                return
+            self._watching.turns.prefer(concerned)
+            self._round.log.tell(f'round {number}: hint, outside of the promise: '
+                                 f'{self._failing(pair)}')
+        if pair in self.hints.open:
+            self.base.request_sample(*pair)
+
+    def _failing(self, pair: Pair) -> str:
+        return (f'action {pair[1]} in state {pair[0]} nearly always worked and has failed '
+                f'{self.hints.failures(pair)} times in a row')
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
@@ -346,10 +383,20 @@ class WatchPhase(CheckingPhase):
                 self._round.number, within, 'was out of reach before', 'were out of reach before')
 
     def _delete_refuted(self) -> bool:
-        """Delete the policies through changed pairs that are too slow by the run's model."""
-        refuted = [policy for policy in self.policies
-                   if policy.target in self._relearning.concerned
-                   and self.base.lower_bound(policy) > self._round.problem.limit]
+        """
+        Delete the policies through changed pairs that are too slow by a model.
+
+        That of the run is as old as the run, and that of ``Reach`` as the change.
+        """
+        if not self._round.log.open or not self._reach.is_due:
+            return False
+        limit, refuted = self._round.problem.limit, []
+        for policy in self.policies[1:]:
+            too_slow, likely = self._reach.too_slow(policy, limit)
+            self._relearning.likely[policy.target] = likely
+            if policy.target in self._relearning.concerned and (
+                    too_slow or self.base.lower_bound(policy) > limit):
+                refuted.append(policy)
         if refuted:
             self._delete(refuted)
         return bool(refuted)
@@ -361,6 +408,8 @@ class WatchPhase(CheckingPhase):
         No policy may profit from its past: it has to prove anew that it works, also if another
         change is being relearnt, and a whole rediscovery has to follow.
         """
+        if not self._round.log.open:
+            self._reach.begin_anew()
         self._relearning.notice()
         self._watching.watched.notice()
         self._round.log.notice()
@@ -377,15 +426,26 @@ class WatchPhase(CheckingPhase):
             self._watching.patrol.change(self.policies, self.transitions.following)
         # While policies may have failed with a change, sampling is as urgent as attempts.
         self._watching.patrol.left = self.base.quantum * (
-            1 if self._round.log.open and not self._relearning.swept else self._quanta)
-        suspected = self.transitions.suspected
-        chosen = self._watching.turns.next(
-            lambda target: target in suspected
-            or self._round.log.open and not self._watching.watched.detectors[target].proven)
+            1 if self._round.log.open and not self._is_sampled else self._quanta)
+        chosen = self._next_turn()
         if chosen is None:
             self._begin_quantum()
         else:
             self._attempt(chosen)
+
+    def _next_turn(self) -> int | None:
+        """Return whose turn it is: what is suspected, or closest to a verdict, before others."""
+        urgent = dict.fromkeys(self.transitions.suspected, 0.0)
+        if self._round.log.open:
+            urgent = {**self._watching.watched.attempts_lacking(
+                self._relearning.likely, self._round.problem.limit), **urgent}
+        return self._watching.turns.next(urgent, _RING_IF_SAMPLED if self._is_sampled else 2)
+
+    @property
+    def _is_sampled(self) -> bool:
+        """Whether nothing but verdicts on policies seems to be left of a change."""
+        return self._round.log.open and (
+            self._relearning.swept or self._relearning.steps > self._round.steps_taken)
 
     def _attempt(self, target: int) -> None:
         self._here = None
@@ -411,9 +471,16 @@ class WatchPhase(CheckingPhase):
             self._go_on()
 
     def _go_on(self) -> None:
-        """Attempt what has waited since the rediscovery began its turn, for as long as that."""
-        patrol = self._watching.patrol
-        chosen = patrol.next(self._rediscovery.turn) if patrol.left > 0 else None
+        """
+        Go on with the patrol, until it has taken its time.
+
+        At rest it attempts what has waited since the rediscovery began its turn; while something
+        is suspected or a change is open, what decides.
+        """
+        patrol, chosen = self._watching.patrol, None
+        if patrol.left > 0:
+            chosen = (self._next_turn() if self._round.log.open or self.transitions.suspected
+                      else patrol.next(self._rediscovery.turn))
         if chosen is None:
             self._begin_quantum()
         else:
@@ -423,6 +490,8 @@ class WatchPhase(CheckingPhase):
         """Delete policies; the rediscovery goes on only if it is known what has changed."""
         targets = [policy.target for policy in failing]
         explained = all(target in self._relearning.concerned for target in targets)
+        if not explained:
+            self._reach.begin_anew()
         self._adopt(tuple(policy for policy in self.policies if policy.target not in targets))
         self.transitions.leave(targets)
         for target in targets:

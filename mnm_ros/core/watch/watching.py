@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 import math
 from typing import Any
@@ -18,6 +18,7 @@ from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.patrol import Patrol
 
 _TYPICAL_BET = 0.7    # of a detector for a policy, see ``Detector``
+_LEAST_MARGIN = 0.01    # steps beyond the limit or below it, where there are hardly any
 
 
 class Watching:
@@ -168,6 +169,19 @@ class PolicyWatch:
         return {target: detector.proof[1] - detector.proof[0] if detector.proving else first
                 for target, detector in self.detectors.items() if not detector.proven}
 
+    def attempts_lacking(self, likely: Mapping[int, float], limit: float) -> dict[int, float]:
+        """
+        Return how many attempts each policy without a proof seems to lack to a verdict.
+
+        Evidence grows with the square of what lies between the mean of ``X`` and the limit. One
+        verdict after the other comes sooner than all of them in the end.
+
+        :param likely: that mean, by target.
+        """
+        return {target: min(lacking, self.detectors[target].lacking)
+                / (_LEAST_MARGIN + abs(likely.get(target, 0.0) - limit)) ** 2
+                for target, lacking in self.unproven_targets.items()}
+
     @property
     def most_evidence(self) -> tuple[float, float, int]:
         """Return the largest evidence against a policy, its threshold, and the policy's target."""
@@ -234,10 +248,9 @@ class PolicyWatch:
 
 class Turns:
     """
-    Policies take turns in a ring; every other turn may go to one that is under suspicion.
+    Policies take turns in a ring, and between two of these others may have some.
 
-    However long some of them are preferred, every second turn is that of the next in the ring: of
-    ``n`` policies, each gets at least every ``2 n``-th turn.
+    However long some of them are preferred, each policy has its turn in the ring.
 
     :param targets: of the policies.
     :param state: from ``to_state``, to go on from there.
@@ -246,11 +259,11 @@ class Turns:
     def __init__(self, targets: Iterable[int], state: Mapping[str, Any] | None = None) -> None:
         self._ring = deque(targets if state is None else state['ring'])
         self._first: dict[int, None] = dict.fromkeys(() if state is None else state['first'])
-        self._by_ring = False if state is None else bool(state['by_ring'])
+        self._turn = 0 if state is None else int(state['by_ring'])    # 1 is that of the ring
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data."""
-        return {'ring': list(self._ring), 'first': list(self._first), 'by_ring': self._by_ring}
+        return {'ring': list(self._ring), 'first': list(self._first), 'by_ring': self._turn}
 
     def prefer(self, targets: Iterable[int]) -> None:
         """Let each of ``targets`` have one of the preferred turns as soon as possible."""
@@ -264,14 +277,21 @@ class Turns:
         self._ring = deque((*new, *waiting))
         self._first = {target: None for target in self._first if target in now}
 
-    def next(self, urgent: Callable[[int], bool]) -> int | None:    # noqa: A003
-        """Return whose turn it is; every other turn goes to one that is ``urgent`` if any is."""
+    def next(self, urgent: Mapping[int, float], every: int = 2) -> int | None:    # noqa: A003
+        """
+        Return whose turn it is.
+
+        :param urgent: targets of which the one with the least value comes first.
+        :param every: which turn is that of the ring: of ``n`` policies, each gets at least the
+            ``every * n``-th one.
+        """
         if not self._ring:
             return None
         chosen = self._ring[0]
-        self._by_ring = not self._by_ring
-        if not self._by_ring:
-            chosen = next(iter(self._first), next(filter(urgent, self._ring), chosen))
+        self._turn = (self._turn + 1) % every
+        if self._turn != 1:
+            first = [target for target in self._ring if target in urgent]
+            chosen = next(iter(self._first), min(first, key=urgent.__getitem__, default=chosen))
         self._first.pop(chosen, None)
         self._ring.remove(chosen)
         self._ring.append(chosen)

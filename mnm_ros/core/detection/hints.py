@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Hints: what nearly always worked has failed a few times in a row.
+
+They come within some failures, where an alarm takes more, and are outside of the promise: nothing
+is forgotten, deleted or begun anew by them. A pair works if it leads where it mostly has. Its
+chance to fail is taken from what it did before the failures, a little too high as there is one
+failure more in it; in a world at rest so many in a row come about once in a million executions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+import math
+from typing import Any
+
+from mnm_ros.core.model.counts import Pair
+
+_FEWEST = 3    # failures in a row
+_MOST_FAILING = 0.3    # of the executions of what nearly always worked
+_EXECUTIONS = 10    # before the failures
+_RARE = math.log(1e6)
+_TO_WITHDRAW = 3    # executions that work, more than those that do not
+
+
+class Hints:
+    """
+    The pairs that are suspected for their last executions.
+
+    :param state: from ``to_state``, to go on from there.
+    :ivar raised: hints so far.
+    """
+
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        given = state or {'raised': 0, 'failing': (), 'open': ()}
+        self.raised: int = given['raised']
+        self._failing: dict[Pair, int] = {(s, action): times
+                                          for s, action, times in given['failing']}
+        self._open: dict[Pair, int] = {(s, action): worked
+                                       for s, action, worked in given['open']}
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return {'raised': self.raised,
+                'failing': [[*pair, times] for pair, times in self._failing.items()],
+                'open': [[*pair, worked] for pair, worked in self._open.items()]}
+
+    @property
+    def open(self) -> Collection[Pair]:    # noqa: A003
+        """Return the pairs that are suspected now."""
+        return self._open
+
+    def failures(self, pair: Pair) -> int:
+        """Return how often a pair has failed in a row."""
+        return self._failing.get(pair, 0)
+
+    def record(self, pair: Pair, worked: bool, executions: int, usual: int) -> bool | None:
+        """
+        Take note of an execution.
+
+        :param executions: of the pair so far, of which ``usual`` have worked.
+        :returns: True if it raises a hint, False if it withdraws one, else None.
+        """
+        if worked:
+            self._failing.pop(pair, None)
+            return self._worked(pair)
+        times = self._failing[pair] = self._failing.get(pair, 0) + 1
+        if pair in self._open:
+            self._open[pair] = max(0, self._open[pair] - 1)
+        elif _is_rare(times, executions - times, usual):
+            self.raised += 1
+            self._open[pair] = 0
+            return True
+        return None
+
+    def _worked(self, pair: Pair) -> bool | None:
+        """Withdraw a hint if that was enough."""
+        if pair in self._open:
+            self._open[pair] += 1
+            if self._open[pair] >= _TO_WITHDRAW:
+                del self._open[pair]
+                return False
+        return None
+
+    def forget(self, pair: Pair) -> None:
+        """Forget a pair, as more is known of it than a hint."""
+        self._failing.pop(pair, None)
+        self._open.pop(pair, None)
+
+
+def _is_rare(times: int, before: int, worked: int) -> bool:
+    """Return whether a pair that worked so often before hardly fails so many times in a row."""
+    if times < _FEWEST or before < _EXECUTIONS:
+        return False
+    chance = (max(0, before - worked) + 1) / (before + 2)
+    return chance <= _MOST_FAILING and -times * math.log(chance) >= _RARE
