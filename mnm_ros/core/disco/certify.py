@@ -37,6 +37,8 @@ SAMPLE_GROWTH = 1.5
 
 _RELEVANT_PART = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
+_SHORTER = 0.8    # of the steps of a policy, for another one to take its place
+
 _GROWTH_TO_TRY_AGAIN = 1.05    # of the visits of its pairs, until a failure is looked at again
 
 
@@ -217,6 +219,22 @@ class Certifier:
         models = [self._model(evidence, policy) for evidence in self.evidence]
         return max(model.lower_bound(doubt=model.lower_bound(doubt=False) > self._problem.limit)
                    for model in models)
+
+    def better(self, policy: Policy) -> Policy | None:
+        """Make another policy to a known state known if it is certified and seems shorter."""
+        target = policy.target
+        if target not in self.known:
+            return None
+        found = self.look(
+            target, self.model(tuple(state for state in self.known if state != target)))
+        if found is None or found.certificate.bound > self._problem.limit:
+            return None
+        moves = np.array([policy.action(0, state) for state in found.model.states])
+        if _SHORTER * found.model.smoothed_value(moves, target, self._problem.limit) < found.steps:
+            return None    # or ways that are equally short would take turns
+        self.known[target] = replace(found.policy)
+        self.estimates[target] = found.certificate.steps
+        return found.policy
 
     def activity(self, here: int | None) -> Doing:
         """Return what is tested, or sampled and for what, for display."""

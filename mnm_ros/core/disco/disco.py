@@ -244,6 +244,9 @@ class Disco(Phased, BaseAlgorithm):
         if self._rows.number(state) is not None and not self.finished:
             self._sampling.urge((state, action))
 
+    def better(self, policy: Policy) -> Policy | None:
+        return self._certifier.better(policy)
+
     def lower_bound(self, policy: Policy) -> float:
         return self._certifier.lower_bound(policy)
 

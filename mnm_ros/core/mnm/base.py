@@ -236,6 +236,15 @@ class BaseAlgorithm(ABC):
         replaces one that was given before. Optional.
         """
 
+    def better(self, policy: Policy) -> Policy | None:
+        """
+        Return another policy to the target of a known one, with fewer steps by what was seen.
+
+        It is certified as all that becomes known, and is what this run knows from now on; None if
+        there is none. Optional.
+        """
+        return None
+
     def lower_bound(self, policy: Policy) -> float:
         """
         Return steps above the limit only if ``policy`` takes more than the limit on average.

@@ -7,11 +7,12 @@ It takes the watched policies as known, and so finds new states and ways. It lea
 steps and from those of the attempts made meanwhile. Its parts of the round's delta are for
 
 - *Addition.* Each rediscovery is a base run with its ``share`` of half of the part: what it
-  certifies is added at once. What its ``lower_bound`` says is over the limit is deleted, by the
-  same delta, if its way passes a pair whose change was noticed. The other half is for *renewals*:
-  when a pair raises the alarm while no change is open, and when a rediscovery is begun while one
-  is, the run under way begins to certify by what it learns after that moment alone, too, with
-  ``1/(k (k + 1))`` of the half for renewal number ``k``.
+  certifies is added at once, or takes the place of a policy that is doubted. What its
+  ``lower_bound`` says is over the limit is deleted, by the same delta, if its way passes a pair
+  whose change was noticed. The other half is for *renewals*: when a pair raises the alarm while no
+  change is open, and when a rediscovery is begun while one is, the run under way begins to certify
+  by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal
+  number ``k``.
   Transitions and attempts after a moment that the past decides are as independent as all others,
   so that renewal ``k`` is wrong with no more than its delta, given the past, and the sum
   over all is the part, whatever is noticed and how often. A late rediscovery has a small delta;

@@ -31,7 +31,7 @@ unless that is explained by a pair on the way that has changed, and the base can
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Union
 
 from mnm_ros.core.detection.hints import Hints
@@ -397,9 +397,30 @@ class WatchPhase(CheckingPhase):
             if policy.target in self._relearning.concerned and (
                     too_slow or self.base.lower_bound(policy) > limit):
                 refuted.append(policy)
+        self._take_better({policy.target for policy in refuted})
         if refuted:
             self._delete(refuted)
         return bool(refuted)
+
+    def _take_better(self, refuted: Collection[int]) -> None:
+        """
+        Take another way to a state whose policy is doubted, if the rediscovery certifies one.
+
+        One state is looked at in a turn, of those that do not seem to be within the radius.
+        """
+        slow = [policy for policy in self.policies[1:]
+                if policy.target in self.doubted and policy.target not in refuted
+                and self._relearning.likely[policy.target] > self._round.problem.radius]
+        if not slow or self.base.finished:
+            return
+        old = slow[self._rediscovery.since % len(slow)]
+        better = self.base.better(old)
+        if better is None:
+            return
+        self._relearning.concerned.pop(old.target, None)
+        self._adopt(tuple(better if policy is old else policy for policy in self.policies))
+        self._round.log.tell(f'round {self._round.number}: another way is taken to state '
+                             f'{old.target}')
 
     def _notice(self) -> None:
         """
