@@ -70,7 +70,7 @@ class WatchPhase(CheckingPhase):
     :param round_: what the phase is made from.
     :param policies: of the hypothesis.
     :param state: of a phase with these policies, from ``to_state``; None for a new one.
-    :param quanta: of rediscovery between two patrols, and in length of a patrol.
+    :param quanta: of rediscovery between two patrols, each of which takes half as many steps.
     :ivar transitions: the detectors of the pairs.
     :ivar hints: the pairs that are suspected, outside of the promise.
     """
@@ -445,9 +445,10 @@ class WatchPhase(CheckingPhase):
         """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""
         if not self._watching.patrol.complete:
             self._watching.patrol.change(self.policies, self.transitions.following)
-        # While policies may have failed with a change, sampling is as urgent as attempts.
-        self._watching.patrol.left = self.base.quantum * (
-            1 if self._round.log.open and not self._is_sampled else self._quanta)
+        # What is new since a change is found by the rediscovery: one attempt is enough until then.
+        self._watching.patrol.left = (
+            0 if self._round.log.open and not self._is_sampled
+            else self._quanta * self.base.quantum // (1 if self._round.log.open else 2))
         chosen = self._next_turn()
         if chosen is None:
             self._begin_quantum()
@@ -496,7 +497,7 @@ class WatchPhase(CheckingPhase):
         Go on with the patrol, until it has taken its time.
 
         At rest it attempts what has waited since the rediscovery began its turn; while something
-        is suspected or a change is open, what decides.
+        is suspected, or nothing but verdicts is left of a change, what decides.
         """
         patrol, chosen = self._watching.patrol, None
         if patrol.left > 0:
