@@ -466,7 +466,7 @@ class WatchPhase(CheckingPhase):
     @property
     def _is_sampled(self) -> bool:
         """Whether nothing but verdicts on policies seems to be left of a change."""
-        return self._round.log.open and (
+        return self._round.log.open and self._watching.watched.unproven and (
             self._relearning.swept or self._relearning.steps > self._round.steps_taken)
 
     def _attempt(self, target: int) -> None:
