@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from mnm_ros.core.model.declaration import Declaration
-import numpy as np
-from numpy.typing import NDArray
 
 Pair = tuple[int, int]
 
@@ -57,13 +55,9 @@ class Support:
         """Return whether a pair is never to be commanded: it is declared to lead nowhere."""
         return self.ends(state, action) == ()
 
-    def forbidden(self, states: Sequence[int], actions: int) -> NDArray[np.bool_]:
-        """Return which of the pairs are never to be commanded, as [state, action]."""
-        found = np.zeros((len(states), actions), dtype=bool)
-        if self:
-            for row, state in enumerate(states):
-                found[row] = [self.forbids(state, action) for action in range(actions)]
-        return found
+    def forbidden(self, states: Sequence[int], actions: int) -> list[list[bool]]:
+        """Return which of the pairs are never to be commanded, as [state][action]."""
+        return [[self.forbids(state, action) for action in range(actions)] for state in states]
 
     def refuted_by(self, state: int, action: int, end: int) -> bool:
         """Return whether a transition is outside the declaration of its pair."""

@@ -76,7 +76,7 @@ class _Model:
                  delta: float) -> None:
         self._known = len(known)
         self._actions = actions = problem.actions
-        self._forbidden = problem.support.forbidden(known, actions)
+        self._forbidden = np.array(problem.support.forbidden(known, actions))
         self._column = {state: index for index, state in enumerate(known)}
         rows = [counts.next_states(state, action)
                 for state in known for action in range(actions)]

@@ -80,7 +80,7 @@ class SplitSamples(Optimism):
         fractions, visits = self._model(counts, known, candidates)
         bonus = (self.deviation(len(known), len(candidates)) * (self._problem.radius + 1)
                  * math.sqrt(self.sets) / np.sqrt(np.maximum(1, visits)))
-        forbidden = self._problem.support.forbidden(known, self._problem.actions)
+        forbidden = np.array(self._problem.support.forbidden(known, self._problem.actions))
         values = [self._backward(fractions, bonus, forbidden, len(known) + index)[0]
                   for index in range(len(candidates))]
         best = max(values)
