@@ -38,8 +38,7 @@ from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm, PRESETS
-from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
-from mnm_ros.core.watch.watch_phase import SHARES
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share, SHARES
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator

@@ -17,8 +17,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.presets import settings
-from mnm_ros.core.statistics.delta_spending import round_delta, stream_delta
-from mnm_ros.core.watch.watch_phase import SHARES
+from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 import numpy as np
 import pytest
 from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation

@@ -17,9 +17,9 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
 from mnm_ros.core.watch.rediscovery import StepLimit
-from mnm_ros.core.watch.watch_phase import SHARES, WatchPhase
+from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.core.watch.watching import PolicyWatch
 import numpy as np
 import pytest

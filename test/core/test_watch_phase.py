@@ -206,8 +206,8 @@ def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, flo
     for state in (HOME, *way):
         checking.observe(checking.next_action(), state)
         if resumed:
-            checking._watching = snapshot.put(json.loads(json.dumps(
-                snapshot.take(checking._watching))))
+            vars(checking._watching).update(vars(snapshot.put(json.loads(json.dumps(
+                snapshot.take(checking._watching))))))
     detector = checking._watching.watched.detectors[5]
     assert checking._round.log.open == (tells in way) and detector._episodes == 1
     return np.exp(detector.evidence), np.exp(detector._shown)

@@ -34,33 +34,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Union
 
-from mnm_ros.core.detection.hints import Hints
-from mnm_ros.core.detection.transition_watch import TransitionWatch
-from mnm_ros.core.mnm.checking_phase import CheckingPhase, NOT_PROVEN_SINCE, Round
+from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Doing
-from mnm_ros.core.statistics.delta_spending import SHARES
-from mnm_ros.core.statistics.reach import Reach
-from mnm_ros.core.watch.patrol import Patrol
-from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
-from mnm_ros.core.watch.watching import (
-    PolicyWatch,
-    steps_until_proven,
-    Turns,
-    Watching,
-    watching_now,
-)
-
-_NOTHING: Mapping[str, Any] = {
-    'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
-    'reach': None, 'patrol': None, 'hints': None,
-    'rediscoveries': 1}
-"""The state of a phase that begins."""
-
-_RING_IF_SAMPLED = 8    # attempts, of which one has its turn whatever is urgent
+from mnm_ros.core.watch.model_verdicts import ModelVerdicts
+from mnm_ros.core.watch.suspicion import Suspicion
+from mnm_ros.core.watch.watch_parts import BEGINNING, WatchParts
+from mnm_ros.core.watch.watch_schedule import WatchSchedule
+from mnm_ros.core.watch.watching import steps_until_proven, watching_now
 
 
 class WatchPhase(CheckingPhase):
@@ -80,11 +64,16 @@ class WatchPhase(CheckingPhase):
         self.refuted = False
         self.rediscovering = True
         self._round = round_
-        self._quanta = quanta
         self.policies = over_own_targets(policies)
         self._here: int | None = None
         self._asked: int | None = None
-        self._load(state)
+        self._parts = parts = WatchParts.of(round_, self.policies, state)
+        self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
+        self._watching, self._rediscovery = parts.watching, parts.rediscovery
+        self._relearning = parts.relearning
+        self._suspicion = Suspicion(round_, parts)
+        self._verdicts = ModelVerdicts(round_, parts)
+        self._schedule = WatchSchedule(round_, parts, quanta)
         if state is None and round_.log.open:
             self._doubt_all()
         self._rediscover_again()
@@ -99,13 +88,7 @@ class WatchPhase(CheckingPhase):
 
     @property
     def doubted(self) -> Mapping[int, str]:
-        relearning, unproven = self._relearning, self._watching.watched.unproven_targets
-        hinted = {target: f'{self._failing(pair)}: a hint, outside of the promise'
-                  for pair in self.hints.open
-                  for target in self.transitions.concerned(pair, self.policies)}
-        return {**hinted, **{target: NOT_PROVEN_SINCE
-                             for target in (unproven if self._round.log.open else ())
-                             if relearning.all_doubted or target in relearning.concerned}}
+        return self._suspicion.doubted(self.policies)
 
     @property
     def at_restart_point(self) -> bool:
@@ -119,42 +102,9 @@ class WatchPhase(CheckingPhase):
 
     def to_state(self) -> dict[str, Any]:
         if not self.at_restart_point:
-            return {**_NOTHING, 'rediscovering': True, 'rediscoveries': self._rediscovery.number,
+            return {**BEGINNING, 'rediscovering': True, 'rediscoveries': self._rediscovery.number,
                     'within': snapshot.take(self)}
-        return {
-            'rediscovering': self.rediscovering,
-            'watched': self._watching.target,
-            'rediscoveries': self._rediscovery.number,
-            'renewals': self._rediscovery.renewals,
-            'relearning': self._relearning.to_state(),
-            'limit': self._rediscovery.limit.to_state(),
-            'policies': self._watching.watched.to_state(),
-            'turns': self._watching.turns.to_state(),
-            'patrol': self._watching.patrol.to_state(),
-            'transitions': self.transitions.to_state(),
-            'hints': self.hints.to_state(),
-            'reach': snapshot.take(self._reach),
-        }
-
-    def _load(self, state: Mapping[str, Any] | None) -> None:
-        problem, log = self._round.problem, self._round.log
-        # The delta of the problem is that of the round.
-        delta = {kind: part * problem.delta for kind, part in SHARES.items()}
-        targets = [policy.target for policy in self.policies[1:]]
-        given: Mapping[str, Any] = state or {**_NOTHING, 'renewals': int(log.open)}
-        self.transitions = self._round.transitions or TransitionWatch(
-            delta['transitions'], given['transitions'])
-        self._watching = Watching(
-            PolicyWatch(problem.limit, self.policies[0].horizon, delta['deletion'],
-                        delta['proofs'], targets, given['policies']),
-            Turns(targets, given['turns']), Patrol(given.get('patrol')), self.policies[0])
-        self.hints = Hints(given.get('hints'))
-        self._relearning = Relearning(given['relearning'])
-        self._rediscovery = Rediscovery(
-            self._round, delta['addition'], delta['restart'], given)
-        self._reach = Reach(problem.radius, delta['reach'])
-        if given['reach'] is not None:
-            snapshot.put(given['reach'], self._reach)
+        return {'rediscovering': self.rediscovering, **self._parts.to_state()}
 
     def next_action(self) -> int:
         if self.rediscovering:
@@ -202,9 +152,7 @@ class WatchPhase(CheckingPhase):
             if target in self._watching.watched.detectors]
         if concerned:
             self._notice()
-            self._watching.watched.doubt(concerned)
-            self._watching.turns.prefer(concerned)
-            self._relearning.concern(concerned)
+            self._doubt(concerned)
         super().support_changed(pairs)
 
     def activity(self) -> Doing:
@@ -220,10 +168,9 @@ class WatchPhase(CheckingPhase):
     def steps_to_relearn(self, expected_steps: Mapping[int, float | None]) -> int:
         """Return how many steps it may take to relearn a change, for display."""
         since, likely = self.sweep
-        watched = self._watching.watched
-        proofs = steps_until_proven(
-            watched.unproven_targets, len(watched.detectors), expected_steps,
-            self._round.problem.limit, self.policies[0].horizon)
+        watched, limit = self._watching.watched, self._round.problem.limit
+        proofs = steps_until_proven(watched.unproven_targets, len(watched.detectors),
+                                    expected_steps, limit, self.policies[0].horizon)
         return (0 if self._relearning.swept else likely - since) + proofs
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
@@ -252,13 +199,8 @@ class WatchPhase(CheckingPhase):
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering = True
-        # Watching gets as many turns while policies may have failed with a change, when nothing
-        # but proofs is left to do, and to find out whether a pair has changed.
-        watching = bool(self.transitions.suspected) or self._round.log.open and (
-            self._watching.watched.doubtful or self._relearning.swept)
         self._here = None
-        self._rediscovery.begin_turn(
-            1 if watching else self._quanta, tuple(self.transitions.raised))
+        self._rediscovery.begin_turn(self._schedule.quanta, tuple(self.transitions.raised))
 
     def _watch_transition(self, state: int, action: int, next_state: int) -> None:
         """Take note of where a pair has led, and of a change if it is the pair's alarm."""
@@ -272,9 +214,7 @@ class WatchPhase(CheckingPhase):
             if not self._round.log.open:
                 self._rediscovery.renew()
             self._notice()
-            self._watching.watched.doubt(concerned)
-            self._watching.turns.prefer(concerned)
-            self._relearning.concern(concerned)
+            self._doubt(concerned)
             self._round.log.outdate(state, action)
             self.hints.forget(pair)
             self._reach.forget(state, action)
@@ -284,30 +224,9 @@ class WatchPhase(CheckingPhase):
             self._rediscovery.follow_up(pair, was_raised)
         # Policies through a suspicious pair make attempts, as they execute it, too.
         self.transitions.suspect(pair, self.policies)
-        self._hint(pair, next_state)
-
-    def _hint(self, pair: Pair, next_state: int) -> None:
-        """Doubt the policies through a pair that fails again and again, and try it again first."""
-        usual, worked, executions = self.transitions.usual(pair)
-        raised = self.hints.record(pair, next_state == usual, executions, worked)
-        number, (state, action) = self._round.number, pair
-        if raised is False:
-            self._round.log.tell(f'round {number}: hint withdrawn, action {action} in state '
-                                 f'{state} works again')
-        elif raised:
-            concerned = self.transitions.concerned(pair, self.policies)
-            if not concerned:
-                self.hints.forget(pair)
-                return
-            self._watching.turns.prefer(concerned)
-            self._round.log.tell(f'round {number}: hint, outside of the promise: '
-                                 f'{self._failing(pair)}')
-        if pair in self.hints.open:
+        self._watching.turns.prefer(self._suspicion.note(pair, next_state, self.policies))
+        if pair in self.hints.open:    # it is tried again first
             self.base.request_sample(*pair)
-
-    def _failing(self, pair: Pair) -> str:
-        return (f'action {pair[1]} in state {pair[0]} nearly always worked and has failed '
-                f'{self.hints.failures(pair)} times in a row')
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
@@ -383,40 +302,20 @@ class WatchPhase(CheckingPhase):
                 self._round.number, within, 'was out of reach before', 'were out of reach before')
 
     def _delete_refuted(self) -> bool:
-        """
-        Delete the policies through changed pairs that are too slow by a model.
-
-        That of the run is as old as the run, and that of ``Reach`` as the change.
-        """
-        if not self._round.log.open or not self._reach.is_due:
+        """Delete what models say is too slow, and take the better ways that they know."""
+        if not self._verdicts.are_due:
             return False
-        limit, refuted = self._round.problem.limit, []
-        for policy in self.policies[1:]:
-            too_slow, likely = self._reach.too_slow(policy, limit)
-            self._relearning.likely[policy.target] = likely
-            if policy.target in self._relearning.concerned and (
-                    too_slow or self.base.lower_bound(policy) > limit):
-                refuted.append(policy)
-        self._take_better({policy.target for policy in refuted})
+        refuted = self._verdicts.refuted(self.policies)
+        found = self._verdicts.better(
+            self.doubted.keys() - {policy.target for policy in refuted}, self.policies)
+        if found is not None:
+            self._take(*found)
         if refuted:
             self._delete(refuted)
         return bool(refuted)
 
-    def _take_better(self, refuted: Collection[int]) -> None:
-        """
-        Take another way to a state whose policy is doubted, if the rediscovery certifies one.
-
-        One state is looked at in a turn, of those that do not seem to be within the radius.
-        """
-        slow = [policy for policy in self.policies[1:]
-                if policy.target in self.doubted and policy.target not in refuted
-                and self._relearning.likely[policy.target] > self._round.problem.radius]
-        if not slow or self.base.finished:
-            return
-        old = slow[self._rediscovery.since % len(slow)]
-        better = self.base.better(old)
-        if better is None:
-            return
+    def _take(self, old: Policy, better: Policy) -> None:
+        """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
         self._adopt(tuple(better if policy is old else policy for policy in self.policies))
         self._round.log.tell(f'round {self._round.number}: another way is taken to state '
@@ -435,6 +334,12 @@ class WatchPhase(CheckingPhase):
         self._watching.watched.notice()
         self._round.log.notice()
 
+    def _doubt(self, concerned: Collection[int]) -> None:
+        """Let the policies that a change concerns prove soon that they work."""
+        self._watching.watched.doubt(concerned)
+        self._watching.turns.prefer(concerned)
+        self._relearning.concern(concerned)
+
     def _doubt_all(self) -> None:
         """Doubt all policies, once for a change, as it is one of them that has told of it."""
         if not self._relearning.all_doubted:
@@ -442,34 +347,16 @@ class WatchPhase(CheckingPhase):
             self._relearning.all_doubted = True
 
     def _begin_watch(self) -> None:
-        """Let the policy whose turn it is make an attempt, and go on with rediscovery if none."""
+        """Let the policies whose turn it is make attempts."""
         if not self._watching.patrol.complete:
             self._watching.patrol.change(self.policies, self.transitions.following)
-        # What is new since a change is found by the rediscovery: one attempt is enough until then.
-        self._watching.patrol.left = (
-            0 if self._round.log.open and not self._is_sampled
-            else self._quanta * self.base.quantum // (1 if self._round.log.open else 2))
-        chosen = self._next_turn()
-        if chosen is None:
+        self._attempt(self._schedule.begin())
+
+    def _attempt(self, target: int | None) -> None:
+        """Let the policy for a target make an attempt, or the rediscovery go on if None."""
+        if target is None:
             self._begin_quantum()
-        else:
-            self._attempt(chosen)
-
-    def _next_turn(self) -> int | None:
-        """Return whose turn it is: what is suspected, or closest to a verdict, before others."""
-        urgent = dict.fromkeys(self.transitions.suspected, 0.0)
-        if self._round.log.open:
-            urgent = {**self._watching.watched.attempts_lacking(
-                self._relearning.likely, self._round.problem.limit), **urgent}
-        return self._watching.turns.next(urgent, _RING_IF_SAMPLED if self._is_sampled else 2)
-
-    @property
-    def _is_sampled(self) -> bool:
-        """Whether nothing but verdicts on policies seems to be left of a change."""
-        return self._round.log.open and self._watching.watched.unproven and (
-            self._relearning.swept or self._relearning.steps > self._round.steps_taken)
-
-    def _attempt(self, target: int) -> None:
+            return
         self._here = None
         self.rediscovering = False
         self._watching.begin(target, self.policies)
@@ -490,23 +377,7 @@ class WatchPhase(CheckingPhase):
             self._attempt(episode.policy.target)
         else:
             self._settle()
-            self._go_on()
-
-    def _go_on(self) -> None:
-        """
-        Go on with the patrol, until it has taken its time.
-
-        At rest it attempts what has waited since the rediscovery began its turn; while something
-        is suspected, or nothing but verdicts is left of a change, what decides.
-        """
-        patrol, chosen = self._watching.patrol, None
-        if patrol.left > 0:
-            chosen = (self._next_turn() if self._round.log.open or self.transitions.suspected
-                      else patrol.next(self._rediscovery.turn))
-        if chosen is None:
-            self._begin_quantum()
-        else:
-            self._attempt(chosen)
+            self._attempt(self._schedule.go_on())
 
     def _delete(self, failing: Sequence[Policy]) -> None:
         """Delete policies; the rediscovery goes on only if it is known what has changed."""

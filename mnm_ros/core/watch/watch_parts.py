@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The parts of a watching phase, made anew or from what a checkpoint has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mnm_ros.core.detection.hints import Hints
+from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.mnm.checking_phase import Round
+from mnm_ros.core.model import snapshot
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.statistics.delta_spending import SHARES
+from mnm_ros.core.statistics.reach import Reach
+from mnm_ros.core.watch.patrol import Patrol
+from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
+from mnm_ros.core.watch.watching import PolicyWatch, Turns, Watching
+
+BEGINNING: Mapping[str, Any] = {
+    'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
+    'reach': None, 'patrol': None, 'hints': None,
+    'rediscoveries': 1}
+"""The state of a phase that begins."""
+
+
+@dataclass(frozen=True)
+class WatchParts:
+    """
+    What a watching phase consists of, each with its part of the round's delta.
+
+    :ivar transitions: the detectors of the pairs.
+    :ivar watching: the detectors of the policies, and the attempt under way.
+    :ivar hints: the pairs that are suspected, outside of the promise.
+    :ivar relearning: what a change leaves to do.
+    :ivar rediscovery: the run of the base under way.
+    :ivar reach: which new states are within the radius, and which policies too slow, for sure.
+    """
+
+    transitions: TransitionWatch
+    watching: Watching
+    hints: Hints
+    relearning: Relearning
+    rediscovery: Rediscovery
+    reach: Reach
+
+    @classmethod
+    def of(cls, round_: Round, policies: tuple[Policy, ...],
+           state: Mapping[str, Any] | None) -> WatchParts:
+        """Return the parts for these policies, home first, from ``to_state`` or None."""
+        problem = round_.problem
+        # The delta of the problem is that of the round.
+        delta = {kind: part * problem.delta for kind, part in SHARES.items()}
+        targets = [policy.target for policy in policies[1:]]
+        given: Mapping[str, Any] = state or {**BEGINNING, 'renewals': int(round_.log.open)}
+        reach = Reach(problem.radius, delta['reach'])
+        if given['reach'] is not None:
+            snapshot.put(given['reach'], reach)
+        return cls(
+            round_.transitions or TransitionWatch(delta['transitions'], given['transitions']),
+            Watching(
+                PolicyWatch(problem.limit, policies[0].horizon, delta['deletion'],
+                            delta['proofs'], targets, given['policies']),
+                Turns(targets, given['turns']), Patrol(given.get('patrol')), policies[0]),
+            Hints(given.get('hints')),
+            Relearning(given['relearning']),
+            Rediscovery(round_, delta['addition'], delta['restart'], given),
+            reach)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of them as plain data; only just before a rediscovery."""
+        watching = self.watching
+        return {
+            'watched': watching.target,
+            'rediscoveries': self.rediscovery.number,
+            'renewals': self.rediscovery.renewals,
+            'relearning': self.relearning.to_state(),
+            'limit': self.rediscovery.limit.to_state(),
+            'policies': watching.watched.to_state(),
+            'turns': watching.turns.to_state(),
+            'patrol': watching.patrol.to_state(),
+            'transitions': self.transitions.to_state(),
+            'hints': self.hints.to_state(),
+            'reach': snapshot.take(self.reach),
+        }
