@@ -42,7 +42,7 @@ KINDS = {
     'known': Kind('known', '#2a9d6f', '#2fae7c', 'o', 'green',
                   'known: its policy keeps within the limit'),
     'doubted': Kind('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
-                    'known, but doubted: its policy has not proven itself since a change'),
+                    'known, but doubted: a change, or the hint of one, concerns its policy'),
     'certified': Kind('certified', '#2a9d6f', '#2fae7c', '*', 'bold green',
                       'certified: a policy to it keeps within the limit'),
     'candidate': Kind('candidate', '#e0a100', '#d9a313', '?', 'yellow',

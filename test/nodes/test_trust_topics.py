@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
 
 from conftest import Start
 from mnm_ros.messages import PolicySet
-from node_processes import Peer
+from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
 
@@ -50,3 +51,35 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Start) -> None:
     assert slow and all(0.001 < seconds < 1.0 for seconds in slow)
     assert all(each['at_most_steps'] == 8.0 for state, each in proven.items()
                if state != str(hypothesis.targets[0]))
+
+
+def test_a_hint_is_told_at_once_with_its_reason(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    """The robot answers nothing more after four failures, so that no alarm follows."""
+    told, status = peer.listen(String, 'trust'), peer.listen(String, 'status')
+    policies = peer.listen(Int64MultiArray, 'policies')
+    explorer()
+    peer.wait_for(lambda: policies and policies[-1].layout.dim[0].size == 3, 'three states')
+    ways = [(0, 0), (1, 0)]
+
+    def executions(pair: tuple[int, int]) -> int:
+        return sum(step[:2] == pair for step in robot.executed)
+    peer.wait_for(lambda: min(map(executions, ways)) > 40, 'that they always work')
+    before = {pair: executions(pair) for pair in ways}
+
+    def stop(seq: int, state: int) -> None:
+        if any(executions(pair) >= before[pair] + 4 for pair in ways):
+            robot.mute = 10**9
+    robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
+    robot.around = stop
+    peer.wait_for(lambda: any('hint, outside of the promise: action 0' in each.data
+                              for each in status), 'the hint')
+    reasons: list[str] = []
+
+    def doubted() -> bool:
+        states = json.loads(told[-1].data)['states'].values()
+        reasons[:] = [each['why'] for each in states if each['trust'] == 'doubted']
+        return bool(reasons)
+    peer.wait_for(doubted, 'a doubted policy')
+    assert all('nearly always worked and has failed' in why and why.endswith(
+        'times in a row: a hint, outside of the promise') for why in reasons)
