@@ -7,8 +7,8 @@ What grows with known states, actions, L and robots, each beside the least that 
 
 Explorations of open worlds with slip, until the first hypothesis. The least, in brackets:
 
-steps   of a method that knows the CMP and has to confirm it: the executions of the information
-        floor (benchmarks/exploration_steps), and the shortest ways to make them in
+steps   to tell that behind no pair is one more state, all else being as it is: the bound of
+        benchmarks/lower_bound with its first alternatives, which are not checked one by one
 CPU s   simulating and counting the same steps, without a thought
 MB      grown during the exploration; the numbers of model and policies without redundancy
 bytes   of messages: known_states, policies and model as numbers without redundancy, 64 bits for

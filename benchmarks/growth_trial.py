@@ -41,7 +41,7 @@ BARE = 20_000      # steps by which a step without an explorer is measured
 BUILT = 150        # executions of each pair in counts that no robot has made
 
 COLUMNS = (
-    'steps', 'least_steps', 'floor', 'rounds', 'seconds', 'least_seconds', 'peak', 'grown',
+    'steps', 'least_steps', 'rounds', 'seconds', 'least_seconds', 'peak', 'grown',
     'known', 'reachable', 'met', 'missing', 'cold', 'warm',
     *(f'{least}{topic}' for topic in TOPICS for least in ('', 'least_')), 'checkpoint',
     'least_checkpoint', 'log', 'least_log')
@@ -135,11 +135,18 @@ def _compared(world: World, exploration: Exploration) -> dict[str, object]:
     truth = Truth(world.cmp, world.radius)
     assert exploration.hypothesis is not None
     known = exploration.hypothesis.targets
-    delta = Configuration(epsilon=EPSILON, delta=DELTA).delta_1
     return {'known': len(known), 'met': exploration.states, 'reachable': len(truth.members),
             'missing': len(set(truth.members) - set(known)),
-            'least_steps': truth.steps_to_confirm(delta),
-            'floor': float(truth.executions(delta).sum())}
+            'least_steps': _least_steps(truth)}
+
+
+def _least_steps(truth: Truth) -> float:
+    from alternatives import Search
+    from flows import Flows
+    from lower_bound import nats_of_disco
+    flows, first = Flows(truth), Search(truth).first()
+    flows.demand(first, range(len(first.moves)))
+    return flows.least(nats_of_disco(len(truth.members), Configuration().delta_1))[0]
 
 
 def _bytes(world: World, exploration: Exploration, inputs: list[Any]) -> dict[str, object]:
@@ -204,9 +211,8 @@ def built(task: Task) -> dict[str, object]:
     told = Activity(steps, 'checking', candidates=tuple(others), current=known[0], home=known[0],
                     limit=2 * world.radius, expected_steps=expected)
     cold, warm = plan_seconds(counts, known, others, Configuration().delta_1, world.radius)
-    delta = Configuration(epsilon=EPSILON, delta=DELTA).delta_1
     return {'known': len(known), 'reachable': len(known), 'met': len(known) + len(others),
-            'least_steps': truth.steps_to_confirm(delta), 'cold': cold, 'warm': warm,
+            'least_steps': _least_steps(truth), 'cold': cold, 'warm': warm,
             **sizes(view, hypothesis, told, steps, actions)}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a robot that knows the CMP would do: shortest paths, and the least steps that confirm it.
+What a robot that knows the CMP would do: the shortest ways between the states within reach.
 
 All targets are computed at once, in arrays, so that a thousand states take seconds.
 """
@@ -14,9 +14,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import Cmp
 import numpy as np
-from references import floor_executions
-from scipy.optimize import linprog
-from scipy.sparse import coo_matrix, csr_matrix, vstack
+from scipy.sparse import coo_matrix, csr_matrix
 
 TOLERANCE = 1e-9
 
@@ -35,7 +33,6 @@ class Truth:
         self.members = [cmp.start]
         while added := self._within():
             self.members += added
-        self._index = {state: row for row, state in enumerate(self.members)}
         self.times, self.choices = self._ways(self.members)
 
     def _within(self) -> list[int]:
@@ -89,39 +86,6 @@ class Truth:
         choices = best_of.argmin(axis=1)
         choices[best_of.min(axis=1) > away] = RESET
         return times, choices
-
-    def executions(self, delta: float) -> np.ndarray:
-        """Return the executions of the information floor, by member and action."""
-        found = floor_executions(
-            self.cmp, self.members, lambda state: dict(zip(
-                self.members, self.times[:, self._index[state]])), self.radius, delta)
-        return np.array(list(found.values())).reshape(len(self.members), self.cmp.actions)
-
-    def steps_to_confirm(self, delta: float) -> float:
-        """
-        Return the least expected steps, ways included, that make the executions of the floor.
-
-        It is the value of a linear program: how often each action is played in each state, such
-        that the robot leaves a state as often as it comes there, from home to home. From outside
-        of the members, one step leads to wherever is best, so that this bounds from below.
-        """
-        least, count = self.executions(delta), len(self.members)
-        moves, _ = self._moves(())
-        pairs, actions = moves.shape[0], self.cmp.actions
-        leaving = _matrix([(pair, pair // actions, 1.0) for pair in range(pairs)], (pairs, count))
-        outside = 1 - np.asarray(moves.sum(axis=1)).ravel()
-        home = _matrix([(row, 0, 1.0) for row in range(count)], (count, count))
-        every = _matrix([(row, row, 1.0) for row in range(count)], (count, count))
-        # A row for each variable: the actions, RESET in each member, the way back from outside.
-        flow = vstack([moves - leaving, home - every, every])
-        lost = np.concatenate([outside, np.zeros(count), -np.ones(count)])
-        balance = vstack([flow.T, csr_matrix(lost)])
-        bounds = [(executions, None) for executions in least.ravel()] + [(0, None)] * (2 * count)
-        found = linprog(np.ones(pairs + 2 * count), A_eq=balance, b_eq=np.zeros(count + 1),
-                        bounds=bounds, method='highs')
-        if not found.success:
-            raise RuntimeError(f'no least number of steps: {found.message}')
-        return float(found.fun)
 
     def hypothesis(self) -> Hypothesis:
         """Return the hypothesis of one that knows the CMP: the shortest way to each member."""

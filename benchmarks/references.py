@@ -9,7 +9,7 @@ No ROS. A trial depends on nothing but its method, its scenario, its seed and it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 import math
@@ -18,13 +18,11 @@ import zlib
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings, Value
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_base, new_mnm, settings
 from mnm_ros.core.statistics.delta_spending import round_delta, stream_delta
-from mnm_ros.simulation.cmp import Cmp
-from mnm_ros.simulation.ground_truth import ExplorationSteps, judge, reachable_states, Verdict
+from mnm_ros.simulation.ground_truth import ExplorationSteps, judge, Verdict
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
@@ -267,78 +265,3 @@ def run_building(name: str, seed: int, configuration: Configuration) -> Trial:
 
 METHODS: Mapping[str, Callable[[str, int, Configuration], Trial]] = {
     'mnm': run_mnm, 'oracle': run_oracle, 'scaled': run_scaled, 'once': run_once}
-
-
-def information_floor(cmp: Cmp, radius: float, delta: float, strict: bool = False) -> float:
-    """
-    Return the fewest executions that rule out a missed neighbour of the reachable states.
-
-    Beside the true CMP there may be one in which a pair (reachable state, action) leads with
-    probability ``p`` to a state that no other pair leads to, and that is within the radius: who
-    rules it out with error ``delta'`` needs ``log(delta') / log(1 - p)`` executions of the pair.
-    The least such ``p`` depends on where the pair is, see ``least_chance``. ``delta'`` is what a
-    run with this delta has for a pair: a third of it, for discovery, over ``|K| (|K| + 1)``.
-    strict: the whole delta for each pair.
-    """
-    members = reachable_states(cmp, radius)
-    return sum(floor_executions(
-        cmp, members, lambda state: times_to(cmp, members, state), radius, delta,
-        strict).values())
-
-
-def floor_executions(cmp: Cmp, members: Sequence[int], times_of: Callable[
-        [int], Mapping[int, float]], radius: float, delta: float,
-        strict: bool = False) -> dict[Pair, float]:
-    """
-    Return the executions of each pair that ``information_floor`` adds up.
-
-    :param members: the states within the radius.
-    :param times_of: the least expected steps from each of them to the one that is given.
-    """
-    delta = delta if strict else delta / 3 / (len(members) * (len(members) + 1))
-    executions = {}
-    for state in members:
-        times = times_of(state)
-        for action in range(cmp.actions):
-            chance = least_chance(cmp, times, state, action, radius)
-            if chance < 1:
-                executions[state, action] = math.log(delta) / math.log1p(-chance)
-            else:
-                executions[state, action] = float(chance == 1)
-    return executions
-
-
-def least_chance(cmp: Cmp, times: Mapping[int, float], state: int, action: int,
-                 radius: float) -> float:
-    """
-    Return the least chance with which a state behind a pair is within the radius.
-
-    With ``d`` expected steps to ``state``, and ``r`` from where ``action`` leads back to it, a
-    state that follows with chance ``p`` is reached in ``d + (1 + (1 - p) r) / p`` expected steps.
-    That is at most ``L`` from ``p = (1 + r) / (L - d + r)`` on, which is ``1 / (L - d)`` where
-    the action else stays put. Above 1 if no chance is enough.
-    """
-    away = 1 + times[cmp.start]    # by a RESET
-    back = sum(probability * times.get(after, away)
-               for after, probability in cmp.transitions(state, action))
-    room = radius - times[cmp.start] + back
-    return math.inf if room <= 0 else (1 + back) / room
-
-
-def times_to(cmp: Cmp, members: Sequence[int], target: int) -> dict[int, float]:
-    """
-    Return the least expected steps to ``target`` from each of ``members``, by iteration.
-
-    They rise to the solution, so that what they bound from below stays bounded.
-    """
-    times = dict.fromkeys(members, 0.0)
-    moves = {state: [cmp.transitions(state, action) for action in range(cmp.actions)]
-             for state in members if state != target}
-    change = 1.0
-    while change > 1e-9:
-        change, away = 0.0, 1 + times[cmp.start]
-        for state, outcomes in moves.items():
-            best = 1 + min(times[cmp.start], *(
-                sum(p * times.get(after, away) for after, p in each) for each in outcomes))
-            change, times[state] = max(change, best - times[state]), best
-    return times

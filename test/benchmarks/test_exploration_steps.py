@@ -6,16 +6,12 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
-import math
 from pathlib import Path
 
 import exploration_steps
 import false_alarms
-from families import draw
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
-from mnm_ros.simulation.cmp import TableCmp
-from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import load
 import numpy as np
 import pytest
@@ -61,39 +57,6 @@ def test_without_change_detection_the_old_hypothesis_is_kept() -> None:
 
 def test_how_long_each_setting_is_in_force() -> None:
     assert references.lengths(load('two_rooms'), 5000) == [60_000, 100_000, 5000]
-
-
-def test_the_floor() -> None:
-    # Home, from which action 0 leads to state 1, where it stays put; action 1 leads home.
-    cmp = TableCmp(0, 2, {(0, 0): ((1, 1.0),), (0, 1): ((0, 1.0),),
-                          (1, 0): ((1, 1.0),), (1, 1): ((0, 1.0),)})
-    # With L = 4, a state behind (0, 1), which stays put, needs a chance of 1/4; one behind
-    # (0, 0), of which the other way back takes one step, 2/5; at distance 1 it is 1/3 for
-    # (1, 0), and 2/4 for (1, 1). With delta' = 0.06 / 3 / 6, n is 19.83, 11.17, 14.07 and 8.23.
-    assert references.information_floor(cmp, 4.0, 0.06) == pytest.approx(53.29, abs=0.01)
-    assert references.information_floor(cmp, 4.0, 0.06, strict=True) == pytest.approx(
-        math.log(0.06) * sum(1 / math.log(1 - p) for p in (1 / 4, 2 / 5, 1 / 3, 1 / 2)))
-    # Only home can have a neighbour at a distance of 1, and only for sure.
-    assert references.information_floor(cmp, 1.0, 0.06) == 2
-
-
-def test_the_floor_knows_how_far_a_pair_is() -> None:
-    """With the least chance a new state is exactly at the radius, by the ground truth."""
-    for seed in range(8):
-        cmp = draw('random_graph', seed).settings[0].cmp
-        members = reachable_states(cmp, 4.0)
-        for state in members:
-            times = references.times_to(cmp, members, state)
-            for action in range(cmp.actions):
-                chance = references.least_chance(cmp, times, state, action, 4.0)
-                if chance >= 1:
-                    continue
-                table = {(s, a): cmp.transitions(s, a) for s in members
-                         for a in range(cmp.actions)}
-                table[state, action] = ((-5, chance), *(
-                    (after, (1 - chance) * p) for after, p in table[state, action]))
-                new = TableCmp(cmp.start, cmp.actions, table)
-                assert best_time(new, members, -5) == pytest.approx(4.0), (seed, state, action)
 
 
 def hypothesis(round_: int, *targets: int) -> Hypothesis:

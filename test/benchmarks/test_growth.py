@@ -17,7 +17,6 @@ from growth_worlds import WORLDS
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.simulation.ground_truth import judge, reachable_states
 import pytest
-from references import information_floor
 
 pytest.importorskip('matplotlib')
 
@@ -62,9 +61,6 @@ def test_the_truth_is_that_of_the_judge(world: str, number: float) -> None:
     drawn = WORLDS[world](number)
     truth = Truth(drawn.cmp, drawn.radius)
     assert set(truth.members) == set(reachable_states(drawn.cmp, drawn.radius))
-    floor = information_floor(drawn.cmp, drawn.radius, 0.025)
-    assert truth.executions(0.025).sum() == pytest.approx(floor, rel=1e-6)
-    assert floor <= truth.steps_to_confirm(0.025) < 3 * floor
     hypothesis = truth.hypothesis()
     assert judge(drawn.cmp, Hypothesis(1, 0, 1000, tuple(
         replace(policy, horizon=1000) for policy in hypothesis.policies)), drawn.radius, 1e-3).ok
