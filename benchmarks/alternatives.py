@@ -63,6 +63,8 @@ class Search:
     Each pair is tried with the shortest way to it, and a RESET off that way, which hardly ever
     needs a state that the alternative has put out of reach; and with ways that change.
 
+    :ivar pairs: how many of the former there are; they come first.
+
     :param truth: the CMP, and the shortest ways between its members.
     """
 
@@ -85,17 +87,12 @@ class Search:
         self._first = self._moves.copy(), self._rows.copy()
         self._keeps = np.zeros(self._moves.shape, dtype=bool)
         self._keeps[here] = True
-        self._short = len(starts[0][1])
-        self._keeps[:self._short] = True
+        self.pairs = len(starts[0][1])
+        self._keeps[:self.pairs] = True
         self._multipliers = np.zeros(len(pairs))    # their logarithms
 
     def first(self) -> Alternatives:
         """Return those in which one pair leads to the new state, and all else is as it is."""
-        begun = self._begun()
-        half = slice(self._short)
-        return Alternatives(begun.moves[half], begun.rows[half], begun.evidence[half])
-
-    def _begun(self) -> Alternatives:
         moves, rows = self._first
         chances = self._chances[np.arange(moves.shape[1]), moves]
         return self._made(moves, rows, _divergence(chances, rows))
@@ -118,7 +115,7 @@ class Search:
         times = np.append(np.maximum(executions, _FEW), np.full((len(executions), 1), _MANY), 1)
         least = np.full(len(self._moves), np.inf)
         moves, rows = (first.copy() for first in self._first)
-        evidence = self._begun().evidence
+        evidence = self.first().evidence
         for _ in range(sweeps):
             steps, visits = self._chain()
             nats = self._evidence()

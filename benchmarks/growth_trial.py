@@ -144,8 +144,8 @@ def _least_steps(truth: Truth) -> float:
     from alternatives import Search
     from flows import Flows
     from lower_bound import nats_of_disco
-    flows, first = Flows(truth), Search(truth).first()
-    flows.demand(first, range(len(first.moves)))
+    flows, search = Flows(truth), Search(truth)
+    flows.demand(search.first(), range(search.pairs))
     return flows.least(nats_of_disco(len(truth.members), Configuration().delta_1))[0]
 
 
