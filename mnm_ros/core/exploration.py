@@ -348,7 +348,8 @@ class Exploration(PausableTask):
 
     def take(self, kind: Input, state: int = 0, action: int = RESET, robot: str = '') -> Taken:
         """Take an input as ``Taken`` has it, and return what has come of it."""
-        before = self._mnm.hypothesis
+        mnm = self._mnm
+        before = mnm.hypothesis
         if kind is Input.OBSERVED:
             self._take_step(action, state)
         else:
@@ -361,10 +362,10 @@ class Exploration(PausableTask):
                 self._take_declaration(robot, state)
             else:
                 self.last_state = state if kind is Input.RELOCATED else None
-                self._mnm.interrupt()
+                mnm.interrupt()
         if kind is not Input.DECLARED:
             self._open = None
-        revision = self._mnm.hypothesis if self._mnm.hypothesis is not before else None
+        revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:
             self._estimator.revised(before, revision)
         taken = Taken(kind, state, action, robot, tuple(self._decided_since),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 import math
 from typing import Any
 
@@ -61,8 +62,6 @@ class Detector:
     def __init__(self, limit: float, horizon: int, delta: float) -> None:
         self._limit = limit
         self._horizon = horizon
-        self._against = self._AGAINST / limit
-        self._for = self._FOR / (horizon + 1)
         self._against_logs: Floats = np.full(len(self._AGAINST), -math.inf)
         self._episodes = 0
         self._notices = 0
@@ -146,16 +145,16 @@ class Detector:
         self._episodes += 1
         # The bet begun with this episode joins in with its weight before the outcome counts.
         self._begin_bet(share(self._episodes))
-        self._against_logs += np.log1p(self._against * least)
+        self._against_logs += _log_gains_against(self._limit, least)
         self.evidence = log_mean_exp(self._against_logs)
         if self.proving:
-            self._for_logs += np.log1p(-self._for * most)
+            self._for_logs += _log_gains_for(self._horizon, most)
             self._shown = log_mean_exp(self._for_logs)
             self.proven = self.proven or self._shown >= self._proof
             self.credible = self.credible or self._credit + self._shown >= self._CREDIBLE
 
     def _begin_bet(self, weight: float) -> None:
-        self._against_logs = np.logaddexp(self._against_logs, math.log(weight / 2))
+        np.logaddexp(self._against_logs, math.log(weight / 2), out=self._against_logs)
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it but the limits as plain data."""
@@ -174,3 +173,15 @@ class Detector:
         if state['proof'] is not None:
             detector._proof, detector.proving = state['proof'], True
         return detector
+
+
+@lru_cache(maxsize=1000)    # there are few lengths of attempts
+def _log_gains_against(limit: float, loss: float) -> Floats:
+    """Return what an attempt adds to the log of each bet against the policy."""
+    return np.log1p(Detector._AGAINST / limit * loss)
+
+
+@lru_cache(maxsize=1000)
+def _log_gains_for(horizon: int, loss: float) -> Floats:
+    """Return what an attempt adds to the log of each bet for the policy."""
+    return np.log1p(-(Detector._FOR / (horizon + 1)) * loss)

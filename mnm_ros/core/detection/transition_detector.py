@@ -115,9 +115,10 @@ class TransitionDetector:
     @property
     def usual(self) -> tuple[int | None, int]:
         """Return the next state shown most often, of those told apart, and how often it was."""
-        most = max(self._counts[:_MOST_SYMBOLS], default=0)
-        return next((state for state, symbol in self._index.items()
-                     if self._counts[symbol] == most), None), most
+        if not self._counts:
+            return None, 0
+        most = max(self._counts[:_MOST_SYMBOLS])
+        return list(self._index)[self._counts.index(most)], most
 
     def record(self, next_state: int) -> None:
         """Take note of one more execution."""
@@ -130,14 +131,14 @@ class TransitionDetector:
                 return
             self._split_always_the_same()
         elif self._counts:
-            self._split(self.executions)
+            self._split()
         chance = self._count(next_state)
         self._log_first += math.log(chance)
         if len(self._counts) == 1:
             return
         self.surprised = chance < self.SURPRISE
         likelihood = _log_likelihood(self._counts)
-        soon = _LOOK_EVERY_IF_SUSPICIOUS if self.suspicious else _LOOK_EVERY
+        soon = _LOOK_EVERY if self.suspicion < self.SUSPICIOUS else _LOOK_EVERY_IF_SUSPICIOUS
         if (self._bound - likelihood >= self.threshold or self.surprised
                 or self.executions >= self._looked + soon):
             self._look(likelihood)
@@ -157,13 +158,13 @@ class TransitionDetector:
             self._splits.append((number, _log_first_of_one(number), part, (number,)))
         self._log_first = _log_first_of_one(now)
 
-    def _split(self, number: int) -> None:
+    def _split(self) -> None:
         """Open a split before the next execution."""
+        number, log_first = self.executions, self._log_first
         if number % _TIDY_EVERY == 0:
             self._tidy()
-        self._splits.append((number, self._log_first,
-                             self._log_first + _log_share(number),
-                             tuple(self._counts)))
+        self._splits.append(
+            (number, log_first, log_first + _log_share(number), tuple(self._counts)))
 
     def _tidy(self) -> None:
         """Let splits that have had their time share the place before them, if there is one."""
@@ -263,8 +264,9 @@ def _log_sum(logs: Sequence[float]) -> float:
 
 def _log_likelihood(counts: Sequence[int]) -> float:
     """Return the log of the largest probability that one distribution gives the outcomes."""
-    total, after = 0.0, 0
-    for symbol in range(len(counts) - 1, -1, -1):
+    last = len(counts) - 1
+    total, after = 0.0, counts[last]    # nothing is later than the last one
+    for symbol in range(last - 1, -1, -1):
         count = counts[symbol]
         again = count - 1
         if symbol < _MOST_SYMBOLS and again and after:

@@ -276,7 +276,7 @@ class Disco(Phased, BaseAlgorithm):
         for evidence in self._certifier.evidence:
             evidence.sets.add(state, action, next_state)
         self._rows.add(state, action, next_state)
-        if self._rows.number(state) is None or next_state in self._certifier.known:
+        if next_state in self._certifier.known or self._rows.number(state) is None:
             return
         times = self._parts.counts.next_states(state, action)[next_state]
         self._seen[next_state] = None

@@ -98,7 +98,7 @@ class Sampling:
 
     def reopen(self, state: int) -> None:
         """Look again whether a state lacks executions."""
-        lacks = (state in self.sampled and self.lacking(state) is not None
+        lacks = (state in self.sampled and self._lacks(state)
                  and self._trips.get(state, 0) < _MOST_TRIPS)
         if lacks and state not in self.open:
             self.open[state] = None
@@ -110,7 +110,7 @@ class Sampling:
 
     def lacking(self, state: int) -> int | None:
         """Return the least executed action of those that lack executions."""
-        wanted, made = self._wanted, self._counts.by_pair    # this is asked twice at each step
+        wanted, made = self._wanted, self._counts.by_pair    # asked at each step, as _lacks
         least, found = 0, None
         for action in range(self._rows.actions):
             pair = state, action
@@ -118,6 +118,14 @@ class Sampling:
             if visits < wanted.get(pair, 0) and (found is None or visits < least):
                 least, found = visits, action
         return found
+
+    def _lacks(self, state: int) -> bool:
+        wanted, made = self._wanted, self._counts.by_pair
+        for action in range(self._rows.actions):
+            pair = state, action
+            if made.get(pair, 0) < wanted.get(pair, 0):
+                return True
+        return False
 
     def declare_anew(self) -> None:
         """Take note that the support has changed: where it is more, little may be known."""

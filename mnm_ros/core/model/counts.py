@@ -41,14 +41,20 @@ class Counts:
         self._next: dict[Pair, dict[int, int]] = {}
         self._dealt: dict[Pair, list[dict[int, int]]] = {}
 
-    def add(self, state: int, action: int, next_state: int) -> None:
-        """Count one execution of ``action`` in ``state`` that ended in ``next_state``."""
+    def add(self, state: int, action: int, next_state: int) -> tuple[int, int]:
+        """
+        Count one execution of ``action`` in ``state`` that ended in ``next_state``.
+
+        :returns: the executions before, and how many of them ended there.
+        """
         pair = (state, action)
         number = self._visits.get(pair, 0)
         self._visits[pair] = number + 1
+        count = 0
         if number:
             nexts = self._next[pair]
-            nexts[next_state] = nexts.get(next_state, 0) + 1
+            count = nexts.get(next_state, 0)
+            nexts[next_state] = count + 1
         else:
             self._next[pair] = {next_state: 1}
         if self.sets > 1:
@@ -57,6 +63,7 @@ class Counts:
                 dealt = self._dealt[pair] = [{} for _ in range(self.sets)]
             part = dealt[number % self.sets]
             part[next_state] = part.get(next_state, 0) + 1
+        return number, count
 
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of a pair."""

@@ -53,7 +53,8 @@ class Support:
 
     def forbids(self, state: int, action: int) -> bool:
         """Return whether a pair is never to be commanded: it is declared to lead nowhere."""
-        return self.ends(state, action) == ()
+        # Asked at each step, as what follows: where nothing is declared, that is all.
+        return state in self.declared.successors and self.ends(state, action) == ()
 
     def forbidden(self, states: Sequence[int], actions: int) -> list[list[bool]]:
         """Return which of the pairs are never to be commanded, as [state][action]."""
@@ -61,6 +62,8 @@ class Support:
 
     def refuted_by(self, state: int, action: int, end: int) -> bool:
         """Return whether a transition is outside the declaration of its pair."""
+        if state not in self.declared.successors:
+            return False
         ends = self.ends(state, action)
         return bool(ends) and end not in (ends or ())
 

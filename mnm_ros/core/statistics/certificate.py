@@ -82,9 +82,14 @@ class ConfidenceSets:
 
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition, and add it to the counts."""
-        count = self._counts.next_states(state, action).get(next_state, 0)
-        self._predict((state, action), count, next_state)
-        self._counts.add(state, action, next_state)
+        pair = (state, action)
+        if self._lost or self._support is not None and self._bets or pair not in self._price:
+            count = self._counts.next_states(state, action).get(next_state, 0)
+            self._predict(pair, count, next_state)
+            self._counts.add(state, action, next_state)
+        else:    # as _predict, by what is counted anyway
+            visits, count = self._counts.add(state, action, next_state)
+            self._price[pair] += _paid(visits, count)
 
     def add_censored(self, state: int, action: int) -> None:
         """Take note of a step that was broken off: it led to a reserved place."""
@@ -128,8 +133,7 @@ class ConfidenceSets:
             if self._support is not None and came is not None and self._support.chances(*pair):
                 self._bets[pair] = 0.0, 0.0
             return
-        new = 1 / (visits + 1) ** 2
-        paid = -math.log((1 - new) * count / visits if count else new)
+        paid = _paid(visits, count)
         if self._support is None or pair not in self._bets:
             self._price[pair] += paid
             return
@@ -142,6 +146,12 @@ class ConfidenceSets:
         self._bets[pair] = learnt, bet = (
             learnt + paid, bet - math.log(chance) if chance > 0 else math.inf)
         self._price[pair] += _mixed(learnt, bet) - before
+
+
+def _paid(visits: int, count: int) -> float:
+    """Return the code length of what was seen ``count`` times in ``visits``."""
+    new = 1 / (visits + 1) ** 2
+    return -math.log((1 - new) * count / visits if count else new)
 
 
 def _mixed(learnt: float, bet: float) -> float:
