@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mnm_ros.core.components import BASES
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
@@ -49,6 +53,24 @@ def test_a_run_offers_the_shorter_way_once_it_is_certified(given: int) -> None:
     assert better is not None and better.action(0, HOME) == 0 and better.target == 1
     assert {policy.target: policy for policy in base.policies}[1] == better
     assert base.better(better) is None
+
+
+def test_a_way_that_rests_on_a_declaration_is_dropped_with_it() -> None:
+    support = Support(Declaration({0: ((0, 1), (0, 2)), 1: ((1,), (1,)), 2: ((1, 2), (1, 2))}))
+    home = Policy(HOME, RESOLVED.steps_horizon, STATES, ((RESET,) * 3,))
+    base = BASES['disco'](replace(RESOLVED, problem=replace(RESOLVED.problem, support=support)),
+                          HOME, np.random.default_rng(0), (home, to_one(1), to_two()))
+    rng, better = np.random.default_rng(1), None
+    while better is None:
+        for state, action, end in ((HOME, 0, 1), (HOME, 1, 2), (2, 0, 1)):
+            base.add_transition(state, action, end if rng.random() < 0.6 else state)
+        better = base.better(to_one(1))
+    assert better in base.policies and better.action(0, HOME) == 0
+    base.support_changed([])
+    assert better in base.policies
+    support.withdraw(HOME, 0)
+    base.support_changed([(HOME, 0)])
+    assert [policy.target for policy in base.policies] == [HOME, 2]
 
 
 class Offering(ScriptedBase):

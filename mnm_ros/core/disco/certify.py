@@ -234,6 +234,7 @@ class Certifier:
             return None    # or ways that are equally short would take turns
         self.known[target] = replace(found.policy)
         self.estimates[target] = found.certificate.steps
+        self._by_model[target] = None
         return found.policy
 
     def activity(self, here: int | None) -> Doing:
