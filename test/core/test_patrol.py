@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import json
+import random
 
 from binomial import binomial_tail
 from mnm_ros.core.detection.detector import Detector
@@ -13,10 +14,12 @@ from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.core.watch.watching import PolicyWatch, Turns, Watching
 import numpy as np
+import pytest
 from scripted import HOME, ScriptedBase
 
 LIMIT, HORIZON = 8.0, 12
@@ -121,10 +124,52 @@ def test_what_is_passed_is_tested_as_by_attempts_of_its_own() -> None:
     assert abs(beside.evidence - alone.evidence) < 1
 
 
-def test_an_alarm_by_what_others_do_is_as_rare_as_its_delta_says() -> None:
-    """The policy to 2 takes just the limit, and is watched on the way to 6 alone."""
-    trials, delta, alarms = 120, 0.4 * (1 - (2 / 3) ** 0.5), []
-    for seed in range(trials):
-        if watching(0.129, 6, seed, 120)[2].alarm:
-            alarms.append(seed)
-    assert binomial_tail(trials, delta, len(alarms)) > 1e-3, f'alarms with seeds {alarms}'
+def excess(chance: float, aside: float) -> float:
+    """Return ``E[X] - m`` of the policy to 2, which goes home from 1, where it comes aside."""
+    home, away, total = 1.0, 0.0, 0.0
+    for length in range(1, HORIZON + 1):
+        total += home * chance * length
+        home, away = home * (1 - chance - aside) + away, home * aside
+    return total + (home + away) * (HORIZON + 1 + LIMIT) - LIMIT
+
+
+def at_the_limit(aside: float) -> float:
+    """Return the chance with which the policy to 2 takes just the limit."""
+    low, high = 0.01, 1 - aside
+    for _ in range(60):
+        chance = (low + high) / 2
+        low, high = (chance, high) if excess(chance, aside) > 0 else (low, chance)
+    return high
+
+
+def passed_by(seed: int, chance: float, aside: float, attempts: int) -> tuple[bool, bool]:
+    """Return whether attempts of the policy to 6 alone tell against that to 2, and for it."""
+    policies = (policy(HOME), policy(2), policy(6, {1: 0}))    # which part where they come aside
+    watched = PolicyWatch(LIMIT, HORIZON, DELETION, PROOFS, (2, 6))
+    watching = Watching(watched, Turns((2, 6)), patrol(*policies[1:]), policies[0])
+    rng, detector, alarm = random.Random(seed), watched.detectors[2], False
+    for _ in range(attempts):
+        watching.begin(6, policies)
+        here, ended = HOME, watching.observe(None, RESET, HOME, proving=True)
+        while ended is None:
+            before, drawn = here, rng.random()
+            action = watching.attempts.action(here)
+            here = 6 if here != HOME else (
+                2 if drawn < chance else 1 if drawn < chance + aside else HOME)
+            ended = watching.observe(before, action, here, proving=True)
+        alarm = alarm or detector.alarm
+    return alarm, detector.proven
+
+
+DELETION, PROOFS = 0.5, 0.9    # of which the policy to 2 has the first and the second share
+
+
+@pytest.mark.parametrize('aside', [0.0, 0.1])
+def test_alarms_and_proofs_by_what_others_do_are_as_rare_as_their_deltas_say(
+        aside: float) -> None:
+    """The policy to 2 takes just the limit, so that both are wrong."""
+    trials, chance = 300, at_the_limit(aside)
+    told = [passed_by(seed, chance, aside, 60) for seed in range(trials)]
+    for place, delta in enumerate((DELETION * share(1), PROOFS * share(2))):
+        wrong = [seed for seed, each in enumerate(told) if each[place]]
+        assert binomial_tail(trials, delta, len(wrong)) > 1e-3, f'{place} with seeds {wrong}'
