@@ -89,20 +89,23 @@ class Run:
 
     def __init__(self, name: str, seed: int, kept: Path | None, base: str) -> None:
         scenario, self.radius = world(name, seed)
-        self.simulator = Simulator(scenario, seed)
-        self.simulator._until = None
-        resolved = settings(Problem(len(scenario.actions), self.radius, EPSILON, DELTA),
-                            overrides={'base': base})
+        self._resolved = settings(Problem(len(scenario.actions), self.radius, EPSILON, DELTA),
+                                  overrides={'base': base})
+        self._begin(scenario, seed, None)
         known = 'flat' if name in DOORS else name
         file = kept / f'{known} {base} {seed}.json' if kept else None
-        if file is not None and file.exists():
-            self.exploration = Exploration(resolved, seed, json.loads(file.read_text()))
-            return
-        self.exploration = Exploration(resolved, seed)
-        while self.exploration.hypothesis is None and self.exploration.steps < 200_000:
-            self.step()
+        if file is None or not file.exists():
+            while self.exploration.hypothesis is None and self.exploration.steps < 200_000:
+                self.step()
+            if file is not None:
+                file.write_text(json.dumps(self.exploration.to_state()))
         if file is not None:
-            file.write_text(json.dumps(self.exploration.to_state()))
+            self._begin(scenario, seed, json.loads(file.read_text()))
+
+    def _begin(self, scenario: Scenario, seed: int, state: Mapping[str, Any] | None) -> None:
+        self.simulator = Simulator(scenario, seed)
+        self.simulator._until = None
+        self.exploration = Exploration(self._resolved, seed, state)
 
     def step(self) -> None:
         action = self.exploration.next_action()

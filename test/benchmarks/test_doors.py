@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a closed door does to policies is measured from the change on, and repeats itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import doors
+import pytest
+
+
+def test_what_a_closed_door_does(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    words = ['--worlds', 'two_rooms', '--seeds', '1', '--keep', str(tmp_path)]
+    doors.main([*words, '--settle', '500', '--most', '4000'])
+    told = capsys.readouterr().out
+    assert told.startswith('two_rooms: hint ')
+    found = doors.measure('two_rooms', 0, 500, 4000, tmp_path, 'disco')
+    assert str([found[:4]]) in told    # from the same first hypothesis
+    hint, notice, first, last, victims = found
+    assert victims and first is not None and last is not None
+    assert hint is not None and notice is not None
+    assert 0 < min(hint, notice) <= first <= last
+    doors.main([*words, '--rest', '1000'])
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        '0 hints in 1,000 steps, at most 59.91 in 20,000 (95%)')
