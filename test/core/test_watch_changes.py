@@ -87,6 +87,23 @@ def test_a_policy_at_the_limit_does_not_keep_others_from_being_watched(
     assert run(checking, world, lambda: 3 not in known(checking)) < 3000
 
 
+@pytest.mark.parametrize(('steps_taken', 'least', 'most'), [(30, 0.3, 0.6), (10**6, 0.1, 0.25)])
+def test_a_verdict_that_is_far_does_not_keep_the_rediscovery_waiting(
+        steps_taken: int, least: float, most: float) -> None:
+    """A policy at the limit may never get one; what is far depends on how long a run takes."""
+    world, log = Slow({5: AT_THE_LIMIT}, 0), ChangeLog(lambda sentence: None)
+    checking = WatchPhase(
+        Round(1, PROBLEM, Script((HOME, 3, 5)), check_steps=10**6, steps_taken=steps_taken,
+              log=log), tuple(map(far, (HOME, 3, 5))), quanta=4)
+    blind(checking)
+    log.notice()
+    rediscovering = []
+    for _ in range(6000):
+        rediscovering.append(checking.rediscovering)
+        checking.observe(action := checking.next_action(), world.step(action))
+    assert log.open and least < float(np.mean(rediscovering[1000:])) < most
+
+
 @pytest.mark.parametrize('seed', range(6))
 def test_what_was_proven_before_a_second_change_does_not_count(seed: int) -> None:
     """One change is open, as policy 6 lacks its proof; 5 gets worse, and a state is found."""

@@ -4,9 +4,10 @@
 Who has the robot, and for how long: the rediscovery, or the attempt of which policy.
 
 At rest a rediscovery has its quanta, then a patrol half as many steps. While a change is open,
-what is new is found by the rediscovery, and attempts decide which policies stand; they get more of
-the steps, and of the turns those that are closest to a verdict, once nothing else is left to find
-out. All of it is heuristic, see ``patrol``.
+what is new is found by the rediscovery, and attempts decide which policies stand. Once nothing
+else is left to find out they get four of five steps, nearly all for the policy that is closest to
+a verdict, unless even that seems far: a policy just at the limit may never get one, and what is
+new is to be found meanwhile. All of it is heuristic, see ``patrol``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from __future__ import annotations
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.watch.watch_parts import WatchParts
 
-_RING_IF_SAMPLED = 8    # attempts, of which one has its turn whatever is urgent
+_RING, _RING_IF_DECIDING = 2, 16    # attempts, of which one has its turn whatever is urgent
+_WORTH = 100    # times the steps to the hypothesis: a verdict that takes more can wait
 
 
 class WatchSchedule:
@@ -45,11 +47,11 @@ class WatchSchedule:
 
     def begin(self) -> int | None:
         """Begin a patrol; return the target whose policy is attempted first."""
+        turn = self._quanta * self._rediscovery.base.quantum
         # What is new since a change is found by the rediscovery: one attempt is enough until then.
-        change = self._round.log.open
         self._watching.patrol.left = (
-            0 if change and not self._is_sampled
-            else self._quanta * self._rediscovery.base.quantum // (1 if change else 2))
+            turn // 2 if not self._round.log.open
+            else turn if self._is_deciding else 0)
         return self._next()
 
     def go_on(self) -> int | None:
@@ -70,12 +72,21 @@ class WatchSchedule:
         """Return whose turn it is: what is suspected, or closest to a verdict, before others."""
         urgent = dict.fromkeys(self._transitions.suspected, 0.0)
         if self._round.log.open:
-            urgent = {**self._watching.watched.attempts_lacking(
-                self._relearning.likely, self._round.problem.limit), **urgent}
-        return self._watching.turns.next(urgent, _RING_IF_SAMPLED if self._is_sampled else 2)
+            urgent = {**self._lacking, **urgent}
+        return self._watching.turns.next(urgent, _RING_IF_DECIDING if self._is_deciding else _RING)
 
     @property
-    def _is_sampled(self) -> bool:
-        """Whether nothing but verdicts on policies seems to be left of a change."""
-        return self._round.log.open and self._watching.watched.unproven and (
-            self._relearning.swept or self._relearning.steps > self._round.steps_taken)
+    def _lacking(self) -> dict[int, float]:
+        """Return by target the attempts to a verdict, in units of the variance of one."""
+        return self._watching.watched.attempts_lacking(
+            self._relearning.likely, self._round.problem.limit)
+
+    @property
+    def _is_deciding(self) -> bool:
+        """Whether nothing but verdicts seems to be left of a change, and one of them is near."""
+        change, built, lacking = self._relearning, self._round.steps_taken, self._lacking
+        if not self._round.log.open or not lacking or not (
+                change.swept or change.steps > built):
+            return False
+        # The variance is some square of the limit, and a step of an attempt takes a step.
+        return 2 * min(lacking.values()) * self._round.problem.limit ** 3 < _WORTH * built
