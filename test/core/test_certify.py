@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.disco.certify import FailedCertificates, most_relevant
+from mnm_ros.core.disco.certify import most_relevant
+from mnm_ros.core.disco.failed_certificates import FailedCertificates
 from mnm_ros.core.model.counts import Counts
 import numpy as np
 

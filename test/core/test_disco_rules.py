@@ -168,14 +168,17 @@ def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certifica
     run = disco()
     run.observe(RESET, 0)
     run.add_transition(0, 0, 1)
-    run._sampling.enter(1)
+    for state in (1, 2, 3):
+        run._sampling.enter(state)
     run.add_transition(1, 0, 2)
     for _ in range(100):
         run.add_transition(0, 1, 3)
     run.trigger('sampled')
     run._ruling_out.distance.update({1: 1.0, 2: 2.0, 3: 1.0})
-    assert run._certify((1, 2, 3))
+    assert run._certify({1: 1.0, 2: 2.0, 3: 1.0})
     assert [policy.target for policy in run.policies] == [0, 3] and run.estimates[3] == 1.0
     assert run.state in (DiscoPhase.SAMPLING, DiscoPhase.EVALUATION)
     attempts = run._certifier.attempts
-    assert (attempts.policy.target if attempts else run._certifier.sampled.target) == 1
+    # An attempt goes on to what is behind it.
+    assert ([each.target for each in (*attempts.passed, attempts.policy)] == [1, 2] if attempts
+            else run._certifier.sampled.target == 1)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import product
 import random
 
-from mnm_ros.core.model.episode import Episode
+from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -168,3 +168,34 @@ def test_policies_that_take_the_radius_can_be_certified(epsilon: float, seeds: i
         tried += 1
         left += sum(weight for weight, episode in ended if episode._left)
     assert tried > seeds / 3 and left > 0.3 * tried
+
+
+@pytest.mark.parametrize('states, ended', [
+    ((0, 1, 2, 3), ((1, 1, False, False), (2, 2, False, False))),
+    ((0, 0, 1, 2, 3), ((1, 2, False, False), (2, 3, False, False))),
+    # In 4 one of them plays something else, and is broken off there; the other one goes on.
+    ((0, 4, 1, 2, 3), ((1, 2, False, False), (2, 1, False, True))),
+    # What has not ended with the attempt is broken off, too.
+    ((0, 4, 4, 3), ((2, 1, False, True), (1, 3, False, True)))])
+def test_an_attempt_counts_beside_as_long_as_both_play_the_same(
+        states: tuple[int, ...], ended: tuple[tuple[int, int, bool, bool], ...]) -> None:
+    far = Policy(3, 6, (0, 1, 2, 4), ((0, 0, 0, 1),))
+    near, other = Policy(1, 6, (0, 4, 3), ((0, 1, 0),)), Policy(2, 6, (0, 1, 4), ((0, 0, 0),))
+    attempts = Attempts(far, ends_outside=True, passed=(near, other))
+    found = [attempts.observe(state) for state in states]
+    assert found[:-1] == [None] * (len(states) - 1) and found[-1] is not None
+    assert found[-1].length == len(states) - 1 and not found[-1].failed
+    assert tuple((each.policy.target, each.length, each.failed, broken)
+                 for each, broken in attempts.take_ended()) == ended
+    assert not attempts.take_ended()
+
+
+def test_what_counts_beside_is_broken_off_with_an_attempt() -> None:
+    near, far = Policy(1, 6, (0,), ((0,),)), Policy(2, 6, (0, 1), ((0, 0),))
+    attempts = Attempts(far, ends_outside=True, passed=(near,))
+    for state in (0, 0):
+        attempts.observe(state)
+    broken = attempts.interrupt()
+    assert broken is not None and broken.policy is far
+    assert [(each.policy, each.length, off) for each, off in attempts.take_ended()] == [
+        (near, 1, True)]

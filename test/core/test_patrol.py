@@ -110,11 +110,10 @@ def watching(chance: float, target: int, seed: int, attempts: int) -> Mapping[in
     rng = np.random.default_rng(seed)
     for _ in range(attempts):
         watched.begin(target, policies)
-        here, ended = HOME, watched.observe(None, RESET, HOME, proving=False)
+        here, ended = HOME, watched.observe(HOME, proving=False)
         while ended is None:
-            action = watched.attempts.action(here)
-            before, here = here, (6 if here == 2 else 2 if rng.random() < chance else HOME)
-            ended = watched.observe(before, action, here, proving=False)
+            here = 6 if here == 2 else 2 if rng.random() < chance else HOME
+            ended = watched.observe(here, proving=False)
     return watched.watched.detectors
 
 

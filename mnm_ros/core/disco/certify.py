@@ -6,22 +6,25 @@ How a state becomes known: step 3, *Certify*, of ``docs/disco.md``.
 States under test come first, then the nearest. For each, the best policy by the counts gets a
 certificate of the model: the worst plausible CMP (*No certificate is wrong*; the argument is in
 ``statistics/certificate.py``). Where that does not suffice, either the pairs on which it depends
-are sampled, or the policy makes attempts under a test of their lengths, whichever seems to take
-fewer steps. ``evidence`` is what both rest on, and ``policy_tests`` the tests under way. What has
-failed is remembered, so that it is not worked out again as long as little was learnt.
+are sampled, or it makes attempts, together with policies that go on behind it (``beyond``), under
+a test of their lengths each, whichever seems to take fewer steps. ``evidence`` is what both rest
+on. What has failed is remembered (``failed_certificates``), so that it is not worked out again as
+long as little was learnt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 import math
 from typing import NamedTuple
 
-from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
+from mnm_ros.core.disco.beyond import WaysBeyond
+from mnm_ros.core.disco.evidence import CertificateEvidence, NATS_TO_BEGIN, PolicyTests
+from mnm_ros.core.disco.failed_certificates import FailedCertificates
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.model.counts import Counts, Indices, Pair
+from mnm_ros.core.model.counts import Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
@@ -29,17 +32,17 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.progress.activity import Doing, Evidence
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
-from mnm_ros.core.statistics.evaluation import Decision, longest
+from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, longest
 import numpy as np
 
 SAMPLE_GROWTH = 1.5
 """By how much the samples of a pair grow at most before a certificate is looked at again."""
 
+_SAMPLES = 0.2    # of the steps of attempts for each target, as attempts do for later ones, too
+
 _RELEVANT_PART = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
 _SHORTER = 0.8    # of the steps of a policy, for another one to take its place
-
-_GROWTH_TO_TRY_AGAIN = 1.05    # of the visits of its pairs, until a failure is looked at again
 
 
 @dataclass(frozen=True)
@@ -113,10 +116,11 @@ class Certifier:
         """Look at all anew: what was sampled for the last certificate has been seen."""
         self.sampled = Certifying()
 
-    def certify(self, near: Sequence[int]) -> bool:
+    def certify(self, near: Mapping[int, float]) -> bool:
         """Make known what can be; return whether there is something to do for another state."""
         chosen: Looked | None = None
         model: EmpiricalModel | None = None
+        self._take_tested()
         # What has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self.known or (
@@ -142,7 +146,7 @@ class Certifier:
                     and certificate.empirical < self._problem.limit):
                 chosen = found
         if chosen is not None:
-            self._pursue(*chosen)
+            self._pursue(chosen, near)
         return chosen is not None
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
@@ -166,26 +170,56 @@ class Certifier:
         return Looked(model, policy, evidence, certificate, steps)
 
     def judge(self, episode: Episode) -> bool:
-        """Record an attempt in its test; return whether it is time to look at all again."""
+        """Record an attempt in its tests; return whether it is time to look at all again."""
+        refuted = self._record_beside()
+        test = self._test_of(episode)
         # A test that began before something was forgotten is there no more.
-        if episode.policy.target in self._tests:
-            policy, test = self._tests[episode.policy.target]
-            decision = test.record(episode.length, episode.failed)
-            if decision is Decision.UNDECIDED and test.played % self._look_again:
-                return False
-            if decision is Decision.GOOD:
-                self._make_known(policy, test.mean_steps, self.evidence[-1])
-            elif decision is Decision.BAD:
-                self._tests.end(policy.target)
+        if test is not None and test.record(episode.length, episode.failed) is Decision.BAD:
+            refuted.append(episode.policy.target)
+        for target in refuted:
+            self._tests.end(target)
+        if not self._take_tested() and not refuted and test and test.played % self._look_again:
+            return False
         self.attempts = None
         return True
 
     def interrupt(self) -> None:
         """Count the attempt under way as broken off (*What is broken off*)."""
         broken = self.attempts.interrupt() if self.attempts else None
-        if broken is not None and broken.policy.target in self._tests:
-            _, test = self._tests[broken.policy.target]
-            test.break_off(broken.length, broken.most)
+        if broken is not None:
+            self._record_beside()
+            test = self._test_of(broken)
+            if test is not None:
+                test.break_off(broken.length, broken.most)
+
+    def _record_beside(self) -> list[int]:
+        """Record for what else an attempt has counted; return the targets that it refutes."""
+        assert self.attempts is not None
+        refuted = []
+        for episode, broken in self.attempts.take_ended():
+            test = self._test_of(episode)
+            if test is not None and broken:
+                test.break_off(episode.length, episode.most)
+            elif test is not None and test.record(
+                    episode.length, episode.failed) is Decision.BAD:
+                refuted.append(episode.policy.target)
+        return refuted
+
+    def _test_of(self, episode: Episode) -> BettingEvaluation | None:
+        """Return the test that an attempt is part of, unless it has ended."""
+        policy, test = self._tests.get(episode.policy.target, (None, None))
+        return test if policy is episode.policy else None
+
+    def _take_tested(self) -> bool:
+        """Make known what its test certifies, if all that its policy goes through is known."""
+        before, found = len(self.known), True
+        while found:
+            found = False
+            for policy, test in tuple(self._tests.values()):
+                if test.lacking <= 0 and all(state in self.known for state in policy.states):
+                    self._make_known(policy, test.mean_steps, self.evidence[-1])
+                    found = True
+        return len(self.known) > before
 
     def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
@@ -291,18 +325,21 @@ class Certifier:
                     todo.append(following)
         return tuple((state, moves[state]) for state in passed if moves[state] != RESET)
 
-    def _pursue(self, model: EmpiricalModel, policy: Policy, evidence: CertificateEvidence,
-                certificate: Certificate, steps: float) -> None:
+    def _pursue(self, chosen: Looked, near: Mapping[int, float]) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
+        model, policy, evidence, certificate, steps = chosen
         limit = self._problem.limit
         self._tests.settle(self.evidence[-1], self._certifies)
-        offer = self._tests.offer(policy, steps, model, self.evidence[-1])
+        offer = self._tests.offer(policy, steps, self.model, self.evidence[-1])
+        beyond = WaysBeyond(self._tests, self.evidence[0].counts, self.model, self._problem)
+        offers = beyond.lead_on(
+            offer, tuple(self.known), near, self.evidence[-1].nats + NATS_TO_BEGIN)
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
         pairs = {pair: evidence.counts.visits(*pair)
                  for pair in most_relevant(certificate.weights, _RELEVANT_PART)}
         samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
-        if pairs and samples * self._sampling.price < offer.steps:
+        if pairs and samples * self._sampling.price < _SAMPLES * offers[-1].steps / len(offers):
             for pair, visits in pairs.items():
                 more = math.ceil(visits * min(factor, SAMPLE_GROWTH)) + 1 - visits
                 self._sampling.want(pair, self.evidence[0].counts.visits(*pair) + more)
@@ -311,9 +348,12 @@ class Certifier:
             self.sampled = Certifying(policy.target, {
                 pair: math.ceil(visits * factor) + 1 for pair, visits in pairs.items()})
             return
-        self._tests.begin(offer, self.evidence[-1])
-        self.attempts = Attempts(offer.policy, ends_outside=True, certify=limit,
-                                 most=longest(policy.horizon, self._problem))
+        for each in offers:
+            self._tests.begin(each, self.evidence[-1])
+        self.attempts = Attempts(
+            offers[-1].policy, ends_outside=True, certify=limit,
+            most=longest(policy.horizon, self._problem),
+            passed=[each.policy for each in offers[:-1]])
         self._look_again = max(5, int(offer.attempts / 4))
 
     def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence) -> None:
@@ -330,73 +370,6 @@ class Certifier:
     def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
         return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit,
                            self._problem.support)
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """
-    What a certificate failed with.
-
-    :ivar moves: action by known state.
-    :ivar pairs: those on which it depends.
-    :ivar visits: of these, then.
-    """
-
-    moves: Indices
-    pairs: Sequence[Pair]
-    visits: int
-
-
-class FailedCertificates:
-    """
-    What is remembered of certificates that failed, to spare time; heuristic.
-
-    :param counts: of the run.
-    """
-
-    def __init__(self, counts: Counts) -> None:
-        self._counts = counts
-        self._of: dict[int, _Failure] = {}
-
-    def note(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> None:
-        """Remember a failure."""
-        self._of[target] = _Failure(moves, pairs, self._visits(pairs))
-
-    def forget(self, target: int) -> None:
-        """Forget what is remembered of a state."""
-        self._of.pop(target, None)
-
-    def clear(self) -> None:
-        """Forget all."""
-        self._of.clear()
-
-    def moves(self, target: int) -> Indices | None:
-        """Return the actions of the policy that failed."""
-        found = self._of.get(target)
-        return None if found is None else found.moves
-
-    def due(self, target: int, known: int) -> bool:
-        """Return whether something has been learnt that may help, with so many known states."""
-        found = self._of.get(target)
-        return found is None or len(found.moves) != known or self._has_grown(found)
-
-    def same(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> bool:
-        """
-        Return whether a policy would fail as before: it comes to the same, of which little is new.
-
-        :param moves: of the policy, perhaps over more states than before.
-        """
-        found = self._of.get(target)
-        if found is None or set(found.pairs) != set(pairs) or self._has_grown(found):
-            return False
-        self._of[target] = replace(found, moves=moves)
-        return True
-
-    def _has_grown(self, found: _Failure) -> bool:
-        return self._visits(found.pairs) >= _GROWTH_TO_TRY_AGAIN * found.visits
-
-    def _visits(self, pairs: Sequence[Pair]) -> int:
-        return sum(self._counts.visits(*pair) for pair in pairs)
 
 
 def most_relevant(weights: Mapping[Pair, float], part: float) -> list[Pair]:

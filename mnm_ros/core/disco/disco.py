@@ -320,7 +320,7 @@ class Disco(Phased, BaseAlgorithm):
                 self.trigger('nothing_left')
                 return
 
-    def _certify(self, near: Sequence[int]) -> bool:
+    def _certify(self, near: Mapping[int, float]) -> bool:
         """Make known what can be; return whether there is something to do for another."""
         if not self._certifier.certify(near):
             return False

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
 import math
 
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
 import numpy as np
 
-_NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
+NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
 
@@ -29,14 +28,18 @@ class CertificateEvidence:
     """
     Transitions and attempts since it was made, and how sure certificates by them are.
 
-    A part of ``delta`` is for certificates by the model, and the rest for tests: one in place
+    A part of ``delta`` is for certificates by the model, and the rest for tests: the one in place
     ``j`` has ``1/(j (j + 1))`` of it. When its policy has been certified, by it or by the model
-    over the same sets, it leaves its place to another one, even if it was given up before. Take
-    the tests of policies that are beyond the limit. Until a certificate is wrong none of them
-    leaves its place, so that together they have no more than the rest; with no greater probability
-    the first certificate that is wrong is by one of them.
+    over the same sets, even if it was given up before, it leaves its place, and all that began
+    later move up by one. Take the tests of policies that are beyond the limit. Until a certificate
+    is wrong none of them leaves, so that number ``k`` of them, in the order in which they began,
+    is in place ``k`` or a later one: it needs no less capital than by ``1/(k (k + 1))``, which is
+    fixed when it begins. So together they have no more than the rest; with no greater probability
+    the first certificate that is wrong is by one of them. That one attempt may be part of several
+    tests does not matter, as this is a sum over tests (and see ``Attempts``).
 
-    Source: Tian & Ramdas 2021, *Online control of the familywise error rate* (online fallback).
+    Sources: Holm 1979, *A simple sequentially rejective multiple test procedure*; Tian & Ramdas
+    2021, *Online control of the familywise error rate*.
 
     :param problem: with the limit.
     :param horizon: of every policy.
@@ -69,8 +72,11 @@ class CertificateEvidence:
         return test
 
     def release(self, test: BettingEvaluation) -> None:
-        """Give the place of a test away, if it has one: its policy has been certified."""
-        self._places = {place: each for place, each in self._places.items() if each is not test}
+        """Let a test leave its place, if it has one: its policy has been certified."""
+        self._places = dict(enumerate((
+            each for _, each in sorted(self._places.items()) if each is not test), 1))
+        for place, each in self._places.items():
+            each.require(self._log(place))
 
     def forget(self, state: int, action: int) -> None:
         """Begin anew with a pair."""
@@ -78,8 +84,8 @@ class CertificateEvidence:
         self.sets.forget(state, action)
 
     def _free(self) -> int:
-        """Return the first place that no test has."""
-        return next(place for place in count(1) if place not in self._places)
+        """Return the place behind all tests."""
+        return max(self._places, default=0) + 1
 
     def _log(self, place: int) -> float:
         return math.log(place * (place + 1) / self._delta)
@@ -128,26 +134,26 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
     def __len__(self) -> int:
         return len(self._begun)
 
-    def offer(self, policy: Policy, steps: float, model: EmpiricalModel,
+    def offer(self, policy: Policy, steps: float,
+              model: Callable[[tuple[int, ...]], EmpiricalModel],
               evidence: CertificateEvidence) -> Offer:
         """
         Return whichever takes fewer steps: to go on with a test, or to begin another one.
 
         :param policy: the best one by the counts.
         :param steps: that it seems to take.
-        :param model: of its states, of which those of a policy under test are the first.
+        :param model: returns the counts of states, home first.
         :param evidence: that a new test would be part of.
         """
-        new = self._offer(policy, None, steps, evidence.nats + _NATS_TO_BEGIN)
+        new = self.offered(policy, None, steps, evidence.nats + NATS_TO_BEGIN)
         if policy.target not in self._begun:
             return new
         begun, test = self._begun[policy.target]
-        moves = np.full(len(model.states), RESET)
-        moves[:len(begun.states)] = begun.actions[0]
-        expected = model.smoothed_value(moves, policy.target, self._limit)
+        expected = model(begun.states).smoothed_value(
+            np.array(begun.actions[0]), policy.target, self._limit)
         if expected >= self._limit:
             return new
-        return min(self._offer(begun, test, expected, test.lacking), new,
+        return min(self.offered(begun, test, expected, test.lacking), new,
                    key=lambda offer: offer.steps)
 
     def begin(self, offer: Offer, evidence: CertificateEvidence) -> None:
@@ -194,7 +200,8 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
                 evidence.release(each[1])
                 self._given_up.remove(each)
 
-    def _offer(self, policy: Policy, test: BettingEvaluation | None, steps: float,
-               nats: float) -> Offer:
+    def offered(self, policy: Policy, test: BettingEvaluation | None, steps: float,
+                nats: float) -> Offer:
+        """Return the offer of a test that lacks so many nats, of a policy of so many steps."""
         gain = math.log1p(max(_LEAST_MARGIN, self._limit - steps) / (self._horizon + 1))
         return Offer(policy, test, nats / gain, nats / gain * (steps + 1))

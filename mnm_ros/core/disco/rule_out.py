@@ -95,11 +95,12 @@ class RulingOut:
         return sorted((state for state in self._sampling.sampled if state in self.distance
                        and self._promising(state)), key=self.distance.__getitem__)
 
-    def near(self, known: Collection[int]) -> tuple[int, ...]:
+    def near(self, known: Collection[int]) -> Mapping[int, float]:
         """
         Sample whatever seems to be within reach, as what follows it may be, too.
 
-        :returns: What is worth a certificate and not known yet, near ones first.
+        :returns: What is worth a certificate and not known yet, near ones first, and how far it
+            seems to be.
         """
         sampled, found = self._sampling.sampled, True
         while found:
@@ -114,8 +115,8 @@ class RulingOut:
         for state in tuple(sampled):
             if state not in known and not self._promising(state):
                 self._sampling.leave(state)
-        return tuple(sorted((state for state in sampled if state not in known),
-                            key=self.distance.__getitem__))
+        return {state: self.distance[state] for state in sorted(
+            (state for state in sampled if state not in known), key=self.distance.__getitem__)}
 
     def lacks(self, inside: Sequence[int]) -> bool:
         """Ask for the samples that ruling out all but these takes; False if they are ruled out."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
 from mnm_ros.core.model.policy import Policy
@@ -77,13 +78,27 @@ class Attempts:
     Between two attempts the robot goes home; whether it has arrived is judged by ``Homing``,
     so a step that is observed while no attempt is under way has led home.
 
+    An attempt is one with the policies to states on its way, too, as long as they play the same.
+    Before it begins it is said for which ones it counts; for one that would play something else
+    before it has ended, it is broken off, and so it is for one that has not ended with it. So what
+    an attempt counts for is decided by the past, and each policy has one attempt more that ends as
+    it may, or as bad as any: what a test of it takes to be true holds as if it were alone.
+
     :param policy: what is attempted.
     :param ends_outside, certify, most: as for ``Episode``.
+    :param passed: the policies for which an attempt counts beside.
     """
 
+    # Of a snapshot from before there were any.
+    passed: Sequence[Policy] = ()
+    _beside: Sequence[Episode] = ()
+    _ended: Sequence[tuple[Episode, bool]] = ()
+    _here: int | None = None
+
     def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
-                 most: int = 0) -> None:
+                 most: int = 0, passed: Sequence[Policy] = ()) -> None:
         self.policy = policy
+        self.passed = tuple(passed)
         self._ends_outside = ends_outside
         self._certify = certify
         self._most = most
@@ -100,16 +115,26 @@ class Attempts:
 
     def observe(self, state: int) -> Episode | None:
         """Take note of the state after the action; return the attempt that it has ended."""
+        here, self._here = self._here, state
         episode = self._episode
         if episode is None:
-            self._episode = Episode(self.policy, self._ends_outside, self._certify,
-                                    self._most)
+            self._episode = self._begun(self.policy)
+            self._beside = [self._begun(policy) for policy in self.passed]
             return None
+        if self._beside:
+            assert here is not None
+            self._observe_beside(here, episode.action(here), state)
         episode.observe(state)
         if not episode.over:
             return None
         self._episode = None
+        self._break_off_beside()
         return episode
+
+    def take_ended(self) -> Sequence[tuple[Episode, bool]]:
+        """Return once what has ended beside, and whether it was broken off."""
+        ended, self._ended = self._ended, ()
+        return ended
 
     def interrupt(self) -> Episode | None:
         """
@@ -119,4 +144,24 @@ class Attempts:
         long, so that the other attempts alone would flatter the policy.
         """
         broken, self._episode = self._episode, None
+        self._break_off_beside()
         return broken
+
+    def _begun(self, policy: Policy) -> Episode:
+        return Episode(policy, self._ends_outside, self._certify, self._most)
+
+    def _observe_beside(self, here: int, action: int, state: int) -> None:
+        going_on = []
+        for episode in self._beside:
+            parts = episode.action(here) != action
+            if not parts:
+                episode.observe(state)
+            if parts or episode.over:
+                self._ended = (*self._ended, (episode, parts))
+            else:
+                going_on.append(episode)
+        self._beside = going_on
+
+    def _break_off_beside(self) -> None:
+        self._ended = (*self._ended, *((episode, True) for episode in self._beside))
+        self._beside = ()

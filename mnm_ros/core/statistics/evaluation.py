@@ -138,6 +138,10 @@ class BettingEvaluation(Evaluation):
         """Return the nats that lack until it certifies."""
         return self._threshold - log_mean_exp(self._accept_log)
 
+    def require(self, nats: float) -> None:
+        """Let it decide from so much evidence on, which the past may choose."""
+        self._threshold = nats
+
     def break_off(self, length: int, horizon: int) -> None:
         """Count it as the worst in the bet for the policy, as the best in the one against it."""
         self.played += 1

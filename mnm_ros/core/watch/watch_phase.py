@@ -364,7 +364,7 @@ class WatchPhase(CheckingPhase):
     def _watch(self, here: int | None, action: int, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
         self._watching.patrol.left -= 1
-        ended = self._watching.observe(here, action, state, proving=self._round.log.open)
+        ended = self._watching.observe(state, proving=self._round.log.open)
         if ended is None:
             return
         episode, failing = ended

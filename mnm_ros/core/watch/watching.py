@@ -25,9 +25,7 @@ class Watching:
     """
     The attempt under way, and which comes next.
 
-    An attempt with the policy to a far target is one with that to a near target, too, as long as
-    both play the same. Before it begins it is said for which ones it counts; for one that would
-    play something else before it has arrived, it is broken off.
+    An attempt counts for the policies to states on its way, too (``Attempts``).
 
     :param watched: the detectors of the policies.
     :param turns: of the policies.
@@ -42,9 +40,7 @@ class Watching:
         self.turns = turns
         self.patrol = patrol
         self.attempts = Attempts(policy, ends_outside=True)
-        self._passed: list[Policy] = []
-        self._beside: list[Episode] = []    # of the policies for which the attempt counts, too
-        self._alarms: list[Policy] = []     # of those, the policies that it has told against
+        self._alarms: list[Policy] = []    # of those that the attempt has told against
 
     @property
     def target(self) -> int:
@@ -54,11 +50,10 @@ class Watching:
     def begin(self, target: int, policies: Iterable[Policy]) -> None:
         """Let the policy for a target make an attempt, of all those for known states."""
         by_target = {policy.target: policy for policy in policies}
-        self.attempts = Attempts(by_target[target], ends_outside=True)
-        self._passed = [by_target[state] for state in self.patrol.passed[target]]
+        self.attempts = Attempts(by_target[target], ends_outside=True, passed=[
+            by_target[state] for state in self.patrol.passed[target]])
 
-    def observe(self, here: int | None, action: int, state: int, *, proving: bool,
-                ) -> tuple[Episode, list[Policy]] | None:
+    def observe(self, state: int, *, proving: bool) -> tuple[Episode, list[Policy]] | None:
         """
         Make a step.
 
@@ -66,34 +61,19 @@ class Watching:
         """
         if not self.attempts.under_way:
             self._begin(proving)
-            self.attempts.observe(state)
-            return None
-        assert here is not None
-        beside, self._beside = self._beside, []
-        for episode in beside:
-            if episode.action(here) != action:
-                self._break_off(episode)
-                continue
-            episode.observe(state)
-            if episode.over:
-                self._record(episode)
-            else:
-                self._beside.append(episode)
         ended = self.attempts.observe(state)
+        self._record_beside()
         if ended is None:
             return None
         self._record(ended)
-        for episode in self._beside:
-            self._break_off(episode)
-        self._beside = []
         return ended, self._alarms
 
     def interrupt(self) -> None:
         """Count the attempt under way as broken off."""
         broken = self.attempts.interrupt()
-        for episode in (*self._beside, *([broken] if broken else ())):
-            self._break_off(episode)
-        self._beside = []
+        self._record_beside()
+        if broken is not None:
+            self._break_off(broken)
 
     def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
         """Watch other policies, as ``PolicyWatch.change`` has it."""
@@ -102,9 +82,12 @@ class Watching:
 
     def _begin(self, proving: bool) -> None:
         self._alarms = []
-        self._beside = [Episode(policy, ends_outside=True) for policy in self._passed]
-        for policy in (self.attempts.policy, *self._passed):
+        for policy in (self.attempts.policy, *self.attempts.passed):
             self.watched.begin(policy.target, proving=proving)
+
+    def _record_beside(self) -> None:
+        for episode, broken in self.attempts.take_ended():
+            (self._break_off if broken else self._record)(episode)
 
     def _record(self, episode: Episode) -> None:
         if self.watched.record(episode.policy.target, episode.length, episode.failed):

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is remembered of certificates that failed; it spares time, and nothing depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mnm_ros.core.model.counts import Counts, Indices, Pair
+
+_GROWTH_TO_TRY_AGAIN = 1.05    # of the visits of its pairs, until a failure is looked at again
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """
+    What a certificate failed with.
+
+    :ivar moves: action by known state.
+    :ivar pairs: those on which it depends.
+    :ivar visits: of these, then.
+    """
+
+    moves: Indices
+    pairs: Sequence[Pair]
+    visits: int
+
+
+class FailedCertificates:
+    """
+    What is remembered of certificates that failed, to spare time; heuristic.
+
+    :param counts: of the run.
+    """
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._of: dict[int, _Failure] = {}
+
+    def note(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> None:
+        """Remember a failure."""
+        self._of[target] = _Failure(moves, pairs, self._visits(pairs))
+
+    def forget(self, target: int) -> None:
+        """Forget what is remembered of a state."""
+        self._of.pop(target, None)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._of.clear()
+
+    def moves(self, target: int) -> Indices | None:
+        """Return the actions of the policy that failed."""
+        found = self._of.get(target)
+        return None if found is None else found.moves
+
+    def due(self, target: int, known: int) -> bool:
+        """Return whether something has been learnt that may help, with so many known states."""
+        found = self._of.get(target)
+        return found is None or len(found.moves) != known or self._has_grown(found)
+
+    def same(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> bool:
+        """
+        Return whether a policy would fail as before: it comes to the same, of which little is new.
+
+        :param moves: of the policy, perhaps over more states than before.
+        """
+        found = self._of.get(target)
+        if found is None or set(found.pairs) != set(pairs) or self._has_grown(found):
+            return False
+        self._of[target] = replace(found, moves=moves)
+        return True
+
+    def _has_grown(self, found: _Failure) -> bool:
+        return self._visits(found.pairs) >= _GROWTH_TO_TRY_AGAIN * found.visits
+
+    def _visits(self, pairs: Sequence[Pair]) -> int:
+        return sum(self._counts.visits(*pair) for pair in pairs)
