@@ -17,6 +17,9 @@ from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ExpectedPlays, Following, Plays, steps_of
 
+_PREFERRED = (Trust.PROVEN, Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)
+"""Of several policies to a state: what was proven before is better than what never was."""
+
 
 class TrustLedger:
     """
@@ -56,7 +59,8 @@ class TrustLedger:
         for told in (*self._of_hypothesis(expected_plays), *self._on_the_way(at_most),
                      *self._as_declared(home, at_most)):
             target = told.policy.target
-            if target not in found or told.trust.rank < found[target].trust.rank:
+            if target not in found or _PREFERRED.index(told.trust) < _PREFERRED.index(
+                    found[target].trust):
                 found[target] = told
         self._since = {target: self._since[target] if self._since.get(
             target, (None,))[0] is told.trust else (told.trust, step)

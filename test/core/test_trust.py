@@ -4,11 +4,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 from binomial import binomial_tail
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.trust import from_json, to_json, Trust, TrustedPolicy
+from mnm_ros.core.trust_ledger import TrustLedger
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -121,6 +128,21 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     while run.exploration.log.open:
         run.step()
     assert {each.trust for each in run.exploration.trust()} == {Trust.PROVEN}
+
+
+def test_a_policy_that_is_doubted_is_told_before_one_that_is_only_declared() -> None:
+    """As while a hypothesis is made anew: a declaration has a policy for each of its states."""
+    ends = {0: ((1,), (0,)), 1: ((2,), (0,)), 2: ((2,), (0,))}
+    problem = Problem(2, RADIUS, EPSILON, DELTA, Support(Declaration(ends)))
+    doubted = Policy(1, 20, (0, 1), ((0, RESET),))
+    mnm = SimpleNamespace(home=0, checking=None, building=None, support=problem.support,
+                          hypothesis=Hypothesis(1, 3, 20, (
+                              Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted)))
+    ledger = TrustLedger(cast(Any, mnm), settings(problem))
+    told = ledger.policies(5, {1: None}, lambda state, action: {})
+    assert {each.policy.target: each.trust for each in told} == {
+        0: Trust.PROVEN, 1: Trust.DOUBTED, 2: Trust.ASSUMED}
+    assert told[1].policy is doubted
 
 
 def test_what_rests_on_what_was_forgotten_is_dropped() -> None:
