@@ -115,8 +115,8 @@ class TransitionDetector:
     @property
     def usual(self) -> tuple[int | None, int]:
         """Return the next state shown most often, of those told apart, and how often it was."""
-        if not self._counts:
-            return None, 0
+        if len(self._counts) < 2:    # asked at each execution
+            return next(iter(self._index), None), sum(self._counts)
         most = max(self._counts[:_MOST_SYMBOLS])
         return list(self._index)[self._counts.index(most)], most
 
