@@ -20,6 +20,7 @@ from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 import pytest
 
 RADIUS = 3.0
@@ -174,6 +175,49 @@ def test_the_same_inputs_lead_to_the_same_place() -> None:
         again.take(*each.entry, each.robot)
     assert again.hypothesis == run.exploration.hypothesis
     assert again.steps == run.exploration.steps
+
+
+@pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
+def test_passages_that_are_declared_and_are_none_hold_nothing_up(base: str) -> None:
+    """As behind doors that are closed: action 0 leads nowhere to 50, and there is none behind."""
+    lists = {state: ((*east, 50), *others)
+             for state, (east, *others) in true_lists(load('grid_3x3')).items()}
+    lists.update({50: ((51,),) * 4, 51: ((52,),) * 4})
+    assert Run(lists, 0, base=base).until_hypothesis().right
+
+
+def fuzzed(rng: np.random.Generator) -> Declaration:
+    """Return random lists: of any states, some of which there are not, or none; and chances."""
+    states = [*range(9), 50, 51]
+    lists = {state: tuple(tuple(rng.choice(states, rng.integers(0, 4), replace=False).tolist())
+                          for _ in range(4)) for state in states if rng.random() < 0.9}
+    if rng.random() < 0.3:    # home, or a state on the way
+        lists[int(rng.integers(9))] = ((),) * 4
+    chances = {state: tuple(tuple(map(float, rng.permutation(
+        [1.0, *[0.0] * (len(ends) - 1)]))) if ends else () for ends in each)
+        for state, each in lists.items() if rng.random() < 0.5}
+    return Declaration(lists, chances)
+
+
+@pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
+def test_nonsense_that_is_declared_again_and_again_does_no_harm(base: str) -> None:
+    """What is declared to lead nowhere is not commanded; the truth is found once nothing is."""
+    wrong = []
+    for seed in range(1, 3):
+        rng, run = np.random.default_rng(seed), Run({}, seed, base=base)
+        for _ in range(4):
+            declared = fuzzed(rng)
+            run.exploration.declare(declared)
+            for _ in range(60):
+                here = run.exploration.last_state
+                action = run.step()
+                assert here is None or action < 0 or declared.successors.get(
+                    here, ((0,),) * 4)[action], (seed, here, action)
+            run.exploration.trust(3)
+        assert run.exploration.hypothesis is None, seed
+        run.exploration.declare(Declaration())
+        wrong += [] if run.until_hypothesis().right else [seed]
+    assert len(wrong) < 2, wrong    # both with probability 0.01
 
 
 def test_chances_sharpen_sets_where_they_are_right() -> None:

@@ -20,7 +20,7 @@ FIRST_EXECUTIONS = 2
 """Executions of each action of a state that has just been entered."""
 
 _MOST_TRIPS = 3
-"""Trips to a state with its policy that did not arrive, after which it is left out."""
+"""Trips to a state that did not arrive, after which it is left out."""
 
 
 class Sampling:
@@ -201,7 +201,8 @@ class Sampling:
         """
         Where no way is known: try what was tried least, or follow a policy from home.
 
-        A state that its policy does not reach either is left out after some trips.
+        A state that its policy does not reach either is left out after some trips, as is one to
+        which no way leads that is declared.
         """
         home = self._rows.states[0]
         if here != home:
@@ -220,6 +221,9 @@ class Sampling:
                 self._since = -policy.horizon
                 self.reopen(state)
                 return self._way.get(here, self._least_tried(here))
+            if self._rows.support:    # where a way is declared there may be none
+                self._trips[state] = self._trips.get(state, 0) + 1
+                self.reopen(state)
         return self._least_tried(here)
 
     def _least_tried(self, here: int) -> int:

@@ -125,12 +125,16 @@ class TransitionRows:
                 self._declare(number * self.actions + action, state, action)
 
     def _declare(self, row: int, state: int, action: int) -> None:
-        ends = self.support.ends(state, action)
+        ends, nowhere = self.support.ends(state, action), (
+            self._closed[row] and not self._filled[row].any())
         self._closed[row] = ends is not None
         if ends == ():    # whatever it has led to, it is not commanded any more
             self._filled[row], self._tally[row] = False, 0.0
-        else:
-            self._fill(row, dict.fromkeys(ends or (), 0))
+            return
+        if nowhere:    # until now
+            self._slots[row] = {}
+            self._fill(row, self._counts.next_states(state, action))
+        self._fill(row, dict.fromkeys(ends or (), 0))
 
     def _place(self, state: int) -> int:
         return self.places.setdefault(state, len(self.places))

@@ -85,9 +85,13 @@ class UcbExplore(IncrementalBase):
 
     def next_action(self) -> int:
         if self._here is None or not self.evaluating:
-            return super().next_action()
-        assert self._attempts is not None
-        return self._attempts.action(self._here)
+            action = super().next_action()
+        else:
+            assert self._attempts is not None
+            action = self._attempts.action(self._here)
+        # What began before the declaration may still be under way.
+        forbidden = self._here is not None and self._problem.support.forbids(self._here, action)
+        return RESET if forbidden else action
 
     @property
     def between_attempts(self) -> bool:
