@@ -25,6 +25,8 @@ ROS_WHEELS = [
 
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
+# For words that a shell completes; seen to work with 3.7.2.
+COMPLETION = ['argcomplete>=2']
 # For mnm_ros export --format graphml.
 GRAPHML = ['networkx>=2.4']
 # For dashboard; seen to work with 3.18.0. Brings its web server and all that a browser loads.
@@ -63,11 +65,12 @@ setup(
         'gym': GYM,
         'graphml': GRAPHML,
         'bags': BAGS,
+        'completion': COMPLETION,
         'dashboard': DASHBOARD,
         'report': REPORT,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
                  'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *CLUSTER, *DASHBOARD,
-                 *DOCS, *GRAPHML, *GYM, *REPORT],
+                 *COMPLETION, *DOCS, *GRAPHML, *GYM, *REPORT],
         'benchmarks': BENCHMARKS,
         'cluster': CLUSTER,
         'docs': DOCS,

@@ -16,6 +16,8 @@ import os
 import sys
 from typing import NamedTuple
 
+from mnm_ros.console.arguments import COMPLETING, Parser
+
 EPILOG = """\
 commands:
 {commands}
@@ -83,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if COMPLETING in os.environ:
+        words = _completed()
     if not words or words[0] not in COMMANDS:
         _parser().parse_args(words or ['--help'])    # which ends the program
     try:
@@ -107,14 +111,25 @@ def _run(words: list[str]) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def _completed() -> list[str]:
+    """Return the subcommand whose arguments the shell has to complete, or nothing."""
+    words = os.environ['COMP_LINE'][:int(os.environ['COMP_POINT']) + 1].split(' ')
+    if len(words) < 3 or words[1] not in COMMANDS:
+        return []
+    os.environ[COMPLETING] = '2'    # the subcommand is the program then
+    return words[1:2]
+
+
+def _parser() -> Parser:
     """Return a parser that knows the names of the subcommands, for help and for errors."""
     lines = (f'  {name:<11} {command.help}' for name, command in COMMANDS.items())
-    parser = argparse.ArgumentParser(
-        prog='mnm_ros', usage='%(prog)s [-h] COMMAND ...',
+    parser = Parser(
+        prog='mnm_ros', usage='%(prog)s [-h] [--version] COMMAND ...',
         epilog=EPILOG.format(commands='\n'.join(lines)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description='Explore with a robot, operate it and use what was learnt.')
+    parser.add_argument('--version', action='version',
+                        version=f'%(prog)s {sys.modules["mnm_ros"].__version__}')
     parser.add_argument('command', choices=tuple(COMMANDS), metavar='COMMAND',
                         help='one of those below')
     return parser

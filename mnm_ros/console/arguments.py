@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import partial
 import math
+import os
 from pathlib import Path
-from typing import TypeVar
+import re
+from typing import Any, NoReturn, TypeVar
 
 from mnm_ros.topics import namespace
 
@@ -44,6 +47,7 @@ def seconds(text: str) -> float:
 
 
 ROS_ARGUMENTS = '--ros-args'
+COMPLETING = '_ARGCOMPLETE'    # variable that a shell sets, see ``argcomplete``: words to skip + 1
 WAIT = 10.0    # s
 
 
@@ -51,9 +55,31 @@ class NoAnswer(Exception):
     """Nothing was there, or nothing answered; the message is a sentence for people."""
 
 
-def parser(program: str, description: str) -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """A parser that names what may have been meant, and completes words for a shell."""
+
+    def parse_args(self, *given: Any, **named: Any) -> Any:
+        """Parse, unless the shell asks how a line goes on: then answer, and end the program."""
+        if COMPLETING in os.environ:
+            import argcomplete
+            argcomplete.autocomplete(self)
+        return super().parse_args(*given, **named)
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with the message, and what is spelt nearly as what it refuses."""
+        unknown = re.search(r"invalid choice: '(.+?)'|unrecognized arguments: (--[\w-]+)", message)
+        if unknown:
+            choices = (str(choice) for action in self._actions for choice in action.choices or ())
+            near = get_close_matches(
+                unknown[1] or unknown[2],
+                choices if unknown[1] else list(self._option_string_actions), 1)
+            message += f'; did you mean {near[0]}?' if near else ''
+        super().error(message)
+
+
+def parser(program: str, description: str) -> Parser:
     """Return the parser of a subcommand, which already knows ``--namespace``."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog=program, description=description,
         epilog='Arguments for ROS come last, after --ros-args.')
     made.add_argument(

@@ -11,6 +11,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from mnm_ros import __version__
 from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command import call, run
 from mnm_ros.command.main import COMMANDS, main
@@ -178,3 +179,37 @@ def test_the_examples_run_from_a_clone() -> None:
         path = next(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call)
                     and ast.unparse(node.func) == 'sys.path.append')
         assert path < first, name
+
+
+@pytest.mark.parametrize(('line', 'expected'), [
+    ('mnm_ros po', {'policies'}), ('mnm_ros policies --t', {'--timeout', '--to'}),
+    ('mnm_ros export --format state', {'states-csv'}), ('mnm_ros run expl', {'explorer'}),
+    ('mnm_ros --v', {'--version'}), ('mnm_ros checkpoint --', set())])
+def test_a_shell_completes_words(line: str, expected: set[str], tmp_path: Path) -> None:
+    """As argcomplete's functions for bash and zsh ask for it."""
+    pytest.importorskip('argcomplete', reason='argcomplete is not installed')
+    told = tmp_path / 'told'
+    subprocess.run(
+        [sys.executable, '-m', 'mnm_ros'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        timeout=240, env={**os.environ, '_ARGCOMPLETE': '1', '_ARGCOMPLETE_IFS': ' ',
+                          '_ARGCOMPLETE_STDOUT_FILENAME': str(told), 'COMP_TYPE': '9',
+                          'COMP_LINE': line, 'COMP_POINT': str(len(line))})
+    assert {*(told.read_text() if told.exists() else '').split()} == expected
+
+
+@pytest.mark.parametrize(('words', 'meant'), [
+    (['polcies'], 'policies'), (['run', 'explorr'], 'explorer'),
+    (['policies', '--too', '3'], '--to'), (['zzzzz'], None)])
+def test_what_may_have_been_meant(
+        words: list[str], meant: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        main(words)
+    told = capsys.readouterr().err
+    assert ending.value.code == 2
+    assert f'; did you mean {meant}?' in told if meant else 'did you mean' not in told
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        main(['--version'])
+    assert not ending.value.code and capsys.readouterr().out == f'mnm_ros {__version__}\n'
