@@ -33,3 +33,4 @@ def test_there_is_one_version() -> None:
     version = PACKAGE.findtext('version')
     assert version == mnm_ros.__version__
     assert f"version='{version}'" in (ROOT / 'setup.py').read_text(encoding='utf-8')
+    assert f'\nversion: {version}\n' in (ROOT / 'CITATION.cff').read_text(encoding='utf-8')
