@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 import json
 import math
+from pathlib import Path
 from typing import Any
 from unicodedata import category
 
@@ -27,6 +28,7 @@ MAX_NAME = 100               # characters of a name or a frame
 MAX_TEXT = 4_000_000         # characters of the whole
 _SHOWN = 10                  # names, where one was asked for that is not there
 FARTHEST = 1e9               # m from the origin, of what is drawn
+KEPT = '.robot_side.json'    # after the name of an explorer, beside its checkpoints
 
 Point = tuple[float, float]
 Wall = tuple[float, float, float, float]
@@ -152,6 +154,18 @@ class _Undescribed(RobotDescription):
 
 UNDESCRIBED: RobotDescription = _Undescribed(())
 """Stands for a robot side that has said nothing."""
+
+
+def kept_beside(path: Path) -> RobotDescription:
+    """Return what is kept beside a file of an explorer; ``UNDESCRIBED`` if that is nothing."""
+    parts = path.name.split('.')
+    name = '.'.join(parts[:-2]) if len(parts) > 2 else parts[0]
+    try:
+        kept = path.with_name(name + KEPT)
+        text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
+        return RobotDescription.from_text(text) if text else UNDESCRIBED
+    except ValueError:    # UnicodeError among them
+        return UNDESCRIBED
 
 
 def difference(description: RobotDescription, actions: Sequence[str]) -> str:

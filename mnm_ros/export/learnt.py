@@ -20,7 +20,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_of_file
 from mnm_ros.core.progress.trust import Told
-from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.robot_description import kept_beside, RobotDescription, UNDESCRIBED
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.view.heard import Counts, nested
@@ -184,12 +184,16 @@ def _learnt(saved: Saved) -> Learnt:
     policies = hypothesis.policies if hypothesis is not None else ()
     known = tuple(policy.target for policy in policies)
     candidates = frozenset(exploration.candidates) - {*known}
+    actions = tuple(saved.identity['actions'])
+    described = kept_beside(saved.path)
+    if described.actions != actions:    # nothing is kept, or of another robot
+        described = RobotDescription(actions)
     return Learnt(
         str(saved.path), exploration.steps, exploration.home, known, policies,
         nested(exploration.transitions()),
         candidates if not known or exploration.under_revision else frozenset(),
         limit=settings_of_file(saved.identity).problem.limit,
-        description=RobotDescription(tuple(saved.identity['actions'])), saved=saved)
+        description=described, saved=saved)
 
 
 def _file_in(folder: Path, log: bool) -> Path:

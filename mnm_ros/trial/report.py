@@ -23,7 +23,7 @@ from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, refusing, Saved
 from mnm_ros.checkpoint.whole_files import regular, write_whole
 from mnm_ros.core.presets import base_factory
 from mnm_ros.located_yaml import WithExponents
-from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.robot_description import kept_beside, RobotDescription
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.replay import replay
 from mnm_ros.view.scene import KINDS, TRUSTED
@@ -36,7 +36,6 @@ STARTS = 'starts.txt'
 """The file in the folder of a trial that has the time of each launch, a line each."""
 
 _TARGETS = 80     # known states that have a picture of their own
-_ROBOT_SIDE = '.robot_side.json'
 
 
 def write(folder: Path) -> list[Path]:
@@ -75,7 +74,7 @@ def write_one(source: Path, path: Path) -> Path:
         os.utime(source, (end, end))
         if not saved.inputs and saved.point is None:
             raise Refused(f'{source} has no step, expected a trial that has begun')
-        return write_whole(path, page(saved, span, _description(saved)))
+        return write_whole(path, page(saved, span, kept_beside(saved.path)))
 
 
 def page(saved: Saved, span: str, description: RobotDescription) -> str:
@@ -126,22 +125,6 @@ def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str,
         'total': max((1, *phases.values())),
         'played': facts.played(), 'events': events, 'all_events': all_events,
         'configuration': facts.configuration(), 'versions': facts.versions()}
-
-
-def _description(saved: Saved) -> RobotDescription:
-    """Return what the robot side has said about itself, if that was kept."""
-    try:
-        kept = saved.path.with_name(_stem(saved.path.name) + _ROBOT_SIDE)
-        text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
-        return RobotDescription.from_text(text) if text else UNDESCRIBED
-    except ValueError:    # UnicodeError among them
-        return UNDESCRIBED
-
-
-def _stem(name: str) -> str:
-    """Return the name of the explorer from that of one of its files."""
-    parts = name.split('.')
-    return '.'.join(parts[:-2]) if len(parts) > 2 else parts[0]
 
 
 def _last_written(log: Path) -> float:

@@ -93,6 +93,15 @@ def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> 
     assert learnt.steps == 1500 and learnt.home == 0
 
 
+def test_names_and_places_are_those_kept_beside_the_files(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / 'kept')
+    beside = tmp_path / 'kept' / 'robot_1.explorer.robot_side.json'
+    for actions, names in ((('east', 'west'), {2: 'bench'}), (('north', 'south'), {})):
+        beside.write_text(RobotDescription(actions, names={2: 'bench'}).to_text())
+        described = read(tmp_path / 'kept').description
+        assert (described.actions, dict(described.names)) == (('east', 'west'), names)
+
+
 def test_a_folder_that_leaves_a_choice_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(Refused, match='has files of 0 explorers, expected those of one'):
         read(tmp_path)

@@ -18,6 +18,7 @@ from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import ParameterError, Parameters
+from mnm_ros.robot_description import KEPT
 from rclpy.node import Node
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
@@ -74,7 +75,7 @@ class Checkpointing:
         folder = parameters['checkpoint_dir']
         if folder:
             name = node.get_fully_qualified_name().strip('/').replace('/', '.')
-            self._described_in = Path(folder).expanduser() / f'{name}.robot_side.json'
+            self._described_in = Path(folder).expanduser() / f'{name}{KEPT}'
             try:
                 self._store = Store(
                     Path(folder).expanduser(), name, self.identity,
