@@ -200,16 +200,20 @@ def export(arguments: Sequence[str], program: str) -> int:
 
     from mnm_ros.checkpoint.input_log import Refused
     from mnm_ros.command.source import find
+    from mnm_ros.export.route_graphs import left_out
     from mnm_ros.export.writers import Unwritable
     row = FORMATS[given.format]
     try:
-        written = row.write(find(given, ros_arguments, row.log))
-        _write(given.output, written)
+        learnt = find(given, ros_arguments, row.log)
+        _write(given.output, row.write(learnt))
+        missing = left_out(learnt) if row.places else ''
     except BrokenPipeError:
         raise
     except (OSError, Refused, NoAnswer, Unwritable) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
+    if missing:
+        print(f'{program}: {missing}', file=sys.stderr)
     return 0
 
 

@@ -24,11 +24,13 @@ class Format(NamedTuple):
     :ivar help: what is written, in a few words.
     :ivar writer: ``module.function`` here; it takes what was learnt and returns a file as bytes.
     :ivar log: whether it is of all transitions one by one, which only a transition log has.
+    :ivar places: whether it is of known states that have a place.
     """
 
     help: str    # noqa: A003
     writer: str
     log: bool = False
+    places: bool = False
 
     def write(self, learnt: Learnt) -> bytes:
         """
@@ -50,6 +52,8 @@ FORMATS: Mapping[str, Format] = {
     'graphml': Format('the graph of states, for Gephi, yEd and networkx, which it needs',
                       'writers.graphml'),
     'dot': Format('the graph of states, for Graphviz', 'writers.dot'),
+    'nav2-route': Format("places and the ways between them, as GeoJSON for nav2's route server",
+                         'route_graphs.nav2_route', places=True),
     'log-csv': Format('the transition log, one step in a line', 'writers.log_csv', log=True),
     'log-mcap': Format('the transition log as a bag, for ros2 bag and Foxglove',
                        'writers.log_mcap', log=True),

@@ -193,7 +193,8 @@ def _learnt(saved: Saved) -> Learnt:
         nested(exploration.transitions()),
         candidates if not known or exploration.under_revision else frozenset(),
         limit=settings_of_file(saved.identity).problem.limit,
-        description=described, saved=saved)
+        description=described, saved=saved,
+        trust={told.policy.target: told for told in exploration.trust(0)})
 
 
 def _file_in(folder: Path, log: bool) -> Path:

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What was learnt as a graph of places, for programs that plan routes over one.
+
+A node is a known state with a place. An edge leads from one to another where a policy, on its way
+from home, plays an action that usually ends there, if it does not stay. Of several such actions it
+is the one with the greatest probability. Its ``expected_steps`` are the executions for each
+arrival, and its ``expected_seconds`` what these take if each is as long as a step usually is on
+the way from home to its end. What is proven is of ways from home, and stands at the nodes:
+``at_most_steps``.
+
+- ``nav2_route``: GeoJSON for nav2's route server, as
+  ``nav2_route/src/plugins/graph_file_loaders/geojson_graph_file_loader.cpp`` in
+  ros-navigation/navigation2 reads it. Ids are unsigned, and services of nav2 carry them in 16 bit.
+  A figure has to be written with a point to be a ``float`` for the plugins that score edges, which
+  end on anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+import json
+from typing import Any
+
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.export.learnt import Learnt, Transition
+from mnm_ros.export.writers import Unwritable
+
+_IDS = 2**16
+
+
+@dataclass(frozen=True)
+class RouteGraph:
+    """
+    Known places and the direct ways between them.
+
+    :ivar nodes: states, home first if it has a place.
+    :ivar edges: one for a pair of nodes at most.
+    """
+
+    learnt: Learnt
+    nodes: tuple[int, ...]
+    edges: tuple[Transition, ...]
+
+    @classmethod
+    def of(cls, learnt: Learnt) -> RouteGraph:
+        """
+        Return the graph of what was learnt.
+
+        :raises Unwritable: if there are no policies, or if it has no nodes or no edges.
+        """
+        if not learnt.known:
+            raise Unwritable(f'{learnt.source} has no hypothesis yet, expected known states')
+        if not learnt.policies:
+            raise Unwritable(f'{learnt.source} has too many policies to tell all of them, '
+                             'expected --from with a checkpoint')
+        places = learnt.description.positions
+        nodes = tuple(state for state in learnt.known if state in places)
+        if not nodes:
+            raise Unwritable(
+                f'none of {len(learnt.known)} known states has a place, expected x and y of '
+                'states in what the robot side says on robot_side (with --from: in the '
+                '*.robot_side.json beside the file)')
+        edges = tuple(edge for edge in _direct(learnt) if {edge.state, edge.following} <= {*nodes})
+        if not edges:
+            raise Unwritable(f'no action leads from one of {len(nodes)} known places to another, '
+                             'expected two places that follow each other')
+        return cls(learnt, nodes, edges)
+
+    def node_figures(self, state: int) -> dict[str, Any]:
+        """Return what is known of the way from home to a node."""
+        told = self.learnt.trust.get(state)
+        return _known({
+            'state': str(state), 'name': self.learnt.description.names.get(state),
+            'trust': told and told.trust.value, 'expected_steps': self.learnt.steps_to(state),
+            'at_most_steps': told and told.at_most_steps,
+            'expected_seconds': told and told.expected_seconds})
+
+    def edge_figures(self, edge: Transition) -> dict[str, Any]:
+        """Return what is known of an edge."""
+        told, steps = self.learnt.trust.get(edge.following), 1 / edge.probability
+        step = (told.expected_seconds / told.expected_steps
+                if told and told.expected_seconds and told.expected_steps else None)
+        return _known({
+            'action': self.learnt.description.action_name(edge.action),
+            'probability': edge.probability, 'expected_steps': steps,
+            'expected_seconds': step and step * steps})
+
+
+def left_out(learnt: Learnt) -> str:
+    """Return which known states have no place and are left out, in a sentence, or nothing."""
+    places = learnt.description.positions
+    missing = [learnt.description.label(state) for state in learnt.known if state not in places]
+    return f'left out, as they have no place: {", ".join(missing)}' if missing else ''
+
+
+def nav2_route(learnt: Learnt) -> bytes:
+    """Return the graph for nav2's route server."""
+    graph = RouteGraph.of(learnt)
+    places, frame = learnt.description.positions, learnt.description.frame
+    ids = _ids(graph)
+    first = max(ids.values()) + 1
+    features = [_feature('Point', places[state], {
+        'id': ids[state], **({'frame': frame} if frame else {}),
+        'metadata': graph.node_figures(state)}) for state in graph.nodes]
+    for number, edge in enumerate(graph.edges, first):
+        figures, line = graph.edge_figures(edge), [places[edge.state], places[edge.following]]
+        features.append(_feature('MultiLineString', [line], {
+            'id': number, 'startid': ids[edge.state], 'endid': ids[edge.following],
+            'cost': figures['expected_steps'], 'overridable': True, 'metadata': figures}))
+    return (json.dumps({
+        'type': 'FeatureCollection', 'name': 'learnt',
+        'crs': {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:EPSG::3857'}},
+        'features': features}, indent=1, ensure_ascii=False) + '\n').encode()
+
+
+def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> dict[str, Any]:
+    return {'type': 'Feature', 'properties': properties,
+            'geometry': {'type': kind, 'coordinates': coordinates}}
+
+
+def _ids(graph: RouteGraph) -> dict[int, int]:
+    """Return the ids of nodes: their states where nav2 can carry these and those of edges."""
+    if 0 <= min(graph.nodes) and max(graph.nodes) + len(graph.edges) < _IDS:
+        return {state: state for state in graph.nodes}
+    return {state: number for number, state in enumerate(graph.nodes)}
+
+
+def _known(figures: dict[str, Any]) -> dict[str, Any]:
+    """Return what is not None, numbers as floats of a sensible length."""
+    return {name: value if isinstance(value, str) else round(float(value), 6)
+            for name, value in figures.items() if value is not None}
+
+
+def _direct(learnt: Learnt) -> Iterator[Transition]:
+    """Yield the best direct way for each pair of known states, in the order of these."""
+    best: dict[tuple[int, int], Transition] = {}
+    for state, action in sorted(_played(learnt)):
+        moved = [leg for leg in learnt.after(state, action) if leg.following != state]
+        if moved:
+            usual = max(moved, key=lambda leg: leg.times)
+            pair = state, usual.following
+            if pair not in best or usual.probability > best[pair].probability:
+                best[pair] = usual
+    yield from best.values()
+
+
+def _played(learnt: Learnt) -> set[tuple[int, int]]:
+    """Return in which states the policies play which actions on their ways from home."""
+    played: set[tuple[int, int]] = set()
+    for policy in learnt.policies:
+        assert learnt.home is not None
+        here, seen = {learnt.home}, {learnt.home}
+        for step in range(policy.horizon):
+            now = {(state, action) for state in here if state != policy.target
+                   and (action := policy.action(step, state)) != RESET}
+            played |= now
+            here = {leg.following for pair in now for leg in learnt.after(*pair)}
+            if len(policy.actions) == 1:    # where it was before, it plays the same again
+                here -= seen
+                seen |= here
+            if not here:
+                break
+    return played

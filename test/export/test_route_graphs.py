@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Graphs of places, read as their programs do.
+
+``load_graph`` has the rules of nav2's ``GeoJsonGraphFileLoader`` and of the plugins that score
+edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from mnm_ros.command.knowledge import export
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.export.formats import FORMATS
+from mnm_ros.export.learnt import Learnt, nested
+from mnm_ros.export.writers import Unwritable
+from mnm_ros.robot_description import RobotDescription
+import pytest
+
+EAST, WEST, NORTH = 0, 1, 2
+RESET = -1
+KNOWN = (0, 1, 2, 3)
+FLAT = Learnt(    # 0 - 1 - 2, and 3 north of 1, which has no place in some tests
+    'a test', 100, 0, KNOWN, tuple(Policy(target, 6, KNOWN, (row,)) for target, row in (
+        (0, (EAST, WEST, WEST, RESET)), (1, (EAST, WEST, WEST, RESET)),
+        (2, (EAST, EAST, WEST, RESET)), (3, (EAST, NORTH, RESET, EAST)))),
+    nested([(0, EAST, 1, 30), (0, EAST, 0, 10), (1, EAST, 2, 3), (1, EAST, 1, 5), (1, EAST, 0, 2),
+            (1, WEST, 0, 9), (1, NORTH, 3, 4), (2, WEST, 1, 7), (3, EAST, 3, 1),
+            (0, RESET, 0, 5)]),
+    limit=8.0, description=RobotDescription(
+        ('east', 'west', 'north'), frame='map', names={1: 'door', 2: 'door'},
+        positions={0: (0.0, 0.0), 1: (1, 0.5), 2: (2.0, 0.0), 3: (1.0, 1.5), 4: (9.0, 9.0)}),
+    trust={1: Told(Trust.PROVEN, 1.25, 8.0, 7, 'a test', expected_seconds=5.0)})
+
+
+def load_graph(text: bytes) -> tuple[dict[int, Any], dict[int, Any]]:
+    """Return nodes and edges by their ids as nav2 has them; an error is what it ends on."""
+    nodes: dict[int, Any] = {}
+    edges: dict[int, Any] = {}
+    features = json.loads(text)['features']
+    for feature in features:
+        kind, found = feature['geometry']['type'], feature['properties']
+        if kind == 'Point':
+            x, y = (real(value) for value in feature['geometry']['coordinates'])
+            nodes[carried(found['id'])] = SimpleNamespace(
+                place=(x, y), frame=text_of(found.get('frame', 'map')), **metadata(found))
+    for feature in features:
+        kind, found = feature['geometry']['type'], feature['properties']
+        if kind in ('MultiLineString', 'LineString'):
+            start, end = carried(found['startid']), carried(found['endid'])
+            assert start in nodes and end in nodes and carried(found['id']) not in {
+                *edges, *nodes}
+            assert found['overridable'] is True    # else a closed edge would be taken
+            cost = scored(found['cost'])
+            assert cost > 0    # else there is no route if nothing else scores it
+            edges[found['id']] = SimpleNamespace(
+                ways=(start, end), cost=cost, line=feature['geometry']['coordinates'],
+                **metadata(found))
+    assert nodes and edges
+    return nodes, edges
+
+
+def metadata(properties: dict[str, Any]) -> dict[str, Any]:
+    found = properties['metadata']
+    assert isinstance(found, dict)
+    assert all(isinstance(value, (str, float)) for value in found.values())
+    return found
+
+
+def carried(number: Any) -> int:
+    """Return an id as services carry it."""
+    assert type(number) is int and 0 <= number < 2**16
+    return number
+
+
+def real(number: Any) -> float:
+    assert type(number) in (int, float)
+    return float(number)
+
+
+def scored(number: Any) -> float:
+    """Return a figure that a plugin takes for a float: one with a point."""
+    assert type(number) is float
+    return number
+
+
+def text_of(text: Any) -> str:
+    assert isinstance(text, str)
+    return text
+
+
+def test_nav2_reads_nodes_and_edges() -> None:
+    nodes, edges = load_graph(FORMATS['nav2-route'].write(FLAT))
+    assert {node: found.place for node, found in nodes.items()} == {
+        0: (0.0, 0.0), 1: (1.0, 0.5), 2: (2.0, 0.0), 3: (1.0, 1.5)}
+    assert {found.frame for found in nodes.values()} == {'map'}
+    assert {found.ways: found.action for found in edges.values()} == {
+        (0, 1): 'east', (1, 2): 'east', (1, 3): 'north'}
+    there = next(found for found in edges.values() if found.ways == (0, 1))
+    assert there.line == [[[0.0, 0.0], [1, 0.5]]]
+    assert there.probability == scored(0.75) and there.cost == pytest.approx(4 / 3, abs=1e-6)
+    assert scored(there.expected_steps) == there.cost
+    assert scored(there.expected_seconds) == pytest.approx(4 / 3 * 4.0, abs=1e-5)
+    assert (nodes[1].name, nodes[1].trust, scored(nodes[1].at_most_steps)) == (
+        'door', 'proven', 8.0)
+    assert not hasattr(nodes[2], 'at_most_steps') and nodes[0].expected_steps == 0.0
+
+
+def test_no_edge_is_of_what_a_policy_plays_only_where_it_never_comes() -> None:
+    """Neither west in 2, which all policies play there, nor what the target of a policy has."""
+    _, edges = load_graph(FORMATS['nav2-route'].write(FLAT))
+    assert not {(2, 1), (1, 0), (3, 1)} & {found.ways for found in edges.values()}
+
+
+def test_the_best_of_several_actions_is_taken_and_a_policy_by_steps_followed() -> None:
+    """The first step goes north, which leads to 1 as well, but not as often."""
+    rows = ((NORTH, EAST, RESET, RESET), (EAST, WEST, RESET, RESET), *[(EAST,) * 4] * 4)
+    counts = {**FLAT.counts, 0: {**FLAT.counts[0], NORTH: {1: 1, 0: 9}}}
+    graph = FORMATS['nav2-route'].write(replace(FLAT, counts=counts, policies=(
+        *FLAT.policies[:2], Policy(2, 6, KNOWN, rows), FLAT.policies[3])))
+    _, edges = load_graph(graph)
+    found = {each.ways: each.action for each in edges.values()}
+    assert found[0, 1] == 'east' and found[1, 0] == 'west'
+
+
+@pytest.mark.parametrize('states', [{0: 0, 1: -3, 2: 2**40, 3: 3}, {0: 0, 1: 65534, 2: 2, 3: 3}])
+def test_states_that_are_no_ids_are_numbered(states: dict[int, int]) -> None:
+    known = tuple(states.values())
+    learnt = replace(
+        FLAT, known=known, trust={}, policies=tuple(
+            Policy(states[each.target], 6, known, each.actions) for each in FLAT.policies),
+        counts=nested([(states[state], action, states[following], count) for state in KNOWN
+                       for action, nexts in FLAT.counts[state].items()
+                       for following, count in nexts.items()]),
+        description=replace(FLAT.description, frame='', positions={
+            states[state]: FLAT.description.positions[state] for state in KNOWN}))
+    nodes, edges = load_graph(FORMATS['nav2-route'].write(learnt))
+    assert [nodes[number].state for number in range(4)] == [str(state) for state in known]
+    assert {found.ways for found in edges.values()} == {(0, 1), (1, 2), (1, 3)}
+    assert nodes[0].frame == 'map'    # of nav2, if there is none
+
+
+WITHOUT = replace(FLAT.description, positions={0: (0.0, 0.0), 1: (1.0, 0.0)})
+
+
+@pytest.mark.parametrize(('learnt', 'why'), [
+    (replace(FLAT, known=(), policies=()), 'no hypothesis yet'),
+    (replace(FLAT, policies=()), 'too many policies to tell all of them, expected --from'),
+    (replace(FLAT, description=replace(WITHOUT, positions={})), 'none of 4 known states has a '
+     'place, expected x and y of states in what the robot side says on robot_side'),
+    (replace(FLAT, description=replace(WITHOUT, positions={0: (0.0, 0.0)})),
+     'no action leads from one of 1 known places to another'),
+])
+@pytest.mark.parametrize('name', [name for name, row in FORMATS.items() if row.places])
+def test_what_is_no_graph_is_refused(name: str, learnt: Learnt, why: str) -> None:
+    with pytest.raises(Unwritable) as refused:
+        FORMATS[name].write(learnt)
+    assert why in str(refused.value)
+
+
+def test_what_has_no_place_is_left_out_and_named(
+        monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    monkeypatch.setattr('mnm_ros.command.source.find',
+                        lambda *_: replace(FLAT, description=WITHOUT))
+    assert export(['--format', 'nav2-route'], 'mnm_ros export') == 0
+    written, said = capsysbinary.readouterr()
+    assert said == b'mnm_ros export: left out, as they have no place: door (2), 3\n'
+    nodes, edges = load_graph(written)
+    assert [*nodes] == [0, 1] and [each.ways for each in edges.values()] == [(0, 1)]
