@@ -15,6 +15,12 @@ the way from home to its end. What is proven is of ways from home, and stands at
   ros-navigation/navigation2 reads it. Ids are unsigned, and services of nav2 carry them in 16 bit.
   A figure has to be written with a point to be a ``float`` for the plugins that score edges, which
   end on anything else.
+- ``rmf``: YAML for the fleet adapters of Open-RMF, as
+  ``rmf_fleet_adapter/src/rmf_fleet_adapter/agv/parse_graph.cpp`` in open-rmf/rmf_ros2 reads it and
+  ``rmf_building_map_tools/building_map/building.py`` in open-rmf/rmf_traffic_editor writes it.
+  Lanes name vertices by their number, names of vertices are unique, each has its options in a map,
+  and what the reader has no word for, such as the figures here, it passes over. They are written
+  as ``learnt_...``, so that none is a word of a later version.
 """
 
 from __future__ import annotations
@@ -29,6 +35,8 @@ from mnm_ros.export.learnt import Learnt, Transition
 from mnm_ros.export.writers import Unwritable
 
 _IDS = 2**16
+_LEVEL = 'L1'    # the name of the map, to which the fleet adapter is set
+_WIDE = 1000     # characters, so that a vertex is a line
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,32 @@ def nav2_route(learnt: Learnt) -> bytes:
         'type': 'FeatureCollection', 'name': 'learnt',
         'crs': {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:EPSG::3857'}},
         'features': features}, indent=1, ensure_ascii=False) + '\n').encode()
+
+
+def rmf(learnt: Learnt) -> bytes:
+    """Return the graph for a fleet adapter of Open-RMF, on one level."""
+    import yaml
+    graph, described = RouteGraph.of(learnt), learnt.description
+    numbers = {state: number for number, state in enumerate(graph.nodes)}
+    names: list[str] = []
+    for state in graph.nodes:
+        name = described.names.get(state, str(state))
+        while name in names:
+            name += f' ({state})'
+        names.append(name)
+    vertices = [[*map(float, described.positions[state]), {
+        'name': name, **_learnt(graph.node_figures(state))}]
+        for state, name in zip(graph.nodes, names)]
+    lanes = [[numbers[edge.state], numbers[edge.following], _learnt(graph.edge_figures(edge))]
+             for edge in graph.edges]
+    text: str = yaml.safe_dump({
+        'building_name': 'learnt', 'levels': {_LEVEL: {'lanes': lanes, 'vertices': vertices}},
+        'lifts': {}}, allow_unicode=True, default_flow_style=None, width=_WIDE)
+    return text.encode()
+
+
+def _learnt(figures: dict[str, Any]) -> dict[str, Any]:
+    return {f'learnt_{name}': value for name, value in figures.items() if name != 'name'}
 
 
 def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 Graphs of places, read as their programs do.
 
 ``load_graph`` has the rules of nav2's ``GeoJsonGraphFileLoader`` and of the plugins that score
-edges.
+edges, ``parse_graph`` those of the function of this name in ``rmf_fleet_adapter``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from mnm_ros.export.learnt import Learnt, nested
 from mnm_ros.export.writers import Unwritable
 from mnm_ros.robot_description import RobotDescription
 import pytest
+import yaml
 
 EAST, WEST, NORTH = 0, 1, 2
 RESET = -1
@@ -173,3 +174,51 @@ def test_what_has_no_place_is_left_out_and_named(
     assert said == b'mnm_ros export: left out, as they have no place: door (2), 3\n'
     nodes, edges = load_graph(written)
     assert [*nodes] == [0, 1] and [each.ways for each in edges.values()] == [(0, 1)]
+
+
+RMF_WORDS = {
+    'name', 'is_parking_spot', 'is_holding_point', 'is_passthrough_point', 'is_charger', 'mutex',
+    'lift', 'orientation_constraint', 'demo_mock_floor_name', 'demo_mock_lift_name', 'door_name',
+    'dock_name', 'undock_name', 'speed_limit', 'is_bidirectional', 'graph_idx'}
+
+
+def parse_graph(text: bytes) -> tuple[list[Any], list[Any]]:
+    """Return waypoints and lanes as a fleet adapter has them; an error is what it ends on."""
+    graph = yaml.safe_load(text)
+    assert graph['lifts'] == {}    # without the key it warns
+    assert isinstance(graph['levels'], dict)
+    (level, found), = graph['levels'].items()
+    assert isinstance(level, str) and isinstance(graph['building_name'], str)
+    names: list[str] = []
+    for x, y, options in found['vertices']:
+        assert type(x) is type(y) is float and isinstance(options, dict)
+        assert {*options} & RMF_WORDS == {'name'}
+        names.append(text_of(options['name']))
+    assert len({*names}) == len(names) and all(names)
+    for start, end, options in found['lanes']:
+        assert type(start) is type(end) is int and 0 <= min(start, end)
+        assert max(start, end) < len(names)
+        assert isinstance(options, dict) and not {*options} & RMF_WORDS
+    return found['vertices'], found['lanes']
+
+
+def test_a_fleet_adapter_reads_waypoints_and_lanes() -> None:
+    vertices, lanes = parse_graph(FORMATS['rmf'].write(FLAT))
+    assert [(x, y, options['name']) for x, y, options in vertices] == [
+        (0.0, 0.0, '0'), (1.0, 0.5, 'door'), (2.0, 0.0, 'door (2)'), (1.0, 1.5, '3')]
+    assert [(start, end, options['learnt_action']) for start, end, options in lanes] == [
+        (0, 1, 'east'), (1, 2, 'east'), (1, 3, 'north')]
+    assert lanes[0][2]['learnt_expected_steps'] == pytest.approx(4 / 3, abs=1e-6)
+    assert vertices[1][2]['learnt_at_most_steps'] == 8.0
+
+
+def test_names_are_unique_and_texts() -> None:
+    """A name may be the id of another state, or look like a number or another name."""
+    names = {0: '1', 1: 'yes', 2: '3.5', 3: 'a: b #c'}
+    learnt = replace(FLAT, description=replace(FLAT.description, names=names))
+    vertices, _ = parse_graph(FORMATS['rmf'].write(learnt))
+    assert [options['name'] for *_, options in vertices] == ['1', 'yes', '3.5', 'a: b #c']
+    learnt = replace(FLAT, description=replace(FLAT.description, names={0: '1', 3: '1 (1)'}))
+    vertices, _ = parse_graph(FORMATS['rmf'].write(learnt))
+    assert [options['name'] for *_, options in vertices] == [
+        '1', '1 (1)', '2', '1 (1) (3)']
