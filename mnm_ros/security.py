@@ -44,7 +44,7 @@ _OF_ROBOTS = {
 
 def rights(enclave: str, robots: Sequence[str] = ()) -> Iterator[tuple[str, str, list[str]]]:
     """
-    Yield what a node may do: kind (topic or service), right, and the names it has it for.
+    Yield what a node may do: kind (topic, service, action), right, and the names it has it for.
 
     :param robots: namespaces of the robots that explore together, if there are several.
     """
@@ -70,6 +70,7 @@ def _rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
         *offered, *(service.name for service in SERVICES if enclave in service.servers.split())]
     yield 'service', 'request', [
         service.name for service in SERVICES if enclave in service.clients.split()]
+    yield 'action', 'execute', ['navigate_to_pose'] if enclave == 'navigator' else []
 
 
 def policy(namespace: str = '/', robots: Sequence[str] = ()) -> str:

@@ -91,7 +91,7 @@ TOPICS = {
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES,
-              f'{_EXPLORERS} preflight dashboard',
+              f'{_EXPLORERS} navigator preflight dashboard',
               '[what the robot side is](robot_sides.md#what-it-is): its actions, and perhaps '
               'home, names, positions and where actions lead'),
         Topic('stopped', 'std_msgs/Bool', 'LATCHED', _ROBOT_SIDES, 'navigator',

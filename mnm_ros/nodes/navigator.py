@@ -23,6 +23,7 @@ from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
+from mnm_ros.nodes.navigating.pose_goals import PoseGoals
 from mnm_ros.nodes.navigating.whereabouts import Beginning, Whereabouts
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
@@ -62,6 +63,10 @@ class Navigator(Node):
         self._pause = ExplorationPause(self)
         self._learnt = LearntPolicies(self)
         self._whereabouts = Whereabouts(self, self._actions)
+        self._poses = PoseGoals(
+            self, self._board, lambda: float(self._given['pose_tolerance']),
+            lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])),
+            self._accept, self._cancel_one)
         self.create_subscription(Int64, 'goal', self._on_goal, messages.STEP)
         hear(self, 'goal/request', messages.decode_request, self._on_request, messages.STEP)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
@@ -79,7 +84,8 @@ class Navigator(Node):
         elif self._navigation and now >= self._leave_by:
             self._navigation.pause('the node is ending')
             self._settle()
-        return self._goal is None and self._pause.over
+        self._poses.tick(None)
+        return self._goal is None and self._pause.over and self._poses.idle
 
     def close(self) -> None:
         """Make sure that the last result has been heard."""
@@ -217,7 +223,9 @@ class Navigator(Node):
             self._whereabouts.lose('the robot was stopped')
 
     def _on_cancel_goal(self, message: Int64) -> None:
-        goal_id, reason = message.data, 'its id came on goal/cancel'
+        self._cancel_one(message.data, 'its id came on goal/cancel')
+
+    def _cancel_one(self, goal_id: int, reason: str = 'its client has cancelled it') -> None:
         if self._goal and goal_id == self._goal.id:
             self._end_goal(reason)
         elif self._next and goal_id == self._next.id:
@@ -234,6 +242,7 @@ class Navigator(Node):
         return True, 'cancelled' if self._goal is None else 'cancelling after the current step'
 
     def _tick(self) -> None:
+        self._poses.tick(self._navigation.last_state if self._navigation else None)
         now = time.monotonic()
         if self._navigation and self._loop:
             self._loop.adjust(step_limits(self._given))
@@ -245,6 +254,8 @@ class Navigator(Node):
             if self._goal and self._navigation:
                 self._board.progress(self._report(self._goal))
             return
+        if now >= self._look_at:
+            self._poses.look()
         if self._goal is not None or now >= self._look_at:
             self._look_at = now + _LOOK
             if any(self._graph.update()):

@@ -137,6 +137,9 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
     ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed: '
                   'proven, certified, assumed or doubted', runtime=True,
                   choices=tuple(trust.value for trust in Trust)),
+    ParameterSpec('pose_tolerance', 0.5, 'm, between a goal of the action navigate_to_pose and '
+                  'the known place that it means; 0: the action is not served', minimum=0.0,
+                  runtime=True),
 )
 
 _LONG = 1e6    # s, twelve days, in place of never

@@ -3,6 +3,6 @@
 """
 What the node ``navigator`` is made of: what it has heard, and what it says of goals.
 
-Read ``learnt_policies`` (how to get there), ``whereabouts`` (where a goal begins) and
-``goal_board``.
+Read ``learnt_policies`` (how to get there), ``whereabouts`` (where a goal begins), ``goal_board``
+and ``pose_goals`` (goals from nav2's clients).
 """

@@ -48,6 +48,10 @@ class GoalBoard:
         return GoalReport(
             goal_id, target, GoalStatus.WAITING, f'waiting to go to {target}', accepted=self.now)
 
+    def report(self, goal_id: int) -> GoalReport | None:
+        """Return what was last told of a goal; None if that is forgotten."""
+        return self._reports.get(goal_id)
+
     def repeat(self, goal_id: int) -> bool:
         """Publish all reports again if that of the goal is among them; return whether it is."""
         if goal_id in self._reports:
