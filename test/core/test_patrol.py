@@ -149,13 +149,12 @@ def passed_by(seed: int, chance: float, aside: float, attempts: int) -> tuple[bo
     rng, detector, alarm = random.Random(seed), watched.detectors[2], False
     for _ in range(attempts):
         watching.begin(6, policies)
-        here, ended = HOME, watching.observe(None, RESET, HOME, proving=True)
+        here, ended = HOME, watching.observe(HOME, proving=True)
         while ended is None:
-            before, drawn = here, rng.random()
-            action = watching.attempts.action(here)
+            drawn = rng.random()
             here = 6 if here != HOME else (
                 2 if drawn < chance else 1 if drawn < chance + aside else HOME)
-            ended = watching.observe(before, action, here, proving=True)
+            ended = watching.observe(here, proving=True)
         alarm = alarm or detector.alarm
     return alarm, detector.proven
 

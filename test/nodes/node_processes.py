@@ -22,6 +22,7 @@ from typing import Any
 from mnm_ros import messages
 from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
+from rclpy.client import Client
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -230,8 +231,7 @@ class Peer:
     @contextmanager
     def client(self, kind: type, service: str) -> Iterator[Callable[[Any], Any]]:
         """Give a function that sends a request to a service and returns the response."""
-        client = self.node.create_client(kind, service)
-        self.wait_for(client.service_is_ready, f'service {service}')
+        client = self._connected(kind, service)
         self._wait_until_known(service)
 
         def send(request: Any) -> Any:
@@ -241,6 +241,22 @@ class Peer:
 
         yield send
         self.node.destroy_client(client)
+
+    def _connected(self, kind: type, service: str) -> Client:
+        """
+        Return a client that sees its service.
+
+        Rarely one never does while another of the same node would at once.
+        """
+        end = time.monotonic() + DEADLINE
+        while True:
+            client, until = self.node.create_client(kind, service), time.monotonic() + 10.0
+            self.wait_for(lambda: client.service_is_ready() or time.monotonic() > until,
+                          f'service {service}')
+            if client.service_is_ready():
+                return client
+            self.node.destroy_client(client)
+            assert time.monotonic() < end, f'waited {DEADLINE} s in vain: service {service}'
 
     def _wait_until_known(self, service: str) -> None:
         """
@@ -256,9 +272,8 @@ class Peer:
                       if name in self._services(*node)), None)
         if owner is None:
             return
-        probe = self.node.create_client(
+        probe = self._connected(
             GetParameters, f'{owner[1].rstrip("/")}/{owner[0]}/get_parameters')
-        self.wait_for(probe.service_is_ready, f'parameters of {owner}')
         asked: list[Any] = []
 
         def answered() -> bool:

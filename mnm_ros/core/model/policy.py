@@ -123,7 +123,7 @@ class Policy:
 
 
 def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
-    """Return the policies, all over the states that they lead to: one and the same tuple."""
+    """Return the policies, all over the states that they lead to, with one order for all."""
     policies = tuple(policies)
     targets = tuple(policy.target for policy in policies)
     moved: list[Policy] = []
@@ -138,6 +138,8 @@ def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
             before = policy.states
             columns = policy.columns(targets)
         moved.append(policy.moved(targets, columns))
+    for policy in moved:
+        object.__setattr__(policy, '_order', moved[0]._order)
     return tuple(moved)
 
 
