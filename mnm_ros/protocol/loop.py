@@ -38,6 +38,9 @@ class Loop(ABC):
     """
     Makes one step of a task after the other, until it is paused or over.
 
+    A pause by ``pause`` lasts until ``resume``. The robot rests by ``rest`` whatever was called
+    before, and that alone ends the rest: neither of the two ends the other.
+
     :param task: what says the actions and learns from the states.
     :param limits: how long to wait, and when to stop.
     :ivar running: whether the task is to go on.
@@ -60,6 +63,8 @@ class Loop(ABC):
         self.aside: Callable[[Callable[[], object], Callable[[float], None]], None] = _in_turn
         self._turn = 0    # counts what was observed or begun
         self._pause_reason = ''    # why it will pause after the step under way
+        self._rest_reason = ''     # why the robot is to be at home
+        self._resumed = False      # whether resume was called since pause
         self._limits = limits
 
     def adjust(self, limits: StepLimits) -> None:
@@ -71,6 +76,11 @@ class Loop(ABC):
     def over(self) -> bool:
         """Whether the task has ended, for good or by a fault."""
         return self.task.state in OVER
+
+    @property
+    def resting(self) -> str:
+        """Why the robot goes home to rest, or rests, and would go on by itself; else nothing."""
+        return self._rest_reason if self._resumed and not self.over else ''
 
     @property
     def seconds(self) -> Mapping[int, float]:
@@ -88,10 +98,18 @@ class Loop(ABC):
         self.task = task
 
     def resume(self, now: float) -> None:
-        """Begin, or go on with a RESET: another node may have moved the robot."""
+        """
+        Begin, or go on with a RESET: another node may have moved the robot.
+
+        If the robot is to rest it goes home, unless it rests already.
+        """
         self._pause_reason = ''
-        if self.running or self.over:
+        resting, self._resumed = self.resting, True
+        if self.running or self.over or resting:
             return
+        self._go_on_with_reset(now)
+
+    def _go_on_with_reset(self, now: float) -> None:
         self.running = True
         self.task.resume()
         self._abandon()
@@ -99,9 +117,12 @@ class Loop(ABC):
 
     def pause(self, reason: str) -> None:
         """Pause at once; the answer to the action under way still counts."""
+        resting, self._resumed = self.resting, False
         self.running = False
         self._pause_reason = ''
         self.task.pause(reason)
+        if resting:
+            self.task.explain(reason)
 
     def pause_after_step(self, reason: str) -> None:
         """Pause once the step under way is over, or at once if the robot does not answer."""
@@ -110,9 +131,25 @@ class Loop(ABC):
         else:
             self.pause(reason)
 
+    def rest(self, reason: str, now: float) -> None:
+        """
+        Have the robot go home after the step under way, and rest there.
+
+        :param reason: why; empty to go on, unless there was a pause.
+        """
+        if reason == self._rest_reason:
+            return
+        self._rest_reason = reason
+        if self.running and not reason:
+            self.task.explain('')
+        elif reason and self.resting:
+            self.task.explain(reason)
+        elif self._resumed and not self.running and not self.over:
+            self._go_on_with_reset(now)
+
     def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
         """Stop because of a fault, and have the robot go home once it answers."""
-        self.running = False
+        self.running = self._resumed = False
         self.task.fail(reason, recoverable)
         self._abandon()
         self._play(RESET, now)
@@ -151,7 +188,7 @@ class Loop(ABC):
         if self.over or not self.task.may_plan(action, state):
             if not self.over:
                 self.task.observe(action, state)
-            self._go_on(state, now)
+            self._go_on(action, state, now)
             return
         self._turn += 1
         turn = self._turn
@@ -159,18 +196,18 @@ class Loop(ABC):
         def go_on(seconds: float) -> None:
             # What was called in between may have begun a step.
             if turn == self._turn:
-                self._go_on(state, now + seconds)
+                self._go_on(action, state, now + seconds)
 
         self.aside(partial(self.task.observe, action, state), go_on)
 
-    def _go_on(self, state: int, now: float) -> None:
+    def _go_on(self, action: int, state: int, now: float) -> None:
         """Begin the next step, unless RESET has led to ``state`` once too often."""
         homing = self.task.homing
         misses = homing.misses_in_a_row
         if self.running and not self.over and misses > self._limits.reset_retries:
             self.fail(f'RESET led to state {state} instead of home, state '
                       f'{homing.home}, {misses} times in a row', now)
-        self._advance(now)
+        self._advance(now, action == RESET and not misses)
 
     def _relocate(self, state: int, now: float) -> None:
         """Tell the task that the robot was moved, and go on."""
@@ -187,19 +224,36 @@ class Loop(ABC):
         self.task.lose_place()
         self._advance(now)
 
-    def _advance(self, now: float) -> None:
-        """Begin the next step unless there is a reason not to."""
+    def _advance(self, now: float, at_home: bool = False) -> None:
+        """
+        Begin the next step unless there is a reason not to.
+
+        :param at_home: whether a RESET has just ended at home.
+        """
         self._turn += 1
         if not self.running:
             return
         if self._pause_reason:
             self.pause(self._pause_reason)
         elif not self._finish_at_limit(now):
+            if self._rest_reason:
+                self._go_to_rest(now, at_home)
+                return
             reason_to_wait = self.reason_to_wait()
             if reason_to_wait:
                 self.pause(reason_to_wait)
             else:
                 self._next_step(now)
+
+    def _go_to_rest(self, now: float, at_home: bool) -> None:
+        if at_home:
+            self.running = False
+            self.task.pause(self._rest_reason)
+            return
+        if self.task.last_state is not None:
+            self.task.lose_place()    # so that RESET is next
+        self.task.explain(self._rest_reason)
+        self._next_step(now)
 
     def _next_step(self, now: float) -> None:
         self.before_step()

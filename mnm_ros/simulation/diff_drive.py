@@ -57,12 +57,37 @@ class Body:
     heading_noise: float = 0.0
 
 
+@dataclass
+class Battery:
+    """
+    A battery that lasts for a way and a time, and that is charged at the dock.
+
+    :param idle: the part of it that is lost per s.
+    :param drive: the part of it that is lost per m that the wheels turn.
+    :param dock: the part of it that is charged per s at the dock.
+    :ivar charge: from 0 to 1.
+    """
+
+    idle: float
+    drive: float
+    dock: float
+    charge: float = 1.0
+
+    def tick(self, seconds: float, metres: float, docked: bool) -> None:
+        """Let time pass in which the wheels turn ``metres``."""
+        gain = self.dock * seconds if docked else 0.0
+        self.charge = min(max(
+            self.charge + gain - self.idle * seconds - self.drive * metres, 0.0), 1.0)
+
+
 class DiffDrive:
     """
     The robot; it begins at home, at rest, heading east, in the first setting of the doors.
 
-    The seed and the commands determine everything that happens.
+    The seed and the commands determine everything that happens. A robot whose battery is
+    empty does not move. It is at the dock where it stands with its body over the middle of home.
 
+    :param battery: None for one that lasts for ever.
     :ivar ticks: how many ticks have passed.
     :ivar pose: the true pose.
     :ivar odometry: the pose by the wheels, with the start as its origin.
@@ -73,13 +98,15 @@ class DiffDrive:
     :raises ValueError: if the robot does not fit into a cell.
     """
 
-    def __init__(self, world: World, body: Body, seed: int = 0) -> None:
+    def __init__(self, world: World, body: Body, seed: int = 0,
+                 battery: Battery | None = None) -> None:
         if body.radius >= world.cell_size / 2:
             raise ValueError(
                 f'a radius of {body.radius:g} m does not fit into the cells of {world.name}, '
                 f'expected less than {world.cell_size / 2:g} m')
         self.world = world
         self.body = body
+        self.battery = battery
         self.ticks = 0
         self.pose = Pose(*world.centre(world.home), 0.0)
         self.odometry = Pose(0.0, 0.0, 0.0)
@@ -114,7 +141,9 @@ class DiffDrive:
         """Let one tick pass."""
         body = self.body
         self.ticks += 1
-        speed, turn_rate = self._target if self._ticks_until_braking > 0 else (0.0, 0.0)
+        empty = self.battery is not None and not self.battery.charge
+        stands = empty or self._ticks_until_braking <= 0
+        speed, turn_rate = (0.0, 0.0) if stands else self._target
         self._ticks_until_braking -= 1
         self.speed = _towards(self.speed, speed, body.acceleration * body.tick)
         self.turn_rate = _towards(self.turn_rate, turn_rate, body.turn_acceleration * body.tick)
@@ -127,6 +156,14 @@ class DiffDrive:
             self._measured(left - blocked), self._measured(right - blocked)))
         if self.doors != self.world.settings[self.setting]:
             self._move_doors()
+        if self.battery is not None:
+            self.battery.tick(body.tick, (abs(left) + abs(right)) / 2, self._docked)
+
+    @property
+    def _docked(self) -> bool:
+        x, y = self.world.centre(self.world.home)
+        moves = self.speed or self.turn_rate
+        return not moves and hypot(self.pose.x - x, self.pose.y - y) < self.body.radius
 
     def localised(self) -> Pose:
         """Return the true pose with the noise of a localisation that has converged."""

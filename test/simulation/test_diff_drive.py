@@ -9,7 +9,7 @@ from pathlib import Path
 import random
 
 from mnm_ros.driving.pose import Pose
-from mnm_ros.simulation.diff_drive import Body, DiffDrive
+from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive
 from mnm_ros.simulation.world import load, World
 import pytest
 
@@ -273,3 +273,32 @@ def test_a_localised_pose_is_off_by_bounded_noise(seed: int) -> None:
         assert max(map(abs, noise)) < 3 + 1e-6, seed
         assert is_variance(noise, second, fourth / second**2), (seed, index)
         assert abs(sum(noise)) < 5 * sqrt(second * len(noise)), (seed, index)
+
+
+def test_a_battery_drains_with_driving_and_time_and_is_charged_at_home() -> None:
+    battery = Battery(idle=0.001, drive=0.02, dock=0.01)
+    robot = DiffDrive(PLAIN, AGILE, battery=battery)
+    drive(robot, 0.0, 0.0, 20)
+    assert battery.charge == 1.0    # at home
+    drive(robot, 0.5, 0.0, 200)     # 10 s, 5 m
+    assert battery.charge == pytest.approx(1 - 10 * 0.001 - 5 * 0.02)
+    drive(robot, 0.0, 1.0, 100)     # each wheel turns by half of what is between them
+    left = 1 - 15 * 0.001 - 5 * 0.02 - 5 * 0.02 * AGILE.wheel_separation / 2
+    assert battery.charge == pytest.approx(left)
+    drive(robot, 0.0, -1.0, 100)
+    drive(robot, 0.0, 0.0, 20)      # elsewhere than at home
+    left -= 6 * 0.001 + 5 * 0.02 * AGILE.wheel_separation / 2
+    assert battery.charge == pytest.approx(left)
+    drive(robot, -0.5, 0.0, 200)
+    drive(robot, 0.0, 0.0, 100)
+    assert battery.charge == pytest.approx(left - 10 * 0.001 - 5 * 0.02 + 5 * 0.009)
+    drive(robot, 0.0, 0.0, 2000)
+    assert battery.charge == 1.0
+
+
+def test_a_robot_whose_battery_is_empty_stands() -> None:
+    robot = DiffDrive(PLAIN, AGILE, battery=Battery(idle=0.0, drive=0.5, dock=0.01))
+    x = drive(robot, 0.5, 0.0, 200)[-1].x
+    assert robot.battery and robot.battery.charge == 0.0 and robot.speed == 0.0
+    assert relative(robot)[0] == pytest.approx(2.0, abs=TICK)
+    assert drive(robot, 0.5, 0.0, 20)[-1].x == x

@@ -112,6 +112,9 @@ class StepTask(ABC):
     def robot_answers(self) -> None:
         """Take note that the robot answers (again)."""
 
+    def explain(self, reason: str) -> None:
+        """Say why it goes home, or is paused, which may be for another reason than it began."""
+
     def resume(self) -> None:
         """Go on after ``pause``."""
 
@@ -200,6 +203,12 @@ class PausableTask(Phased, StepTask):
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
         if self.state in (RunState.WAITING_FOR_ROBOT, RunState.RUNNING):
             self._move('pause', f'paused: {reason}')
+
+    def explain(self, reason: str) -> None:
+        if self.state is RunState.PAUSED:
+            self.reason = f'paused: {reason}'
+        elif self.state is RunState.RUNNING:
+            self.reason = f'going home: {reason}' if reason else ''
 
     def resume(self) -> None:
         """Go on after ``pause``; the robot may be anywhere by now, so with a RESET."""
