@@ -37,7 +37,8 @@ _ON_ROBOTS = ('cmp_sim', 'diff_drive_sim', 'grid_driver', 'gym_side', 'preflight
 """The nodes that are in the namespaces of several robots."""
 
 _OF_ROBOTS = {
-    'explorer': ('action', 'action/driver', 'heartbeat', 'return_home', 'robot_side', 'state'),
+    'explorer': ('action', 'action/driver', 'battery', 'heartbeat', 'rest', 'return_home',
+                 'robot_side', 'state'),
     'dashboard': ('map', 'robot_side', 'true_setting')}
 """What an explorer has below the namespaces of several robots, and what is seen of these."""
 

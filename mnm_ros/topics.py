@@ -139,6 +139,9 @@ TOPICS = {
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               'one sentence: what the explorer is doing, or why it has stopped'),
+        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
+              'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
+              'service `explore` has paused it; else empty'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard',
               'how often what led where, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
@@ -185,6 +188,8 @@ TOPICS = {
               'velocities; a `geometry_msgs/TwistStamped` with `stamped`'),
         Topic('goal_pose', 'geometry_msgs/PoseStamped', 'STEP', 'grid_driver', '',
               'goals for a planner, with `drive: goal_pose`'),
+        Topic('battery', 'sensor_msgs/BatteryState', 'STEP', 'diff_drive_sim', _EXPLORERS,
+              'the charge, heard with `battery_low`; best effort will do'),
         Topic('bump', 'std_msgs/Bool', 'LATCHED', 'diff_drive_sim', 'grid_driver',
               'whether the robot is in contact with something; need not be latched'),
         Topic('map', 'nav_msgs/OccupancyGrid', 'LATCHED', 'diff_drive_sim',

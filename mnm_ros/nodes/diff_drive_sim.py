@@ -7,6 +7,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from importlib import import_module
 from math import isfinite
 import sys
 import time
@@ -26,7 +27,7 @@ from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, ParameterError, Parameters
-from mnm_ros.simulation.diff_drive import Body, DiffDrive, Lockstep
+from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep
 from mnm_ros.simulation.world import Cell, FileError, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
 import numpy as np
@@ -37,6 +38,7 @@ from std_msgs.msg import Bool, ColorRGBA, Int64, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
 
+_BATTERY_PERIOD = 1.0      # s of simulated time between two messages
 _MARKER_PERIOD = 0.1       # s, at least between two messages
 _LONGEST_TICK = 3600.0     # s, between two ticks, at most
 _HEIGHT = 0.4              # m, of walls and closed doors
@@ -101,6 +103,10 @@ class DiffDriveSim(Node):
             MarkerArray, 'world_markers', messages.LATCHED)
         self._map_publisher = self.create_publisher(OccupancyGrid, 'map', messages.LATCHED)
         self._map_publisher.publish(occupancy_grid(self._robot.world, self._map_frame))
+        self._ticks_per_battery = max(1, round(_BATTERY_PERIOD * 1e9 / self._tick_ns))
+        if self._robot.battery:
+            self._battery_type = import_module('sensor_msgs.msg').BatteryState
+            self._battery_publisher = self.create_publisher(self._battery_type, 'battery', 10)
         self._transforms = None if given['broadcast'] == 'none' else Broadcaster(
             self, self._map_frame if given['broadcast'] == 'map' else '',
             given['odom_frame'], given['base_frame'])
@@ -135,6 +141,7 @@ class DiffDriveSim(Node):
         self._robot.tick()
         self._publish_changes()
         self._publish_time_and_poses()
+        self._publish_battery()
         if self._lockstep:
             self._lockstep.ticked(time.monotonic())
 
@@ -164,6 +171,13 @@ class DiffDriveSim(Node):
             self._pose_publisher.publish(self._located)
         if transforms:
             transforms.publish(clock, robot.odometry, pose)
+
+    def _publish_battery(self) -> None:
+        battery = self._robot.battery
+        if battery and self._robot.ticks % self._ticks_per_battery == 0:
+            message = self._battery_type(percentage=battery.charge, present=True)
+            message.header.stamp = self._clock_message.clock
+            self._battery_publisher.publish(message)
 
     def _publish_changes(self) -> None:
         """Publish bump and doors if they have changed."""
@@ -261,9 +275,17 @@ def _robot(given: Parameters) -> DiffDrive:
     except FileError as error:
         raise ParameterError(f"parameter 'world': {error}") from None
     try:
-        return DiffDrive(world, Body(radius=given['robot_radius'], **body), given['seed'])
+        return DiffDrive(
+            world, Body(radius=given['robot_radius'], **body), given['seed'], _battery(given))
     except ValueError as error:
         raise ParameterError(f"parameter 'robot_radius': {error}") from None
+
+
+def _battery(given: Parameters) -> Battery | None:
+    """Return the battery; None if it lasts for ever."""
+    idle, drive, dock = (
+        given[f'battery_{name}'] / 100 for name in ('idle', 'drive', 'charge'))
+    return Battery(idle, drive, dock) if idle or drive else None
 
 
 def _described(doors: Mapping[str, bool]) -> str:

@@ -119,6 +119,8 @@ class Navigator(Node):
             return 'the node is ending'
         if self._stopped and self.count_publishers(self._stops.topic_name):
             return STOPPED
+        if self._pause.rest and not self._given['goals_at_rest']:
+            return f'the robot rests: {self._pause.rest}'
         return self._learnt.refusal(
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 

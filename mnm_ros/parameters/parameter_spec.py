@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import math
 import sys
 
+from mnm_ros.core.task.resting import Hours
 from mnm_ros.view.heard import MOST_ROBOTS, NAMESPACE
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.parameter import Parameter
@@ -42,6 +43,7 @@ class ParameterSpec:
     :ivar or_default: whether the default is allowed although it is not in the range or the
         choices.
     :ivar importable: whether ``module:name`` is allowed beside the choices.
+    :ivar hours: whether the string is empty or two times of day.
     :ivar namespaces: whether the strings of an array are namespaces below that of the node.
     :ivar optional: whether a node can start without it although it has no default.
     :ivar runtime: whether it may change while the node is configured.
@@ -56,6 +58,7 @@ class ParameterSpec:
     choices: tuple[str, ...] = ()
     or_default: bool = False
     importable: bool = False
+    hours: bool = False
     namespaces: bool = False
     optional: bool = False
     read_only: bool = False
@@ -82,6 +85,8 @@ class ParameterSpec:
             return bool(value) and len({'', 'RESET', *value}) == len(value) + 2 and (
                 not self.namespaces
                 or len(value) <= MOST_ROBOTS and all(map(NAMESPACE.fullmatch, value)))
+        if self.hours:
+            return not value or Hours.is_written(value)
         if self.kind == Kind.STRING:
             return not self.choices or value in self.choices or self.importable and ':' in value
         at_end = not self.open_ends and value in (self.minimum, self.maximum)
@@ -118,6 +123,7 @@ class ParameterSpec:
             return ' of distinct, non-empty names, RESET not among them'
         text = ', one of ' + ', '.join(self.choices) if self.choices else ''
         text += ', or module:name' if self.importable else ''
+        text += ", two times of day such as 22:00-06:00, or ''" if self.hours else ''
         low, high = (self.kind != Kind.STRING and math.isfinite(end)
                      for end in (self.minimum, self.maximum))
         more, less = ('>', '<') if self.open_ends else ('>=', '<=')

@@ -76,6 +76,13 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   'no limit', minimum=0, runtime=True),
     ParameterSpec('max_duration', 0.0, 's since the first activation after which exploration is '
                   'done; 0 for no limit', minimum=0, runtime=True),
+    ParameterSpec('battery_low', 0.0, '% on the topic battery below which the robot goes home and '
+                  'rests; 0 for off', minimum=0, maximum=100, runtime=True),
+    ParameterSpec('battery_ok', 80.0, '% from which on it explores again', minimum=0, maximum=100,
+                  runtime=True),
+    ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
+                  "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
+                  runtime=True),
     ParameterSpec('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from '
                   "after a restart; '' for off", read_only=True),
     ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '
@@ -134,6 +141,8 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   'limit', minimum=0, runtime=True),
     ParameterSpec('direct', True, 'whether a goal begins where the robot is, if that is known for '
                   'certain and no longer than by way of home', runtime=True),
+    ParameterSpec('goals_at_rest', True, 'whether goals are taken while the robot rests because '
+                  'of its battery or the hour', runtime=True),
     ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed: '
                   'proven, certified, assumed or doubted', runtime=True,
                   choices=tuple(trust.value for trust in Trust)),
@@ -236,6 +245,13 @@ DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('turn_acceleration', 6.0, 'rad/s^2', minimum=0.001, maximum=1e6),
     ParameterSpec('command_timeout', 0.5, 's of simulated time after a command until the robot '
                   'brakes', minimum=0.001, maximum=3600),
+    ParameterSpec('battery_idle', 0.0, '% of the battery that is lost per s of simulated time',
+                  minimum=0, maximum=100),
+    ParameterSpec('battery_drive', 0.0, '% of the battery that is lost per m of the wheels; the '
+                  'topic battery is there if this or battery_idle is not 0', minimum=0,
+                  maximum=100),
+    ParameterSpec('battery_charge', 1.0, '% of the battery that is charged per s of simulated '
+                  'time while the robot stands at home', minimum=0, maximum=100),
     ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1),
     ParameterSpec('odom_noise', 0.0, 'standard deviation of what a wheel is seen to turn, '
                   'relative', minimum=0, maximum=1),

@@ -60,11 +60,15 @@ def used(peer: Peer, node: str, namespace: str) -> Granted:
 
 
 @pytest.mark.parametrize(('enclave', 'parameters'), [
-    ('/mnm_ros/explorer', {'actions': ['east'], 'reset_mode': 'service'}),
-    ('/mnm_ros/explorer', {'actions': ['east'], 'reset_mode': 'service', 'robots': ['deck/r1']}),
-    ('/mnm_ros/advisor', {'actions': ['east'], 'advisory': True}),
+    ('/mnm_ros/explorer', {
+        'actions': ['east'], 'reset_mode': 'service', 'battery_low': 20.0}),
+    ('/mnm_ros/explorer', {
+        'actions': ['east'], 'reset_mode': 'service', 'robots': ['deck/r1'],
+        'battery_low': 20.0}),
+    ('/mnm_ros/advisor', {
+        'actions': ['east'], 'advisory': True, 'battery_low': 20.0}),
     ('/mnm_ros/cmp_sim', {'scenario': 'corridor'}),
-    ('/mnm_ros/diff_drive_sim', {'world': 'one_room'}),
+    ('/mnm_ros/diff_drive_sim', {'world': 'one_room', 'battery_drive': 1.0}),
     ('/mnm_ros/navigator', {'reset_mode': 'service'}),
     pytest.param('/mnm_ros/gym_side', {'environment': 'FrozenLake-v1'}, marks=pytest.mark.skipif(
         find_spec('gymnasium') is None, reason='gymnasium is not installed')),

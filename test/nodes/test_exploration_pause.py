@@ -25,7 +25,7 @@ class Made:
 
     def create_subscription(self, kind: type, topic: str, callback: object,
                             qos: object) -> SimpleNamespace:
-        self.hear = lambda phase: callback(String(data=phase))
+        setattr(self, topic, lambda text: callback(String(data=text)))
         return SimpleNamespace(topic_name=topic)
 
 
@@ -33,9 +33,19 @@ class Made:
 def test_a_phase_that_is_not_quiet_is_exploring(phase: str) -> None:
     node = Made()
     assert not node.pause.reached(0.0) and node.asked == []    # nothing has been heard yet
-    node.hear(phase)
+    node.phase(phase)
     assert not node.pause.reached(0.0) and node.asked == [False] and node.pause.disturbed
-    node.hear('paused')
+    node.phase('paused')
     assert node.pause.reached(0.1) and not node.pause.disturbed
-    node.hear(phase)
+    node.phase(phase)
     assert node.pause.disturbed
+
+
+def test_a_rest_may_end_at_any_time_so_that_a_pause_is_asked_for() -> None:
+    node = Made()
+    node.phase('paused')
+    node.rest('battery')
+    assert node.pause.rest == 'battery' and not node.pause.disturbed
+    assert not node.pause.reached(0.0) and node.asked == [False]
+    node.rest('')    # as it is a pause that was asked for now
+    assert node.pause.reached(0.1) and node.pause.rest == ''

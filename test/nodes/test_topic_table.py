@@ -17,7 +17,7 @@ DECLARED = [topic for group in TOPICS.values() for topic in group]
 NODES = {
     'explorer': {'actions': ['east'], 'reset_mode': 'service'},
     'cmp_sim': {'scenario': 'corridor'},
-    'diff_drive_sim': {'world': 'one_room'},
+    'diff_drive_sim': {'world': 'one_room', 'battery_drive': 1.0},
     'navigator': {'reset_mode': 'service'},
     'grid_driver': {'drive': 'goal_pose'},
 }

@@ -153,19 +153,22 @@ class ExplorationPause:
     """
     Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
 
-    Only a pause that this node has asked for is ended by it.
+    Only a pause that this node has asked for is ended by it. A robot that rests is left alone, but
+    only until it is to go on: a pause is asked for then, too.
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._heard = False
         self._phase: Phase | None = None    # None also for one that is not known here
+        self._rest = ''    # why the robot rests, without a pause that was asked for
         self._asked = False
         self._ask_at = self._doubted_until = -math.inf
         self._going_on: Future | None = None
         self._client = node.create_client(SetBool, 'explore')
         self._phases = node.create_subscription(
             String, 'phase', self._on_phase, messages.LATCHED)
+        node.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
 
     @property
     def over(self) -> bool:
@@ -175,7 +178,12 @@ class ExplorationPause:
     @property
     def quiet(self) -> bool:
         """Whether an explorer has said that it leaves the robot alone."""
-        return self._phase in _QUIET
+        return self._phase in _QUIET and not self._rest
+
+    @property
+    def rest(self) -> str:
+        """Return why the robot rests, or goes home to, although no pause was asked for."""
+        return self._rest if self._offered else ''
 
     @property
     def disturbed(self) -> bool:
@@ -221,6 +229,9 @@ class ExplorationPause:
             self._phase = None
         if self._phase not in _QUIET:
             self._doubted_until = -math.inf
+
+    def _on_rest(self, message: String) -> None:
+        self._rest = message.data
 
     def _on_response(self, future: Future) -> None:
         response = future.result()

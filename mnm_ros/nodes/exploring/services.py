@@ -43,7 +43,8 @@ class Services:
         if not request.data:
             return True, 'pausing after the current step' if session.running else 'paused'
         paused = session.exploration.state is RunState.PAUSED
-        return not paused, session.exploration.status if paused else 'exploring'
+        return not paused, (session.exploration.status if paused else
+                            f'going home: {session.resting}' if session.resting else 'exploring')
 
     @answering
     def _on_recover(self, _: Trigger.Request) -> tuple[bool, str]:

@@ -95,6 +95,11 @@ class ExplorationSession:
         """Whether exploration goes on, or will as soon as the robot answers."""
         return self._loop.running
 
+    @property
+    def resting(self) -> str:
+        """Why the robot goes home to rest, or rests; else nothing."""
+        return self._link.resting
+
     def activate(self) -> None:
         """Explore, unless the service ``explore`` has paused it."""
         self.active = True
@@ -350,6 +355,10 @@ def _check(parameters: Parameters) -> None:
         raise ParameterError(
             f"parameter 'overrides' is {parameters['overrides']!r} with 'preset' "
             f"{parameters['preset']!r}, expected 'paper', the only one that they vary")
+    if parameters['battery_low'] and parameters['battery_ok'] < parameters['battery_low']:
+        raise ParameterError(
+            f"parameter 'battery_ok' is {parameters['battery_ok']!r}, expected at least "
+            f"'battery_low', {parameters['battery_low']!r}")
     if parameters['advisory'] and parameters.is_set('robots'):
         raise ParameterError("parameter 'robots' is set with 'advisory' True, expected one of the "
                              'two: a fleet is driven')

@@ -174,12 +174,16 @@ class FleetLink(Link):
         if self._limits and self._enough(self._limits):
             self.loop.finish(f'max_steps reached: {self._fleet.steps} steps')
         elif RunState.RUNNING in states:
+            exploration.resume()    # if all have rested
             exploration.robot_answers()
         elif RunState.WAITING_FOR_ROBOT in states:
+            exploration.resume()
             exploration.robot_lost(why or 'no robot has come home yet')
         elif RunState.PAUSED in states:
-            exploration.pause(next(reasons[name] for name, member in members.items()
-                                   if member.state is RunState.PAUSED))
+            reason = next(reasons[name] for name, member in members.items()
+                          if member.state is RunState.PAUSED)
+            exploration.pause(reason)
+            exploration.explain(reason)
         elif RunState.DONE in states:    # whatever has become of the others
             self.loop.finish(next(reasons[name] for name, member in members.items()
                                   if member.state is RunState.DONE))

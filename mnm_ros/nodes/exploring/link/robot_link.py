@@ -23,6 +23,7 @@ from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.resting import Resting
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
@@ -80,6 +81,11 @@ class Link(ABC):
     def last_order(self) -> int | None:
         """Return the last order, as ``WayAnswer`` has it; None for several robots."""
         return None
+
+    @property
+    def resting(self) -> str:
+        """Why a robot without a name goes home to rest, or rests; else nothing."""
+        return ''
 
     @property
     def steady(self) -> bool:
@@ -153,6 +159,7 @@ class RobotLink(Link):
             node, node.resolve_topic_name('action'), node.resolve_topic_name('state'))
         self.profile = RobotProfile(
             node, parameters['actions'], guard.while_open(self._on_description))
+        self._rest = Resting(node, parameters, guard)
         self._looked = -float('inf')    # when the graph was looked at last
         self._looking_since = time.monotonic()
 
@@ -160,7 +167,13 @@ class RobotLink(Link):
         self.loop.adjust(limits)
         self._watch_graph(now)
         self._arbitrate(now)
+        self._guard.call(self.loop.rest, self._rest.reason(now), now)
         self._guard.call(self.loop.tick, now)
+        self._rest.tell(self.resting)
+
+    @property
+    def resting(self) -> str:
+        return self.loop.resting
 
     def missing(self, now: float) -> str:
         if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # else it is not asked for
