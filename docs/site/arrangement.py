@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 COPIES = 'project'
 """The folder in which files from outside become pages; Sphinx reads nothing outside of its own."""
-PAGES = ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst')
+PAGES = ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst', 'QUALITY_DECLARATION.md', 'SECURITY.md')
 
 
 def contents(index: str) -> str:
@@ -43,7 +43,7 @@ def inside(text: str) -> str:
 def outside(text: str) -> str:
     """Return a page from the root of the project with its links as seen from this folder."""
     text = re.sub(r'\]\(docs/', '](../', text)
-    return re.sub(r'\]\((examples|config|launch)/', r'](../../\1/', text)
+    return re.sub(r'\]\((examples/|config/|launch/|CITATION)', r'](../../\1', text)
 
 
 def copy(app: Any) -> None:
