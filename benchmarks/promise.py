@@ -212,8 +212,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.number('delta', DEFAULTS.delta)
     add_course(parser)
     add('--declare', default='', choices=('', *DECLARATIONS), metavar='KIND',
-        help='declare where actions lead: true, partly false or false; what a false list hides '
-        'may be missing')
+        help='declare where actions lead: true, partly false or false; what is false and was not '
+        'refuted is assumed to be true')
     add('--set', nargs='+', default=[], metavar='OPTION=VALUE',
         help='override parts or constants of the preset')
     parsed = parser.read(arguments)

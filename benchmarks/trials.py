@@ -22,9 +22,10 @@ from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_base, new_mnm, override, settings
+from mnm_ros.simulation.cmp import Cmp, Outcomes
 from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
 from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
@@ -172,10 +173,20 @@ def _drawn(family: str, seed: int) -> list[int]:
     return [int(number) for number in sequence.generate_state(3)]
 
 
+class _SingleRobot(Exploration):
+    """Withdraws what turns out to be falsely declared, and is interrupted as ``Mnm`` is."""
+
+    def interrupt(self) -> None:
+        self.lose_place()
+
+
 def run(family: str, seed: int, configuration: Configuration) -> Outcome:
     """Return what comes of the trial; the same each time."""
     scenario, radius, (simulator_seed, explorer_seed) = prepare(family, seed, configuration)
     resolved = configuration.settings(len(scenario.actions), radius)
+    if configuration.declare:
+        resolved = replace(resolved, problem=replace(resolved.problem, support=Support(
+            declaration(scenario, configuration.declare, explorer_seed))))
     if configuration.alone:
         scenario = replace(scenario, settings=scenario.settings[:1])
     outcome = Outcome(radius, reachable=tuple(
@@ -199,9 +210,7 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
             _Exploration(family, world, exploration, robots.step, resolved.problem,
                          explorer_seed, configuration, outcome, tell).run()
         elif configuration.declare:
-            resolved = replace(resolved, problem=replace(resolved.problem, support=Support(
-                declaration(scenario, configuration.declare, explorer_seed))))
-            single = Exploration(resolved, explorer_seed)
+            single = _SingleRobot(resolved, explorer_seed)
             single.listeners.append(InputListener(
                 lambda taken: [tell(event.text) for event in taken.events]))
             _Exploration(family, world, single, lambda: player.step(single), resolved.problem,
@@ -256,13 +265,32 @@ def _run_base(simulator: Simulator, player: Player, resolved: Settings, seed: in
         _take_first(outcome, simulator, resolved.problem, hypothesis)
 
 
+class _AsDeclared:
+    """
+    A world as the promise assumes it: what is declared of pairs, and was not withdrawn, is true.
+
+    What is left of the chances of a pair keeps its proportions.
+    """
+
+    def __init__(self, cmp: Cmp, support: Support) -> None:
+        self.start, self.actions = cmp.start, cmp.actions
+        self._cmp, self._support = cmp, support
+
+    def transitions(self, state: int, action: int) -> Outcomes:
+        ends = None if action == RESET else self._support.ends(state, action)
+        found = [(end, chance) for end, chance in self._cmp.transitions(state, action)
+                 if ends is None or end in ends]
+        left = sum(chance for _, chance in found)
+        return tuple((end, chance / left) for end, chance in found) or ((state, 1.0),)
+
+
 def _take_first(outcome: Outcome, world: _World, problem: Problem,
-                hypothesis: Hypothesis) -> None:
+                hypothesis: Hypothesis, cmp: Cmp | None = None) -> None:
     outcome.end = 'found'
     outcome.steps_first = world.steps
     outcome.hypothesis = hypothesis
     outcome.known_first = len(hypothesis.targets)
-    outcome.first = judge(world.cmp, hypothesis, problem.radius, problem.epsilon)
+    outcome.first = judge(cmp or world.cmp, hypothesis, problem.radius, problem.epsilon)
     outcome.log.append(f'{world.steps:>9} first hypothesis, {len(hypothesis.targets)} states')
 
 
@@ -302,7 +330,7 @@ class _Exploration:
         if not self._until(lambda: machine.hypothesis is not None):
             return
         assert machine.hypothesis is not None
-        _take_first(outcome, world, self._problem, machine.hypothesis)
+        _take_first(outcome, world, self._problem, machine.hypothesis, self._assumed())
         if self._early:
             outcome.first = None
             outcome.end = self._relearnt(0, self._right)
@@ -356,8 +384,11 @@ class _Exploration:
                 and self._judged().ok)
 
     def _judged(self) -> Verdict:
-        return judge(self._world.cmp, self._machine.hypothesis, self._problem.radius,
+        return judge(self._assumed(), self._machine.hypothesis, self._problem.radius,
                      self._problem.epsilon)
+
+    def _assumed(self) -> Cmp:
+        return _AsDeclared(self._world.cmp, self._machine.support)
 
     def _change(self) -> None:
         self._world.change()

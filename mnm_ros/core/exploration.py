@@ -21,6 +21,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
@@ -211,6 +212,11 @@ class Exploration(PausableTask):
     def lost(self) -> tuple[int, ...]:
         """States whose policies were deleted since the last notice, and not found again."""
         return tuple(self._estimator.lost)
+
+    @property
+    def support(self) -> Support:
+        """Return what is declared, less what turned out to be false."""
+        return self._mnm.support
 
     @property
     def home(self) -> int | None:
