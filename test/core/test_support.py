@@ -111,6 +111,26 @@ def test_what_leads_nowhere_is_never_commanded(base: str) -> None:
         assert not kept_out & {*zip(told.policy.states, told.policy.actions[0])}
 
 
+@pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
+def test_what_is_forbidden_in_the_middle_is_commanded_by_no_policy(base: str) -> None:
+    """Neither by one that is known already, nor by one that is found later."""
+    lists = true_lists(load('grid_3x3'))
+    for known in (2, 3, 4):
+        run = Run({}, known, base=base)
+        explored = run.exploration
+        run.until(lambda explored=explored, known=known: explored.steps % 10 == 0 and sum(
+            told.trust is Trust.CERTIFIED for told in explored.trust()) >= known)
+        assert explored.hypothesis is None
+        kept_out = next(action for told in explored.trust() if told.trust is Trust.CERTIFIED
+                        for action in [told.policy.action(0, 0)] if action != RESET)
+        explored.declare(Declaration({**lists, 0: tuple(
+            () if action == kept_out else ends for action, ends in enumerate(lists[0]))}))
+        # Policies that cannot be played are no reason to wait for another stream.
+        run.until(lambda explored=explored: explored.hypothesis, explored.steps + 6000)
+        for policy in explored.hypothesis.policies:
+            assert (0, kept_out) not in zip(policy.states, policy.actions[0])
+
+
 def test_before_the_first_step_from_home_the_whole_declared_world_has_policies() -> None:
     run = Run(true_lists(load('grid_3x3')))
     run.step()

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from itertools import count
@@ -219,14 +219,24 @@ class Mnm(Phased):
                 f'what is declared is not true of {len(wrong)} actions that were executed before '
                 f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), withdrawn')
         self._support_changed(opened)
-        if self.checking is not None and any(
-                self.support.forbids(state, action) for policy in self.checking.policies
-                for moves in policy.actions for state, action in zip(policy.states, moves)):
+        if not any(self.support.forbids(state, action) for policy in self._all_policies()
+                   for moves in policy.actions for state, action in zip(policy.states, moves)):
+            return
+        self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
+                      f'commanded, round {self.round + 1} begins')
+        if self.checking is not None:
             self.log.notice()
-            self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
-                          f'commanded, round {self.round + 1} begins')
             self.trigger('hypothesis_refuted')
-            self._begin_round()
+        self._begin_round()
+
+    def _all_policies(self) -> Iterator[Policy]:
+        """Yield those that are held, and those that are about to be."""
+        if self.checking is not None:
+            yield from self.checking.policies
+            yield from self.checking.base.policies
+        elif self.building is not None:
+            for stream in self.building.streams:
+                yield from stream.policies
 
     def _support_changed(self, pairs: Collection[Pair]) -> None:
         driver = self.checking or self.building

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 import math
@@ -63,6 +63,7 @@ class UcbExplore(IncrementalBase):
         self._attempts: Attempts | None = None
         self._evaluation: Evaluation | None = None
         self._rounds = 0
+        self._given_up = False    # whether the policy is not to be evaluated any more
         self._start_machine(UCB_TRANSITIONS, UcbPhase.DISCOVERY)
 
     @property
@@ -85,13 +86,17 @@ class UcbExplore(IncrementalBase):
 
     def next_action(self) -> int:
         if self._here is None or not self.evaluating:
-            action = super().next_action()
-        else:
-            assert self._attempts is not None
-            action = self._attempts.action(self._here)
-        # What began before the declaration may still be under way.
-        forbidden = self._here is not None and self._problem.support.forbids(self._here, action)
-        return RESET if forbidden else action
+            return super().next_action()
+        assert self._attempts is not None
+        return RESET if self._given_up else self._attempts.action(self._here)
+
+    def support_changed(self, pairs: Collection[Pair]) -> None:
+        """Attempt no policy any more that plays what is never to be commanded."""
+        if self.evaluating and self._attempts is not None:
+            self._given_up = any(
+                self._problem.support.forbids(state, action)
+                for moves in self._attempts.policy.actions
+                for state, action in zip(self._attempts.policy.states, moves))
 
     @property
     def between_attempts(self) -> bool:
@@ -149,6 +154,11 @@ class UcbExplore(IncrementalBase):
         """
         evaluation, attempts = self._evaluation, self._attempts
         assert evaluation is not None and attempts is not None
+        if self._given_up:
+            self._given_up, self._evaluation = False, None
+            self.trigger('round_skipped')
+            self._plan()
+            return
         skipped = (attempts.under_way and action != RESET and here is not None
                    and self._doubled((here, action)))
         episode = attempts.observe(state)
