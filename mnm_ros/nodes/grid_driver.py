@@ -142,7 +142,9 @@ class GridDriver(RobotSide):
         """Return what has to come before a maneuver can begin."""
         if not self._tracker.fresh:
             return f'pose on {self._poses.name}'
-        return 'map' if self._given['use_map'] and self._ways.free is None else ''
+        if self._given['use_map'] and self._ways.free is None:
+            return 'map'
+        return (self._home_mover if self._action == RESET else self._base_mover).missing
 
     def _request(self, action: int, make_maneuver: Callable[[], Maneuver]) -> int | None:
         self._action, self._requested = action, make_maneuver

@@ -10,8 +10,8 @@ import signal
 import time
 from types import SimpleNamespace
 
-from driven_robot import DrivenRobot, EAST, HOME, over_limit, RESET
-from geometry_msgs.msg import Twist
+from driven_robot import DrivenRobot, EAST, FAST, HOME, over_limit, RESET
+from geometry_msgs.msg import Twist, TwistStamped
 from mnm_ros import messages
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.driving.grid import OUTSIDE
@@ -196,6 +196,20 @@ def test_no_pose_yet(drive: Drive) -> None:
         lambda: 'waiting for a pose on /odom' in robot.process.output, 'that it waits')
     robot.platform.silent = False
     robot.peer.wait_for(lambda: robot.answers(seq) == [HOME + 1], 'the answer')
+
+
+def test_a_base_that_wants_the_other_type_is_waited_for(
+        start: Callable, peer: Peer) -> None:
+    """A move that the base never hears of must not be learnt as blocked."""
+    platform = Unicycle(peer)
+    robot = DrivenRobot(peer, start('grid_driver', **{**FAST, 'stamped': True}), platform)
+    seq = robot.send(EAST)
+    peer.wait_for(lambda: 'waiting for a subscriber of TwistStamped on /cmd_vel, found Twist '
+                  '(parameter stamped)' in robot.process.output, 'that it waits')
+    assert not robot.answers(seq) and not robot.outcomes
+    Peer(name='base').node.create_subscription(TwistStamped, 'cmd_vel', print, 10)
+    peer.wait_for(lambda: robot.answers(seq) == [HOME] and robot.outcomes, 'its standing still')
+    assert robot.outcomes[-1].startswith('east: blocked')
 
 
 def test_stop_and_free(driving: DrivenRobot) -> None:

@@ -48,6 +48,11 @@ class Mover(ABC):
         """Whether nothing more happens after a stop."""
         return True
 
+    @property
+    def missing(self) -> str:
+        """Return who has to listen before a leg can begin, or nothing."""
+        return ''
+
     @abstractmethod
     def start(self, leg: Leg, pose: StampedPose) -> None:
         """Begin a leg."""
@@ -88,6 +93,17 @@ class VelocityMover(Mover):
         self._resting: Stopwatch | None = None
         self._publisher = node.create_publisher(
             Twist if frame is None else TwistStamped, 'cmd_vel', messages.STEP)
+
+    @property
+    def missing(self) -> str:
+        """Return what a base has to subscribe: a move that it never hears of is not blocked."""
+        if self._publisher.get_subscription_count():
+            return ''
+        topic, kind = self._publisher.topic_name, 'TwistStamped' if self._frame else 'Twist'
+        others = {each.topic_type.rpartition('/')[2]
+                  for each in self._node.get_subscriptions_info_by_topic(topic)}
+        found = f', found {", ".join(sorted(others))} (parameter stamped)' if others else ''
+        return f'subscriber of {kind} on {topic}{found}'
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         self._drive, self._resting = Drive(
