@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.trial.probe import Probe, ProbeRun
@@ -61,6 +62,14 @@ def test_a_robot_that_behaves() -> None:
     assert 'extrapolation' in expected[4]
     # By a step of 2 s, 40 states take hours.
     assert expected[3].startswith('L = 1 would take about ')
+
+
+def test_a_prediction_without_what_is_declared_says_so() -> None:
+    robot = Robot()
+    robot.preflight._probe.declaration = Declaration({0: ((1,), (0,))})
+    robot.play()
+    lines = list(robot.preflight.outlook(Problem(2, 3.0, 1.0, 0.1), 0))
+    assert lines[3].startswith('what is declared is not in that')
 
 
 def test_reset_that_ends_elsewhere() -> None:
