@@ -237,7 +237,8 @@ class RobotSide(Node):
                 f'0 .. {len(self.action_names) - 1}', throttle_duration_sec=5.0)
             return
         if self._going_home or self._stopped:
-            return    # an order that still matters is sent again
+            self._passed_over()
+            return
         if self._unreported is not None and seq != self._server.last:
             home, self._unreported = self._unreported, None
             if action != RESET:
@@ -256,6 +257,16 @@ class RobotSide(Node):
             state = self.return_home() if action == RESET else self.execute(action)
             if state is not None:
                 self._finish(state)
+
+    def _passed_over(self) -> None:
+        """
+        Let a robot that is freed report, so that the next order comes at once.
+
+        The one that was not executed would be sent again after a timeout only.
+        """
+        if self._stopped and not self.busy and not self._stand:
+            if self._server.answer is not None and not self._reports:
+                self._reports = [self._server.answer]
 
     def _finish(self, state: int) -> None:
         self.send_state(*self._server.done(state))

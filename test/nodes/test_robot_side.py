@@ -191,6 +191,22 @@ def test_stop_and_go_on(peer: Peer, robot: SlowRobot, talk) -> None:
     peer.wait_for(lambda: len(robot.begun) == 2, 'another action')
 
 
+def test_an_order_that_came_while_it_stood_is_not_waited_for(
+        peer: Peer, robot: SlowRobot, talk) -> None:
+    """The explorer would send it again after ``step_timeout`` only, a minute on wheels."""
+    send, heard = talk
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    robot.arrive(4)
+    stop(robot, True)
+    send(2, 0)
+    peer.wait_for(lambda: robot._reports, 'the order')
+    stop(robot, False)
+    peer.wait_for(lambda: len(heard) == 2, 'the report')
+    assert [list(message.data) for message in heard] == [[1, 4], [-1, 4]]
+    assert robot.begun == [0]
+
+
 def test_whether_it_is_stopped_is_told_whenever_it_is_asked_for(
         peer: Peer, robot: SlowRobot) -> None:
     """A robot side that has died since may have said something else."""
