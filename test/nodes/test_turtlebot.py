@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The page on TurtleBots, command by command, with a simulated Burger on the robot's topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+import json
+from pathlib import Path
+import re
+import shlex
+import signal
+import subprocess
+import sys
+
+from mnm_ros.command.main import main
+from mnm_ros.messages import PolicySet
+from mnm_ros.simulation.diff_drive import scenario_of
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.world import load
+from node_processes import DEADLINE, Peer
+import pytest
+from std_msgs.msg import Int64MultiArray, String
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / 'docs' / 'turtlebot.md').read_text(encoding='utf-8')
+RADIUS = 2.0
+# As large as the grid of the file, with home in its middle; no map shows that the door is closed.
+FLAT = {'name': 'flat', 'cell_size': 0.5, 'settings': [{'D': 'closed'}],
+        'rows': ['#' * 11] * 4 + ['#####..####', '####DS.####'] + ['#' * 11] * 5}
+# The map begins at a corner of it. The wheels of ROS have no tf2_msgs.
+YOURS = {'origin_x: -2.75': 'origin_x: 0.0', 'origin_y: -2.75': 'origin_y: 0.0',
+         'home_x: 0.0': 'home_x: 2.75', 'home_y: 0.0': 'home_y: 2.75',
+         'radius: 4.0': f'radius: {RADIUS}', 'pose_source: tf2': 'pose_source: amcl_pose'}
+FILE = ['--ros-args', '--params-file', 'turtlebot.yaml']
+
+
+def commands() -> list[list[str]]:
+    """Return the words of the commands of this package after its name, in their order."""
+    blocks = ''.join(re.findall(r'^```\n(.*?)^```', PAGE, re.DOTALL | re.MULTILINE))
+    return [shlex.split(line, comments=True)[1:] for line in blocks.splitlines()
+            if line.startswith('mnm_ros ')]
+
+
+def written() -> None:
+    """Write the file of the page as its reader would, and the flat to try it in."""
+    text = (ROOT / 'config' / 'turtlebot3.yaml').read_text(encoding='utf-8')
+    for given, own in YOURS.items():
+        assert text.count(f' {given} ') == 1, given
+        text = text.replace(f' {given} ', f' {own} ')
+    Path('turtlebot.yaml').write_text(text, encoding='utf-8')
+    Path('flat.yaml').write_text(json.dumps(FLAT), encoding='utf-8')
+
+
+def test_every_command_does_what_the_page_says(
+        start: Callable, peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.chdir(tmp_path)
+    written()
+    start('diff_drive_sim', given=[
+        *FILE, '-p', 'world:=flat.yaml', '-p', 'tick:=0.1', '-p', 'real_time_factor:=0.0', '-p',
+        'publish_clock:=false', '-p', 'battery_idle:=0.001', '-r', 'battery:=battery_state'])
+    outcomes = peer.listen(String, 'outcome')
+    policies = peer.listen(Int64MultiArray, 'policies')
+    done = []
+    for words in commands():
+        background = words[-1] == '&'
+        words = words[:-1] if background else words
+        done.append(words[0])
+        if words[0] == 'run':
+            start(words[1], given=words[2:])
+        elif words[0] == 'preflight':
+            check = start('preflight', given=[*words[1:], '-p', 'resets:=2', '-p', 'steps:=8'])
+            assert check.wait() == 0, check.output
+            assert 'ok      declaration' in check.output
+        elif words[0] == 'trial':
+            trial = subprocess.Popen([sys.executable, '-m', 'mnm_ros', *words])
+            peer.wait_for(lambda: policies, 'the first hypothesis')
+            assert peer.node.count_subscribers('/battery_state') == 1
+        elif words[0] != 'report' or find_spec('jinja2') and find_spec('matplotlib'):
+            assert main(words) == 0, (words, capsys.readouterr().err)
+    trial.send_signal(signal.SIGINT)
+    assert trial.wait(DEADLINE) == 0
+    assert done == ['run', 'preflight', 'trial', 'policies', 'stop', 'go', 'run', 'goal', 'export',
+                    'report']
+    assert re.search(r'^reached (r5c6|61) in \d+ steps$', capsys.readouterr().out, re.MULTILINE)
+    assert judge(scenario_of(load('flat.yaml')).settings[0].cmp,
+                 PolicySet.from_msg(policies[-1]), RADIUS, 1.0).ok
+    assert {message.data.split(',')[0] for message in outcomes} >= {
+        'east: reached', 'west: bumped', 'RESET: reached'}
+    assert len(json.loads(Path('flat.geojson').read_text())['features']) > 3
