@@ -288,8 +288,8 @@ class ProbeRun:
         yield (f'first hypothesis predicted after about {middle}; in 9 of 10 worlds between '
                f'{least} and {most}')
         if self._probe.declaration:
-            yield ('what is declared is not in that: with a declaration it took 0.2 to 0.6 of the '
-                   'steps (benchmarks/hours)')
+            yield ('what is declared is not in that: with a declaration it took 0.07 to 0.27 of '
+                   'the steps (benchmarks/hours)')
         hours = prediction.steps * mean(times)
         smaller = smaller_radius(problem.radius, lambda radius: self._probe.estimate(radius)[0])
         if smaller and hours >= 3600:
