@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A Gymnasium environment with discrete states and actions as the robot.
+A Gymnasium environment with discrete actions as the robot.
 
 Only this node needs Gymnasium, which the extra ``gym`` installs.
 """
@@ -9,6 +9,7 @@ Only this node needs Gymnasium, which the extra ``gym`` installs.
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 import json
 import sys
 from typing import Any
@@ -33,12 +34,17 @@ class GymSide(RobotSide):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('gym_side', **node_arguments)
         given = Parameters(self, NODES['gym_side'])
-        self._env = make(given['environment'], given['options'])
-        self._robot = GymRobot(self._env, given['seed'], given['one_home'])
+        discretize = self._discretize = given['discretize']
+        if discretize and given['declare_successors']:
+            raise ParameterError("parameter 'declare_successors' is True, expected False with "
+                                 "'discretize', as a table P is not of the states that it makes")
+        self._env = make(given['environment'], given['options'], bool(discretize))
+        self._robot = robot(self._env, given['seed'], given['one_home'], discretize)
         self.action_names = action_names(self._env)
         self._declaration = self._declared() if given['declare_successors'] else Declaration()
-        self.get_logger().info(
-            f'{self._env.observation_space.n} states; actions: [{", ".join(self.action_names)}]')
+        states = f'states by {discretize}' if discretize else (
+            f'{self._env.observation_space.n} states')
+        self.get_logger().info(f'{states}; actions: [{", ".join(self.action_names)}]')
 
     def execute(self, action: int) -> int:
         return self._robot.step(action)
@@ -47,6 +53,8 @@ class GymSide(RobotSide):
         return self._robot.reset()
 
     def describe(self) -> RobotDescription:
+        if self._discretize:    # its states may be others than those that have places
+            return RobotDescription(tuple(self.action_names), self._robot.home)
         return replace(describe_gym(self._env, self.action_names, self._robot.home),
                        declaration=self._declaration)
 
@@ -66,12 +74,33 @@ class GymSide(RobotSide):
         return found
 
 
-def make(environment: str, options: str) -> Any:
+def robot(env: Any, seed: int, one_home: bool, discretize: str) -> GymRobot:
+    """
+    Return an environment as a robot.
+
+    :param discretize: ``module:function``, or '' if observations are states.
+    :raises ParameterError: if there is no such function, or if it fails where the robot starts.
+    """
+    if not discretize:
+        return GymRobot(env, seed, one_home)
+    module, _, name = discretize.partition(':')
+    try:
+        return GymRobot(env, seed, one_home, getattr(import_module(module), name))
+    except (Exception, SystemExit) as error:    # the module is foreign code
+        env.close()
+        raise ParameterError(
+            f"parameter 'discretize' is {discretize!r}, expected a module:function that is given "
+            'an observation, whether the episode is over, and the environment, and returns an '
+            f'int: {type(error).__name__}: {error}') from None
+
+
+def make(environment: str, options: str, discretized: bool = False) -> Any:
     """
     Return an environment.
 
     :param environment: its id.
     :param options: JSON object of keyword arguments for ``gymnasium.make``.
+    :param discretized: whether its observations need not be discrete.
     :raises ParameterError: if there is no such environment, or if it is not a discrete one.
     """
     try:
@@ -97,7 +126,7 @@ def make(environment: str, options: str) -> Any:
         raise ParameterError(f"parameter 'environment' is {environment!r} with options "
                              f'{options}: {reason or repr(error)}') from None
     try:
-        check_discrete(env)
+        check_discrete(env, discretized)
     except ValueError as error:
         env.close()
         raise ParameterError(f"parameter 'environment' is {environment!r}: {error}") from None

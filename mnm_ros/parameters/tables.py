@@ -270,6 +270,8 @@ GYM_SIDE = _fixed(
                   'false: to the state that the environment draws'),
     ParameterSpec('declare_successors', False, 'say on robot_side where each action may lead, and '
                   'with which probability, by the table P of the environment'),
+    ParameterSpec('discretize', '', 'module:function that makes states of observations; '
+                  "'' if they are states"),
 )
 
 PREFLIGHT: tuple[ParameterSpec, ...] = (

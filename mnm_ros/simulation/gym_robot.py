@@ -1,86 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A Gymnasium environment with discrete states and actions as a robot.
+A Gymnasium environment with discrete actions as a robot.
 
-RESET is ``env.reset``. Once an episode is over, every other action leads to the state in which
-it has ended. This module does not import Gymnasium itself.
+Its observations are discrete, too, or a function makes states of them. RESET is ``env.reset``.
+Once an episode is over, every other action leads to the state in which it has ended. This module
+does not import Gymnasium itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
+from reprlib import repr as shortened
 from typing import Any
 
-from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.declaration import check_state, Declaration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import described
 import numpy as np
 
 _NAMES = {
+    'Blackjack': ('stick', 'hit'),
     'CliffWalking': ('up', 'right', 'down', 'left'),
     'FrozenLake': ('left', 'down', 'right', 'up'),
     'Taxi': ('south', 'north', 'east', 'west', 'pickup', 'dropoff'),
 }
 """The meaning of the actions of environments that come with Gymnasium."""
 
+Discretize = Callable[[Any, bool, Any], int]
+"""From an observation, whether the episode is over, and the environment, to a state."""
+
 
 class GymRobot:
     """
     An environment from RESET to RESET.
 
-    :param env: an environment with discrete states and actions.
+    :param env: an environment with discrete actions.
     :param seed: of the dynamics and of the start state.
     :param one_home: whether RESET always leads to the start state that ``seed`` gives; the random
         numbers of the dynamics go on all the same. Otherwise each RESET draws a start state.
+    :param discretize: makes states of observations, and has to give the same situation the same
+        state in every process; None if they are states.
     :ivar home: the state that RESET leads to; None if it draws one.
-    :raises ValueError: if observations or actions are not discrete.
+    :raises ValueError: if actions are not discrete, or observations without ``discretize``; here
+        and later, if that returns something else than a state.
     """
 
-    def __init__(self, env: Any, seed: int = 0, one_home: bool = True) -> None:
-        check_discrete(env)
+    def __init__(self, env: Any, seed: int = 0, one_home: bool = True,
+                 discretize: Discretize | None = None) -> None:
+        check_discrete(env, discretize is not None)
         self._env = env
         self._seed = seed
+        self._discretize = discretize
         self._random = np.random.default_rng([seed, 1]) if one_home else None
-        self._state = int(env.reset(seed=seed)[0])
-        self.home = self._state if one_home else None
         self._over = False
+        self._state = self._state_of(env.reset(seed=seed)[0])
+        self.home = self._state if one_home else None
 
     def reset(self) -> int:
         """Begin an episode and return the state it begins in."""
         seed = None if self._random is None else self._seed
-        self._state = int(self._env.reset(seed=seed)[0])
+        self._over = False
+        self._state = self._state_of(self._env.reset(seed=seed)[0])
         if self._random is not None:
             # With the seed's own generator, every episode would slip in the same places.
             self._env.unwrapped.np_random = self._random
-        self._over = False
         return self._state
 
     def step(self, action: int) -> int:
         """Return the state that ``action``, counted from 0, leads to."""
         if not self._over:
-            state, _, terminated, truncated, _ = self._env.step(
+            observation, _, terminated, truncated, _ = self._env.step(
                 action + int(self._env.action_space.start))
-            self._state, self._over = int(state), bool(terminated or truncated)
+            self._over = bool(terminated or truncated)
+            self._state = self._state_of(observation)
         return self._state
 
     def play(self, action: int) -> int:
         """Execute an action, RESET among them, and return the state it leads to."""
         return self.reset() if action == RESET else self.step(action)
 
+    def _state_of(self, observation: Any) -> int:
+        if self._discretize is None:
+            return int(observation)
+        found: Any = self._discretize(observation, self._over, self._env)
+        state: int = int(found) if isinstance(found, np.integer) else found
+        check_state(state, f'what discretize returned for {shortened(observation)}')
+        return state
 
-def check_discrete(env: Any) -> None:
-    """Raise ValueError unless the observations and actions of an environment are discrete."""
-    for name in ('observation', 'action'):
+
+def check_discrete(env: Any, discretized: bool = False) -> None:
+    """Raise ValueError unless actions are discrete, and observations that are not made so."""
+    expected = {'action': 'Discrete'}
+    if not discretized:
+        expected['observation'] = 'Discrete, or discretize, a function that makes states of it'
+    for name, what in expected.items():
         space = getattr(env, f'{name}_space')
         if type(space).__name__ != 'Discrete':
-            raise ValueError(f'its {name} space is {space}, expected Discrete')
+            raise ValueError(f'its {name} space is {space}, expected {what}')
 
 
 def action_names(env: Any) -> tuple[str, ...]:
     """Return a name for each action: its meaning where that is known, else its number."""
     names = _NAMES.get(env.spec.name if env.spec else '', ())
+    meanings = getattr(env.unwrapped, 'actions', None)    # of MiniGrid
+    if isinstance(meanings, type) and issubclass(meanings, IntEnum):
+        names = tuple(each.name for each in sorted(meanings))
     count = int(env.action_space.n)
     return names if len(names) == count else tuple(f'a{action}' for action in range(count))
 

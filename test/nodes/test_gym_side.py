@@ -143,8 +143,8 @@ def test_names_of_actions() -> None:
 @pytest.mark.parametrize(('environment', 'options', 'message'), [
     ('', '{}', "parameter 'environment' is not set, expected the id"),
     ('NoSuchWorld-v0', '{}', "parameter 'environment' is 'NoSuchWorld-v0'"),
-    ('CartPole-v1', '{}', r'observation space is Box\(.*, expected Discrete'),
-    ('Blackjack-v1', '{}', r'observation space is Tuple\(.*, expected Discrete'),
+    ('CartPole-v1', '{}', r'observation space is Box\(.*, expected Discrete, or discretize, a '),
+    ('Blackjack-v1', '{}', r'observation space is Tuple\(.*, expected Discrete, or discretize'),
     (FROZEN_LAKE, '[1]', r"parameter 'options' is '\[1\]', expected a JSON object"),
     (FROZEN_LAKE, '{"is', "parameter 'options' is '{\"is', expected a JSON object"),
     (FROZEN_LAKE, '{"slippery": 1}', "unexpected keyword argument 'slippery'")])
