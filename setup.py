@@ -25,6 +25,8 @@ ROS_WHEELS = [
 
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
+# For the test of the recipe of docs/robot_sides.md; seen to work with 3.2.0.
+MINIGRID = ['minigrid>=2.3,<4']
 # For words that a shell completes; seen to work with 3.7.2.
 COMPLETION = ['argcomplete>=2']
 # For mnm_ros export --format graphml.
@@ -70,7 +72,7 @@ setup(
         'report': REPORT,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
                  'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *CLUSTER, *DASHBOARD,
-                 *COMPLETION, *DOCS, *GRAPHML, *GYM, *REPORT],
+                 *COMPLETION, *DOCS, *GRAPHML, *GYM, *MINIGRID, *REPORT],
         'benchmarks': BENCHMARKS,
         'cluster': CLUSTER,
         'docs': DOCS,
