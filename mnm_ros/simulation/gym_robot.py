@@ -4,8 +4,9 @@
 A Gymnasium environment with discrete actions as a robot.
 
 Its observations are discrete, too, or a function makes states of them. RESET is ``env.reset``.
-Once an episode is over, every other action leads to the state in which it has ended. This module
-does not import Gymnasium itself.
+Once an episode has terminated, every other action leads to the state in which it has ended. One
+that is truncated, as by a time limit, goes on, as else a state would lead now here, now there. This
+module does not import Gymnasium itself.
 """
 
 from __future__ import annotations
@@ -72,9 +73,9 @@ class GymRobot:
     def step(self, action: int) -> int:
         """Return the state that ``action``, counted from 0, leads to."""
         if not self._over:
-            observation, _, terminated, truncated, _ = self._env.step(
+            observation, _, terminated, _, _ = self._env.step(
                 action + int(self._env.action_space.start))
-            self._over = bool(terminated or truncated)
+            self._over = bool(terminated)
             self._state = self._state_of(observation)
         return self._state
 
@@ -129,8 +130,7 @@ def declared(env: Any, home: int | None) -> Declaration:
     """
     Return where actions may lead by the table ``P`` of an environment; empty if there is none.
 
-    As ``GymRobot`` plays it: an episode that is over stays where it is, and one that a time limit
-    may cut short may stay anywhere.
+    As ``GymRobot`` plays it: an episode that is over stays where it is.
 
     :param home: where episodes begin; None for anywhere.
     :raises LookupError, TypeError, ValueError: if ``P`` is no such table.
@@ -142,13 +142,12 @@ def declared(env: Any, home: int | None) -> Declaration:
     rows, over = _rows(
         table, range(int(env.observation_space.n)) if home is None else [home],
         range(first, first + count))
-    cut_short = bool(env.spec and env.spec.max_episode_steps)
     successors: dict[int, tuple[tuple[int, ...], ...]] = {
         state: ((state,),) * count for state in over}
     chances: dict[int, tuple[tuple[float, ...], ...]] = dict.fromkeys(
         over - rows.keys(), ((1.0,),) * count)
     for state, row in rows.items():
-        stays = {state: 0.0} if cut_short or state in over else {}
+        stays = {state: 0.0} if state in over else {}
         lists = [{**stays, **ends} for ends in row]
         successors[state] = tuple(map(tuple, lists))
         if state not in over:    # else no table has how often an episode has ended there
