@@ -5,7 +5,7 @@ A Gymnasium environment with discrete actions as a robot.
 
 Its observations are discrete, too, or a function makes states of them. RESET is ``env.reset``.
 Once an episode has terminated, every other action leads to the state in which it has ended. One
-that is truncated, as by a time limit, goes on, as else a state would lead now here, now there. This
+that is truncated, as by a time limit, goes on: else a state would lead now here, now there. This
 module does not import Gymnasium itself.
 """
 
