@@ -217,6 +217,11 @@ class Listener:
             return self.topic
         return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
 
+    @property
+    def described(self) -> bool:
+        """Return whether a node publishes ``robot_side``."""
+        return self._node.count_publishers('robot_side') > 0
+
     def change(self) -> None:
         """Ask for the next setting, wherever the service is offered."""
         for client in self._changes:

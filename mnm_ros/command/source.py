@@ -72,8 +72,11 @@ def first(listener: Listener, timeout: float, enough: Callable[[Heard], object])
 def _listen(listener: Listener, timeout: float) -> Heard:
     """Return what is published, once all that is latched has come."""
     heard = first(listener, timeout, lambda heard: heard.phase)
-    end = time.monotonic() + min(timeout, _REST)
-    while time.monotonic() < end and not _complete(heard):
+    last = time.monotonic() + timeout
+    end = min(last, time.monotonic() + _REST)
+    # On a busy machine a robot side, without which no state has a place, is heard later.
+    while not _complete(heard) and time.monotonic() < (
+            last if listener.described and not heard.description.actions else end):
         heard = listener.listen(_LOOK)
     return heard
 

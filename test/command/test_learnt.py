@@ -29,7 +29,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Heard]:
     said: list[Heard] = []
 
     class Pretended:
-        explorer, topic = '/explorer', '/phase'
+        explorer, topic, described = '/explorer', '/phase', False
 
         def __init__(self, *_: object) -> None:
             pass
