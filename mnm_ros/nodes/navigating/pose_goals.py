@@ -75,6 +75,7 @@ class PoseGoals:
         self._server: _DeferredServer | None = None
         self._open: dict[int, tuple[Any, GoalReport | None]] = {}    # by id, and as last told
         self._ending = 0    # goals whose result is not sent yet
+        self._told = ''    # who takes poses, as logged last
         hear(node, 'robot_side', lambda message: RobotDescription.from_text(message.data),
              self.describe, messages.LATCHED, String)
 
@@ -85,9 +86,14 @@ class PoseGoals:
 
     def look(self) -> None:
         """Serve the action if it is free, else leave it; to be called now and then."""
-        if NavigateToPose is None or self._server is None and not self._description.positions:
+        if NavigateToPose is None:
+            self._tell('not served, as the package nav2_msgs is not installed')
+            return
+        if self._server is None and not self._description.positions:
             return
         ours = self._is_ours()
+        self._tell('goals on it are known places' if ours else
+                   'left to another node, or switched off')
         if ours and self._server is None:
             self._server = _DeferredServer(
                 self._node, NavigateToPose, _ACTION, self._end,
@@ -119,6 +125,11 @@ class PoseGoals:
     def describe(self, description: RobotDescription) -> None:
         """Take what the robot side says about itself."""
         self._description = description
+
+    def _tell(self, who: str) -> None:
+        if who != self._told:
+            self._told = who
+            self._node.get_logger().info(f'{_ACTION}: {who}')
 
     def _is_ours(self) -> bool:
         status = self._node.resolve_topic_name(f'{_ACTION}/_action/status')
