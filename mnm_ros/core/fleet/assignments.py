@@ -93,6 +93,12 @@ class Assignments:
                 del self.recent[pair]
         self._stale = True
 
+    def drop(self, pair: Pair) -> None:
+        """Take it that a pair is not wanted, and on no way, any more."""
+        while self.begun(pair):
+            pass
+        self.outdate(*pair)
+
     def leave(self, robot: Hashable) -> None:
         """Take note that a robot goes nowhere for now."""
         self._claims.pop(robot, None)

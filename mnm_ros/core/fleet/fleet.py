@@ -93,12 +93,17 @@ class Fleet:
         if self._outdated:
             self._pool.clear()
             self._outdated = False    # last, as the exploration takes nothing until then
+        forbids = self.exploration.support.forbids
         action = self._assignments.action(name, here)
+        while action is not None and forbids(here, action):    # declared since it was wanted
+            self._assignments.drop((here, action))
+            action = self._assignments.action(name, here)
         if action is None:
             self._idle = True
-            begun = [self._pool.begun[here, each] for each in range(self._actions)]
+            begun = {each: self._pool.begun[here, each] for each in range(self._actions)
+                     if not forbids(here, each)}
             # What was wanted here may be wanted again, one day.
-            action = begun.index(min(begun)) if any(begun) else RESET
+            action = min(begun, key=begun.__getitem__) if any(begun.values()) else RESET
         return action, None if action == RESET else self._begin((here, action), name)
 
     def came_home(self, state: int) -> None:
