@@ -3,8 +3,8 @@
 """
 Draws an exploration as a moving picture, docs/figures/exploration.gif.
 
-Two rooms are explored, the door between them closes, and opens again. Nothing in it is staged but
-the moments of the changes, which wait until what there was before has been learnt.
+A flat with a map is explored, a door closes, and the robot finds a way round. Nothing in it is
+staged but the moment at which the door closes: some time after the first hypothesis.
 """
 
 from __future__ import annotations
@@ -13,81 +13,113 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+import re
 import sys
 import textwrap
 
 from arguments import Arguments
+from hours import FLAT, SLIP
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from mnm_ros.core import Exploration, Policy, Problem, settings
-from mnm_ros.robot_description import RobotDescription
-from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import describe, load
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.progress.trust import Trust
+from mnm_ros.simulation.cmp import described, grid_cmp, GRID_MOVES, support
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
+ACTIONS = tuple(GRID_MOVES)
 INK = '#22303a'
-COLORS = {'unseen': '#e6eaed', 'visited': '#a9cbe8', 'candidate': '#f6c667', 'known': '#7cc39a'}
+COLORS = {'never seen': '#e6eaed', 'assumed, by the map': '#d3dfe9', 'certified': '#a5d6ba',
+          'proven': '#5fb487', 'doubted': '#f0a35e', 'lost': '#e3a7a9'}
 ROUTE, CHANGE = '#1d6b46', '#b3383c'
-AT_FIRST = 20          # pictures, with a tenth of the steps between them: much is new then
-CHANGES = 2            # of the world
-CALM = 1000            # steps between what has been learnt and the next change
-COLORS_IN_FILE = 40    # enough for the few of the picture and the edges of its letters
-PICTURE, PAUSE = 110, 2500    # ms, of a picture and of the last one
+DOOR = (5, 4)          # row and column
+RADIUS = 16.0
+CALM = 300             # steps between the first hypothesis and the change
+CLOSE = 100            # steps after the start and the change of which more is shown
+COLORS_IN_FILE = 48    # enough for the few of the picture and the edges of its letters
+PICTURE, PAUSE = 100, 3000    # ms, of a picture and of the last one
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What is to be seen after some steps."""
+    """
+    What is to be seen after some steps.
+
+    :ivar kinds: of states, by their colours; others were never seen.
+    :ivar routes: of the policies that can be relied on.
+    :ivar change: when the door closed; None before.
+    """
 
     steps: int
     robot: int
     home: int
-    candidates: frozenset[int]
-    visited: frozenset[int]
-    free: frozenset[int]
+    kinds: dict[int, str]
     routes: dict[int, tuple[int, ...]]
     sentence: str
-    changes: tuple[int, ...]
+    change: int | None
+
+
+def world(closed: bool = False) -> tuple[str, ...]:
+    """Return the rows of the flat."""
+    rows = [[*row] for row in FLAT]
+    if closed:
+        rows[DOOR[0]][DOOR[1]] = '#'
+    return tuple(map(''.join, rows))
 
 
 def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
     """Explore until all has been relearnt, and yield what is seen every ``stride`` steps."""
-    scenario = load('two_rooms')
-    robot = Simulator(scenario, seed)
-    problem = Problem(actions=len(scenario.actions), radius=4.0, epsilon=1.0, delta=0.1)
-    exploration = Exploration(settings(problem), seed)
-    truth, waiting = ExplorationSteps(scenario, problem.radius, problem.epsilon), 0
+    cmps = [grid_cmp(world(closed), SLIP, ACTIONS) for closed in (False, True)]
+    robot = Simulator(Scenario('flat', ACTIONS, cmps[0].start, tuple(
+        Setting(cmp, None) for cmp in cmps), Path()), seed)
+    exploration = Exploration(settings(Problem(
+        len(ACTIONS), RADIUS, 1.0, 0.1, Support(support(cmps[0])))), seed)
+    first = change = None
     while robot.steps < most:
         action = exploration.next_action()
         exploration.observe(action, robot.step(action))
-        learnt = truth.verdict(robot.setting, exploration.hypothesis).ok
-        waiting = waiting + 1 if learnt else 0
-        if robot.steps % (stride if robot.steps > AT_FIRST * stride // 10 else stride // 10) == 0:
-            yield _frame(exploration, robot)
-        if waiting >= CALM:
-            if len(robot.changes) < CHANGES:
-                robot.change()
-                waiting = 0
-            elif set(exploration.candidates) <= set(exploration.hypothesis.targets):
-                yield _frame(exploration, robot)
-                return
+        if first is None and exploration.hypothesis:
+            first = robot.steps
+        if first and change is None and robot.steps == first + CALM:
+            robot.change()
+            change = robot.steps
+        since = robot.steps - (change or 0)
+        often = 5 if since < CLOSE else 1 if first is None or since < 15 * CLOSE else 0.25
+        if robot.steps % max(1, round(stride / often)) == 0:
+            yield _frame(exploration, robot, change)
+        if change and not exploration.lost and exploration.changes_relearnt and judge(
+                robot.cmp, exploration.hypothesis, RADIUS, 1.0).ok:
+            yield _frame(exploration, robot, change)
+            return
 
 
-def _frame(exploration: Exploration, robot: Simulator) -> Frame:
-    policies = exploration.hypothesis.policies if exploration.hypothesis else ()
+def _frame(exploration: Exploration, robot: Simulator, change: int | None) -> Frame:
+    told = {each.policy.target: each for each in exploration.trust()}
+    relied = {Trust.PROVEN: 'proven', Trust.CERTIFIED: 'certified'}
+    kinds = {state: relied.get(each.trust, 'doubted' if each.trust is Trust.DOUBTED
+                               else 'assumed, by the map') for state, each in told.items()}
     assert exploration.home is not None
     return Frame(
-        robot.steps, robot.state, exploration.home, frozenset(exploration.candidates),
-        frozenset(state for state, _ in robot.counts),
-        frozenset(describe(robot.scenario, robot.setting).positions),
-        {policy.target: _route(policy, exploration) for policy in policies},
-        exploration.events[-1].text,
-        tuple(steps for steps, _ in robot.changes))
+        robot.steps, robot.state, exploration.home,
+        {**kinds, **dict.fromkeys(exploration.lost, 'lost')},
+        {state: _route(each.policy, exploration) for state, each in told.items()
+         if each.trust in relied}, _sentence(exploration.events[-1].text), change)
+
+
+def _sentence(text: str) -> str:
+    """Return what has happened without numbers of states, which the picture shows."""
+    text = re.sub(r'^round \d+: ', '', text)
+    text = re.sub(r'action (\d) in state \d+', lambda found: f'"{ACTIONS[int(found[1])]}"', text)
+    return re.sub(r'states? (\d+(?:, \d+)*)', lambda found: (
+        lambda count: f'{count} places' if count > 1 else 'a place')(
+            found[1].count(',') + 1), text)
 
 
 def _route(policy: Policy, exploration: Exploration) -> tuple[int, ...]:
@@ -106,70 +138,70 @@ def _route(policy: Policy, exploration: Exploration) -> tuple[int, ...]:
 
 def draw(frames: Sequence[Frame]) -> list[Image.Image]:
     """Return a picture of each frame, all in the same few colours."""
-    rooms = describe(load('two_rooms'), 0)
-    pictures = [_picture(frames[:number + 1], frames[-1].steps, rooms)
-                for number in range(len(frames))]
+    pictures = [_picture(frames[:number + 1], frames[-1].steps) for number in range(len(frames))]
     # Taken from pictures from beginning to end, as no single one shows much of every colour.
     some = [np.asarray(picture) for picture in pictures[::max(1, len(pictures) // 10)]]
     palette = Image.fromarray(np.vstack(some)).quantize(COLORS_IN_FILE, dither=Image.Dither.NONE)
     return [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
 
 
-def _picture(frames: Sequence[Frame], steps: int, rooms: RobotDescription) -> Image.Image:
+def _picture(frames: Sequence[Frame], steps: int) -> Image.Image:
     frame = frames[-1]
-    figure = Figure(figsize=(7.2, 3.5), dpi=90, facecolor='white')
+    figure = Figure(figsize=(7.2, 4.1), dpi=90, facecolor='white')
     canvas = FigureCanvasAgg(figure)
-    _rooms(figure.add_axes((0.01, 0.2, 0.55, 0.74)), frame, rooms)
-    _curve(figure.add_axes((0.65, 0.31, 0.32, 0.58)), frames, steps)
+    _flat(figure.add_axes((0.01, 0.2, 0.6, 0.78)), frame)
+    _curve(figure.add_axes((0.68, 0.31, 0.29, 0.58)), frames, steps)
     for number, (name, color) in enumerate(COLORS.items()):
-        x = 0.035 + 0.14 * number
-        figure.patches.append(Rectangle((x, 0.135), 0.02, 0.04, facecolor=color, edgecolor=INK,
+        x = 0.03 + (0, 0.13, 0.36, 0.5, 0.62, 0.75)[number]
+        figure.patches.append(Rectangle((x, 0.115), 0.018, 0.034, facecolor=color, edgecolor=INK,
                                         linewidth=0.5, transform=figure.transFigure))
-        figure.text(x + 0.028, 0.155, name, va='center', fontsize=9, color=INK)
+        figure.text(x + 0.025, 0.131, name, va='center', fontsize=9, color=INK)
     words = f'step {frame.steps:,}: {frame.sentence}'
-    figure.text(0.03, 0.055, textwrap.shorten(words, 105), va='center', fontsize=10, color=INK)
+    figure.text(0.03, 0.05, textwrap.shorten(words, 105), va='center', fontsize=10, color=INK)
     canvas.draw()
     return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
 
 
-def _rooms(axes: Axes, frame: Frame, rooms: RobotDescription) -> None:
-    places, walls = rooms.positions, rooms.walls
+def _flat(axes: Axes, frame: Frame) -> None:
+    places = described(ACTIONS, frame.home, world()).positions
     for state, (x, y) in places.items():
-        kind = ('known' if state in frame.routes else
-                'candidate' if state in frame.candidates else
-                'visited' if state in frame.visited else 'unseen')
-        color = COLORS[kind] if state in frame.free else INK
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=color, edgecolor='white',
-                                 linewidth=1.5))
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, edgecolor='white', linewidth=1.5,
+                                 facecolor=COLORS[frame.kinds.get(state, 'never seen')]))
     for route in frame.routes.values():
         way = [places[state] for state in route]
         for start, end in pairwise(way):
             axes.annotate('', end, start, arrowprops={
                 'arrowstyle': '-|>', 'color': ROUTE, 'linewidth': 1, 'shrinkA': 4, 'shrinkB': 7})
-    for x1, y1, x2, y2 in walls:
-        axes.plot((x1, x2), (y1, y2), color=INK, linewidth=3, solid_capstyle='round')
+    width, height = len(FLAT[0]), len(FLAT)
+    for row, line in enumerate(FLAT):
+        for column, letter in enumerate(line):
+            if letter == '#':
+                axes.add_patch(Rectangle((column - 0.5, height - 1.5 - row), 1, 1, color=INK))
+    if frame.change is not None:
+        x, y = DOOR[1], height - 1 - DOOR[0]
+        axes.plot((x, x), (y - 0.5, y + 0.5), color=CHANGE, linewidth=5)
     x, y = places[frame.home]
     axes.text(x - 0.44, y + 0.42, 'home', fontsize=8, color=INK, va='top')
-    axes.plot(*places[frame.robot], 'o', color=CHANGE, markersize=10, markeredgecolor='white')
+    axes.plot(*places[frame.robot], 'o', color=CHANGE, markersize=9, markeredgecolor='white')
+    axes.set_xlim(-0.6, width - 0.4)
+    axes.set_ylim(-0.6, height - 0.4)
     axes.set_aspect('equal')
-    axes.margins(0.02)
     axes.set_axis_off()
 
 
 def _curve(axes: Axes, frames: Sequence[Frame], steps: int) -> None:
     axes.plot([frame.steps for frame in frames], [len(frame.routes) for frame in frames],
               color=ROUTE, linewidth=2, drawstyle='steps-post')
-    for number, change in enumerate(frames[-1].changes):
-        axes.axvline(change, color=CHANGE, linestyle='--', linewidth=1)
-        axes.text(change, 15.4, ('door closes ', 'door opens ')[number % 2], fontsize=8,
-                  ha='right' if number % 2 == 0 else 'left', color=CHANGE, va='top')
+    if frames[-1].change is not None:
+        axes.axvline(frames[-1].change, color=CHANGE, linestyle='--', linewidth=1)
+        axes.text(frames[-1].change, 60, ' the door closes', fontsize=8, color=CHANGE, va='top')
     axes.set_xlim(0, steps)
-    axes.set_ylim(0, 15.6)
-    axes.set_yticks((0, 6, 13))
-    axes.set_xticks(range(0, steps, 2000))
+    axes.set_ylim(0, 61)
+    axes.set_yticks((0, 20, 40))
+    axes.set_xticks(range(0, steps, 5000))
     axes.tick_params(labelsize=8, colors=INK)
     axes.set_xlabel('steps', fontsize=9, color=INK)
-    axes.set_title('known cells', fontsize=10, color=INK, loc='left')
+    axes.set_title('places to rely on', fontsize=10, color=INK, loc='left')
     for side in ('top', 'right'):
         axes.spines[side].set_visible(False)
 
@@ -180,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         '--output', type=Path, default=ROOT / 'docs' / 'figures' / 'exploration.gif',
         metavar='FILE', help='where to write the picture (default docs/figures/exploration.gif)')
-    parser.number('stride', 100, 'steps between two pictures, at the beginning a tenth of it')
+    parser.number('stride', 25, 'steps between two pictures; fewer where much happens')
     parser.number('seed', 1, 'of the robot and the explorer')
     parser.number('steps', 20_000, 'stop after so many at the latest')
     given = parser.read(arguments)
