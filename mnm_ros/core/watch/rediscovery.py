@@ -205,6 +205,7 @@ class Relearning:
     :ivar swept: whether a whole rediscovery, begun since the last notice, has found nothing.
     :ivar all_doubted: whether all policies were doubted since the change was noticed.
     :ivar concerned: targets of policies through pairs that have changed.
+    :ivar deleted: targets of policies that were deleted since the change was noticed.
     :ivar steps: since the change was noticed.
     :ivar likely: by target, what an attempt seems to take since then, as ``evaluation`` counts.
     """
@@ -213,6 +214,7 @@ class Relearning:
         self.swept = bool(state and state['swept'])
         self.all_doubted = bool(state and state['all_doubted'])
         self.concerned: dict[int, None] = dict.fromkeys(state['concerned'] if state else ())
+        self.deleted: dict[int, None] = dict.fromkeys(state.get('deleted', ()) if state else ())
         self.steps: int = state.get('steps', 0) if state else 0
         self.likely: dict[int, float] = dict(state.get('likely', ())) if state else {}
         self._quiet = True
@@ -220,7 +222,7 @@ class Relearning:
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data; only just before a rediscovery."""
         return {'swept': self.swept, 'all_doubted': self.all_doubted,
-                'concerned': list(self.concerned),
+                'concerned': list(self.concerned), 'deleted': list(self.deleted),
                 'steps': self.steps, 'likely': [list(each) for each in self.likely.items()]}
 
     def begin_rediscovery(self) -> None:
@@ -245,6 +247,6 @@ class Relearning:
 
     def settle(self) -> None:
         """Take note that the change is relearnt."""
-        self.concerned = {}
+        self.concerned, self.deleted = {}, {}
         self.likely, self.steps = {}, 0
         self.all_doubted = False

@@ -271,8 +271,8 @@ class WatchPhase(CheckingPhase):
         """
         Add what the rediscovery has certified.
 
-        While a change is open, one that seems to be within the radius may tell of another: what
-        was proven before counts no more.
+        While a change is open, one that seems to be within the radius may tell of another, unless
+        it was deleted for this one: what was proven before counts no more.
         """
         known = {policy.target for policy in self.policies}
         found = [policy for policy in self.base.policies if policy.target not in known]
@@ -286,7 +286,7 @@ class WatchPhase(CheckingPhase):
         self._reach.enter(targets)
         if self._round.log.open and any(
                 self.base.estimates.get(target, 0.0) <= self._round.problem.radius
-                for target in targets):
+                for target in targets if target not in self._relearning.deleted):
             self._notice()
             self._doubt_all()
         self._round.log.tell_states(
@@ -389,8 +389,12 @@ class WatchPhase(CheckingPhase):
         self.transitions.leave(targets)
         for target in targets:
             self._round.log.outdate(target)
-        self._notice()
-        self._doubt_all()
+        if explained:    # what the change does not concern works as before
+            self._relearning.notice()
+        else:
+            self._notice()
+            self._doubt_all()
+        self._relearning.deleted.update(dict.fromkeys(targets))
         self._round.log.tell_states(
             self._round.number, targets, 'no longer reached by its policy, deleted',
             'no longer reached by their policies, deleted')
