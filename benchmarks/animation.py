@@ -40,7 +40,7 @@ COLORS = {'never seen': '#e6eaed', 'assumed, by the map': '#d3dfe9', 'certified'
           'proven': '#5fb487', 'doubted': '#f0a35e', 'lost': '#e3a7a9'}
 ROUTE, CHANGE = '#1d6b46', '#b3383c'
 DOOR = (5, 4)          # row and column
-RADIUS = 16.0
+RADIUS = 12.0
 CALM = 300             # steps between the first hypothesis and the change
 CLOSE = 100            # steps after the start and the change of which more is shown
 COLORS_IN_FILE = 48    # enough for the few of the picture and the edges of its letters
@@ -91,7 +91,7 @@ def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
             robot.change()
             change = robot.steps
         since = robot.steps - (change or 0)
-        often = 5 if since < CLOSE else 1 if first is None or since < 15 * CLOSE else 0.25
+        often = 5 if since < CLOSE else 1 if since < 15 * CLOSE or first is None else 0.5
         if robot.steps % max(1, round(stride / often)) == 0:
             yield _frame(exploration, robot, change)
         if change and not exploration.lost and exploration.changes_relearnt and judge(
@@ -152,7 +152,7 @@ def _picture(frames: Sequence[Frame], steps: int) -> Image.Image:
     _flat(figure.add_axes((0.01, 0.2, 0.6, 0.78)), frame)
     _curve(figure.add_axes((0.68, 0.31, 0.29, 0.58)), frames, steps)
     for number, (name, color) in enumerate(COLORS.items()):
-        x = 0.03 + (0, 0.13, 0.36, 0.5, 0.62, 0.75)[number]
+        x = 0.03 + (0, 0.15, 0.37, 0.5, 0.62, 0.75)[number]
         figure.patches.append(Rectangle((x, 0.115), 0.018, 0.034, facecolor=color, edgecolor=INK,
                                         linewidth=0.5, transform=figure.transFigure))
         figure.text(x + 0.025, 0.131, name, va='center', fontsize=9, color=INK)
@@ -176,15 +176,15 @@ def _flat(axes: Axes, frame: Frame) -> None:
     for row, line in enumerate(FLAT):
         for column, letter in enumerate(line):
             if letter == '#':
-                axes.add_patch(Rectangle((column - 0.5, height - 1.5 - row), 1, 1, color=INK))
+                axes.add_patch(Rectangle((column, height - 1 - row), 1, 1, color=INK))
     if frame.change is not None:
-        x, y = DOOR[1], height - 1 - DOOR[0]
-        axes.plot((x, x), (y - 0.5, y + 0.5), color=CHANGE, linewidth=5)
+        x, y = DOOR[1] + 0.5, height - 1 - DOOR[0]
+        axes.plot((x, x), (y, y + 1), color=CHANGE, linewidth=5)
     x, y = places[frame.home]
     axes.text(x - 0.44, y + 0.42, 'home', fontsize=8, color=INK, va='top')
     axes.plot(*places[frame.robot], 'o', color=CHANGE, markersize=9, markeredgecolor='white')
-    axes.set_xlim(-0.6, width - 0.4)
-    axes.set_ylim(-0.6, height - 0.4)
+    axes.set_xlim(-0.1, width + 0.1)
+    axes.set_ylim(-0.1, height + 0.1)
     axes.set_aspect('equal')
     axes.set_axis_off()
 
@@ -198,7 +198,7 @@ def _curve(axes: Axes, frames: Sequence[Frame], steps: int) -> None:
     axes.set_xlim(0, steps)
     axes.set_ylim(0, 61)
     axes.set_yticks((0, 20, 40))
-    axes.set_xticks(range(0, steps, 5000))
+    axes.set_xticks(range(0, steps, 2000))
     axes.tick_params(labelsize=8, colors=INK)
     axes.set_xlabel('steps', fontsize=9, color=INK)
     axes.set_title('places to rely on', fontsize=10, color=INK, loc='left')
@@ -212,8 +212,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         '--output', type=Path, default=ROOT / 'docs' / 'figures' / 'exploration.gif',
         metavar='FILE', help='where to write the picture (default docs/figures/exploration.gif)')
-    parser.number('stride', 25, 'steps between two pictures; fewer where much happens')
-    parser.number('seed', 1, 'of the robot and the explorer')
+    parser.number('stride', 40, 'steps between two pictures; fewer where much happens')
+    parser.number('seed', 3, 'of the robot and the explorer')
     parser.number('steps', 20_000, 'stop after so many at the latest')
     given = parser.read(arguments)
     if given.stride < 10 or given.steps < given.stride or given.seed < 0:

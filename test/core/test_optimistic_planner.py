@@ -9,8 +9,10 @@ from dataclasses import replace
 import math
 
 from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.optimistic_planner import _seers, OptimisticPlanner
 from mnm_ros.core.planning.plausible import budget, confidence_region, LEVELS, Rank
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
@@ -338,3 +340,20 @@ def test_room_is_that_of_the_text() -> None:
         assert found.radius[:, executed] * visits[executed] == pytest.approx(whole)
         assert found.rest[:, executed] * visits[executed] == pytest.approx(
             np.maximum(0.0, whole - nats), abs=1e-6)
+
+
+def test_where_the_fewest_moves_lead_round_and_round_another_way_is_found() -> None:
+    """State 6 may be one move from 2, but what it has done twice seems better, and only stays."""
+    counts = Counts()
+    rows = TransitionRows(counts, 2, Support(Declaration({
+        0: ((0, 4), (1, 0)), 1: ((1, 0, 5), (2, 1, 0)), 2: ((2, 1, 6), (3, 2, 1)),
+        5: ((5,), (5,)), 6: ((2, 5, 10), (7, 2, 5))})))
+    known = (0, 1, 5, 2, 6)
+    for state in known:
+        rows.enter(state)
+    for step in ((2, 1, 3), (2, 1, 2), (2, 1, 1), (6, 0, 5), (6, 0, 10), (6, 1, 7)):
+        counts.add(*step)
+        rows.add(*step)
+    plan = OptimisticPlanner(DELTA, 7.0).plan(EmpiricalModel.of(rows, known), 3)
+    # By the target, and as never tried moves may always succeed, it takes three moves.
+    assert 3 <= plan.steps <= 7 and [*plan.moves[[0, 1, 3]]] == [1, 1, 1]

@@ -306,7 +306,8 @@ class EmpiricalModel:
         return self.equations(masses, rows, away).values(costs)
 
     def equations(self, masses: Floats, rows: Indices, away: Bools,
-                  more: tuple[Indices, Indices, Floats] | None = None) -> Equations:
+                  more: tuple[Indices, Indices, Floats] | None = None,
+                  leak: float = 0.0) -> Equations:
         """
         Return the equations of a policy.
 
@@ -314,14 +315,15 @@ class EmpiricalModel:
         :param rows: of the policy.
         :param away: whether it plays RESET, as [state].
         :param more: origins, ends and masses of further moves.
+        :param leak: the part of each mass that is left out.
         """
         origins, slots = np.nonzero(masses)
         resets = np.flatnonzero(away)
         parts = [(origins, self.columns[rows][origins, slots], masses[origins, slots]),
                  (resets, np.zeros_like(resets), np.ones(len(resets)))]
         parts += [more] if more else []
-        return Equations(len(self.states), *(
-            np.concatenate(column) for column in zip(*parts)))
+        origins, ends, masses = (np.concatenate(column) for column in zip(*parts))
+        return Equations(len(self.states), origins, ends, masses * (1 - leak))
 
 
 class Equations:

@@ -9,6 +9,7 @@ that were nearly the best of their state when all were looked at last; the end i
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -89,6 +90,7 @@ class OptimisticPolicyIteration:
         self._multiplier = multiplier or 0.0
         self._fees = self._multiplier * region.spent
         self._nearby: _Cells | None = None
+        self._cold = warm is None
         self._own = np.repeat(np.arange(len(model.states)), model.actions)
         levels = len(region.spent)
         if warm is None:
@@ -259,14 +261,27 @@ class OptimisticPolicyIteration:
         ends = np.concatenate([np.zeros_like(states), ends_of_left, states])
         more = np.concatenate([home, np.where(stays, 0.0, left), again])
         some = more > 0
-        equations = model.equations(np.where(outside | returns, 0.0, masses), row, away, (
-            np.tile(states, 3)[some], ends[some], more[some]))
-        values = equations.values(1 + fees + lost - again * fees)
-        if not (np.isfinite(values).all() and values.min() > 1 - 1e-9):
-            raise np.linalg.LinAlgError('no policy that arrives')
-        self._values, self._visits = values, equations.visits(0)
+        self._values, self._visits = self._solution(
+            1 + fees + lost - again * fees, np.where(outside | returns, 0.0, masses), row,
+            (np.tile(states, 3)[some], ends[some], more[some]))
         self.spent = (float((self._visits * (1 - again) * fees).sum()) / self._multiplier
                       if self._multiplier else 0.0)
+
+    def _solution(self, costs: Floats, masses: Floats, row: Indices,
+                  more: tuple[Indices, Indices, Floats]) -> tuple[Floats, Floats]:
+        """
+        Return the values of a policy, and its visits from home on.
+
+        The fewest moves, which a cold start begins with, may have states lead to each other for
+        ever. With a leak these are very far away, and the next sweep finds another way.
+        """
+        for leak in (0.0, 1 / _FARTHEST) if self._cold else (0.0,):
+            with suppress(np.linalg.LinAlgError):
+                equations = self._model.equations(masses, row, self.moves == RESET, more, leak)
+                values = equations.values(costs)
+                if np.isfinite(values).all() and values.min() > 1 - 1e-9:
+                    return values, equations.visits(0)
+        raise np.linalg.LinAlgError('no policy that arrives')
 
 
 def _taken(kept: NDArray[_T], where: Indices, missing: _T) -> NDArray[_T]:
