@@ -11,8 +11,10 @@ from binomial import binomial_tail
 from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
+from mnm_ros.core.paper.discovery import PerVisitDiscovery
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.statistics.certificate import ConfidenceSets
@@ -129,6 +131,20 @@ def test_what_is_forbidden_in_the_middle_is_commanded_by_no_policy(base: str) ->
         run.until(lambda explored=explored: explored.hypothesis, explored.steps + 6000)
         for policy in explored.hypothesis.policies:
             assert (0, kept_out) not in zip(policy.states, policy.actions[0])
+
+
+def test_a_declaration_while_states_are_sampled_as_printed_holds_nothing_up() -> None:
+    support = Support()
+    problem = Problem(2, RADIUS, 1.0, 0.1, support)
+    discovery = PerVisitDiscovery(problem)
+    home = Policy(0, 5, (0,), ((RESET,),))
+    discovery.begin((0,), (0,), home)
+    discovery.restart()
+    assert discovery.action(0) == 1
+    support.declare(Declaration({0: ((0,), ())}), lambda state, action: ())
+    assert discovery.action(0) == 0 and not discovery.done()
+    support.declare(Declaration({0: ((), ())}), lambda state, action: ())
+    assert discovery.action(0) == RESET and discovery.done()
 
 
 def test_before_the_first_step_from_home_the_whole_declared_world_has_policies() -> None:

@@ -117,11 +117,14 @@ class OnTheWayDiscovery(Discovery):
         that was not met within the quota. What is tried so long without coming to a sample
         ends with a RESET, as there may be states that nothing else leads out of.
         """
-        if here in self._open:
-            action = self._lacking(here)
-            assert action is not None
+        forbids = self._problem.support.forbids
+        if forbids(here, self._way.get(here, RESET)):    # it was found before that was declared
+            self._find_ways()
+        action = self._lacking(here) if here in self._open else None
+        if action is not None:
             return action
-        if here in self._way or here not in self._known or self._astray >= self._horizon:
+        if (here in self._way or here in self._open or here not in self._known
+                or self._astray >= self._horizon):
             return self._way.get(here, RESET)
         visits = self._visits(here)
         return visits.index(min(visits)) if min(visits) < math.inf else RESET
@@ -166,6 +169,8 @@ class OnTheWayDiscovery(Discovery):
         for state in self._known:
             arriving.setdefault(self._known[0], []).append((1.0, state, RESET))
             for action in range(self._problem.actions):
+                if self._problem.support.forbids(state, action):
+                    continue
                 visits = self._counts.visits(state, action)
                 for following, count in self._counts.next_states(state, action).items():
                     arriving.setdefault(following, []).append((visits / count, state, action))
@@ -227,7 +232,11 @@ class PerVisitDiscovery(Discovery):
         if self._go_home:
             return RESET
         if here == self._policy.target:
-            return self._remaining[-1]
+            forbids = self._problem.support.forbids
+            while self._remaining and forbids(here, self._remaining[-1]):    # declared since
+                self._remaining.pop()
+            self._go_home = not self._remaining
+            return self._remaining[-1] if self._remaining else RESET
         return self._policy.action(self._attempt, here)
 
     def restart(self) -> None:

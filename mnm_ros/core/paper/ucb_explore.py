@@ -86,9 +86,13 @@ class UcbExplore(IncrementalBase):
 
     def next_action(self) -> int:
         if self._here is None or not self.evaluating:
-            return super().next_action()
-        assert self._attempts is not None
-        return RESET if self._given_up else self._attempts.action(self._here)
+            action = super().next_action()
+        else:
+            assert self._attempts is not None
+            action = RESET if self._given_up else self._attempts.action(self._here)
+        # A way to a sample may have been found before the declaration.
+        forbidden = self._here is not None and self._problem.support.forbids(self._here, action)
+        return RESET if forbidden else action
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Attempt no policy any more that plays what is never to be commanded."""
