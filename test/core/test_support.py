@@ -133,6 +133,26 @@ def test_what_is_forbidden_in_the_middle_is_commanded_by_no_policy(base: str) ->
             assert (0, kept_out) not in zip(policy.states, policy.actions[0])
 
 
+@pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
+def test_what_is_forbidden_again_and_again_is_neither_commanded_nor_published(base: str) -> None:
+    """Whatever is under way, and whatever was found with what is forbidden now."""
+    lists = true_lists(load('grid_3x3'))
+    for seed in range(2):
+        run, rng = Run({}, seed, base=base), np.random.default_rng(seed)
+        exploration, kept_out = run.exploration, {(-1, 0)}
+        for number in range(800):
+            here = exploration.last_state
+            assert (here, run.step()) not in kept_out, (seed, number)
+            if number % 80 == 79:
+                kept_out = {(int(rng.integers(9)), int(rng.integers(4))) for _ in range(4)}
+                exploration.declare(Declaration({state: tuple(
+                    () if (state, action) in kept_out else ends
+                    for action, ends in enumerate(each)) for state, each in lists.items()}))
+                known = exploration.hypothesis.policies if exploration.hypothesis else ()
+                for policy in (*known, *(told.policy for told in exploration.trust(1))):
+                    assert not kept_out & {*zip(policy.states, policy.actions[0])}, (seed, number)
+
+
 def test_a_declaration_while_states_are_sampled_as_printed_holds_nothing_up() -> None:
     support = Support()
     problem = Problem(2, RADIUS, 1.0, 0.1, support)

@@ -54,6 +54,7 @@ class ProvisionalPolicies:
         if self._changes != self._support.changes:
             self._changes = self._support.changes
             self._certified.clear()
+            self._assumed.clear()    # some may play what is forbidden now
         for target, found in tuple(self._certified.items()):
             fewer = any(now < before for now, before in zip(
                 self._visited(found.policy), self._visits[target]))

@@ -219,24 +219,38 @@ class Mnm(Phased):
                 f'what is declared is not true of {len(wrong)} actions that were executed before '
                 f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), withdrawn')
         self._support_changed(opened)
-        if not any(self.support.forbids(state, action) for policy in self._all_policies()
-                   for moves in policy.actions for state, action in zip(policy.states, moves)):
-            return
-        self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
-                      f'commanded, round {self.round + 1} begins')
-        if self.checking is not None:
-            self.log.notice()
-            self.trigger('hypothesis_refuted')
-        self._begin_round()
+        checking = self.checking
+        if any(map(self._plays_forbidden, self._known_policies)):
+            if checking is not None:
+                self.log.notice()
+            self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
+                          f'commanded, round {self.round + 1} begins')
+            if checking is not None:
+                self.trigger('hypothesis_refuted')
+            self._begin_round()
+        found = self.hypothesis
+        if found is not None and any(map(self._plays_forbidden, found.policies)):
+            # It stays until another one is found, but its readers must not go that way, either.
+            self.hypothesis = replace(found, revision=found.revision + 1, policies=tuple(
+                map(self._without_forbidden, found.policies)))
 
-    def _all_policies(self) -> Iterator[Policy]:
-        """Yield those that are held, and those that are about to be."""
+    @property
+    def _known_policies(self) -> Iterator[Policy]:
         if self.checking is not None:
-            yield from self.checking.policies
-            yield from self.checking.base.policies
+            yield from (*self.checking.policies, *self.checking.base.policies)
         elif self.building is not None:
             for stream in self.building.streams:
                 yield from stream.policies
+
+    def _plays_forbidden(self, policy: Policy) -> bool:
+        return any(self.support.forbids(state, action) for moves in policy.actions
+                   for state, action in zip(policy.states, moves))
+
+    def _without_forbidden(self, policy: Policy) -> Policy:
+        """Return the policy with RESET for what is never to be commanded."""
+        return replace(policy, actions=tuple(
+            tuple(RESET if self.support.forbids(state, action) else action
+                  for state, action in zip(policy.states, moves)) for moves in policy.actions))
 
     def _support_changed(self, pairs: Collection[Pair]) -> None:
         driver = self.checking or self.building
