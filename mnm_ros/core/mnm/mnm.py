@@ -219,8 +219,10 @@ class Mnm(Phased):
                 f'what is declared is not true of {len(wrong)} actions that were executed before '
                 f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), withdrawn')
         self._support_changed(opened)
-        checking = self.checking
-        if any(map(self._plays_forbidden, self._known_policies)):
+        checking, forbidden = self.checking, frozenset(
+            (state, action) for state, lists in declared.successors.items()
+            for action, ends in enumerate(lists) if not ends)
+        if any(_plays(policy, forbidden) for policy in self._known_policies):
             if checking is not None:
                 self.log.notice()
             self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
@@ -229,10 +231,10 @@ class Mnm(Phased):
                 self.trigger('hypothesis_refuted')
             self._begin_round()
         found = self.hypothesis
-        if found is not None and any(map(self._plays_forbidden, found.policies)):
+        if found is not None and any(_plays(policy, forbidden) for policy in found.policies):
             # It stays until another one is found, but its readers must not go that way, either.
             self.hypothesis = replace(found, revision=found.revision + 1, policies=tuple(
-                map(self._without_forbidden, found.policies)))
+                _without(policy, forbidden) for policy in found.policies))
 
     @property
     def _known_policies(self) -> Iterator[Policy]:
@@ -241,16 +243,6 @@ class Mnm(Phased):
         elif self.building is not None:
             for stream in self.building.streams:
                 yield from stream.policies
-
-    def _plays_forbidden(self, policy: Policy) -> bool:
-        return any(self.support.forbids(state, action) for moves in policy.actions
-                   for state, action in zip(policy.states, moves))
-
-    def _without_forbidden(self, policy: Policy) -> Policy:
-        """Return the policy with RESET for what is never to be commanded."""
-        return replace(policy, actions=tuple(
-            tuple(RESET if self.support.forbids(state, action) else action
-                  for state, action in zip(policy.states, moves)) for moves in policy.actions))
 
     def _support_changed(self, pairs: Collection[Pair]) -> None:
         driver = self.checking or self.building
@@ -342,3 +334,14 @@ class Mnm(Phased):
             self._begin_round()
         elif checking.rediscovering != (self.state is MnmPhase.REDISCOVERY):
             self.trigger('rediscover' if checking.rediscovering else 'evaluate')
+
+
+def _plays(policy: Policy, pairs: frozenset[Pair]) -> bool:
+    return any(not pairs.isdisjoint(zip(policy.states, moves)) for moves in policy.actions)
+
+
+def _without(policy: Policy, pairs: frozenset[Pair]) -> Policy:
+    """Return the policy with RESET for some pairs."""
+    return replace(policy, actions=tuple(
+        tuple(RESET if pair in pairs else pair[1] for pair in zip(policy.states, moves))
+        for moves in policy.actions))
