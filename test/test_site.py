@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import os
 from pathlib import Path
 import re
@@ -61,6 +62,17 @@ def page(site: Path, name: str) -> str:
     return (site / name).read_text(encoding='utf-8')
 
 
+def pages_with(site: Path, word: str) -> set[str]:
+    """Return what the search of the site finds."""
+    from sphinx.search.en import SearchEnglish
+    text = page(site, 'searchindex.js')
+    index = json.loads(text[text.index('{'):text.rindex('}') + 1])
+    stem = SearchEnglish({}).stem(word.lower())
+    found = [index[terms].get(stem, []) for terms in ('terms', 'titleterms')]
+    return {index['docnames'][number] for each in found
+            for number in ([each] if isinstance(each, int) else each)}
+
+
 def test_the_site(site: Path) -> None:
     """All in one test, as the site takes seconds to make."""
     index = page(site, 'index.html')
@@ -68,6 +80,9 @@ def test_the_site(site: Path) -> None:
     for name in (path.stem for path in (ROOT / 'docs').iterdir()
                  if path.suffix in ('.md', '.rst', '.ipynb')):
         assert f'href="{name}.html"' in index or name == 'index'
+    assert 'action="search.html"' in index
+    assert 'turtlebot' in pages_with(site, 'TurtleBot')
+    assert 'algorithm' in pages_with(site, 'stochastic')
     for path in site.rglob('*.html'):
         outside = re.findall(r'<(?:script|img|link|iframe)[^>]*(?:src|href)="(?:https?:)?//[^"]*"',
                              path.read_text(encoding='utf-8'))
