@@ -18,6 +18,7 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Heard, RobotsMet, StepRate
 from rcl_interfaces.srv import GetParameters
 import rclpy
+from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -221,6 +222,10 @@ class Listener:
     def described(self) -> bool:
         """Return whether a node publishes ``robot_side``."""
         return self._node.count_publishers('robot_side') > 0
+
+    def client(self, kind: Any, service: str) -> Client:
+        """Return a client of the node, which ``listen`` spins."""
+        return self._node.create_client(kind, service)
 
     def change(self) -> None:
         """Ask for the next setting, wherever the service is offered."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 import json
 from pathlib import Path
 import sys
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from mnm_ros.export.learnt import Learnt
     from rich.console import Console, RenderableType
     from rich.table import Table
+
+ROUTE_SERVER = 'route_server/DynamicEdgesScorer/adjust_edges'
+"""As ``nav2_route/src/plugins/edge_cost_functions/dynamic_edges_scorer.cpp`` names it."""
 
 _WIDE = 200    # columns where the output is no terminal
 
@@ -196,14 +200,22 @@ def export(arguments: Sequence[str], program: str) -> int:
     made.add_argument('--output', '--out', metavar='FILE',
                       type=lambda text: Path(text).expanduser(),
                       help='where to write it (default: the standard output)')
+    made.add_argument('--follow', nargs='?', const=ROUTE_SERVER, metavar='SERVICE',
+                      help="with nav2-route and a running explorer: then tell nav2's route server "
+                      'of edges that are closed and open again, until Ctrl-C (default %(const)s)')
     given = made.parse_args(words)
+    if given.follow and (given.format != 'nav2-route' or given.source or not given.output):
+        made.error('argument --follow: expected --format nav2-route and --output, without --from')
 
     from mnm_ros.checkpoint.input_log import Refused
     from mnm_ros.command.source import find
-    from mnm_ros.export.route_graphs import left_out
+    from mnm_ros.export.route_graphs import left_out, RouteGraph
     from mnm_ros.export.writers import Unwritable
     row = FORMATS[given.format]
     try:
+        if given.follow:
+            from mnm_ros.command.follow import check
+            check()
         learnt = find(given, ros_arguments, row.log)
         _write(given.output, row.write(learnt))
         missing = left_out(learnt) if row.places else ''
@@ -214,6 +226,11 @@ def export(arguments: Sequence[str], program: str) -> int:
         return 1
     if missing:
         print(f'{program}: {missing}', file=sys.stderr)
+    if given.follow:
+        from mnm_ros.command.follow import follow
+        from mnm_ros.subscriptions import Listener
+        with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
+            follow(listener, RouteGraph.of(learnt), given.follow)
     return 0
 
 

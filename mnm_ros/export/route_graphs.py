@@ -108,12 +108,11 @@ def nav2_route(learnt: Learnt) -> bytes:
     """Return the graph for nav2's route server."""
     graph = RouteGraph.of(learnt)
     places, frame = learnt.description.positions, learnt.description.frame
-    ids = _ids(graph)
-    first = max(ids.values()) + 1
+    ids = _node_ids(graph)
     features = [_feature('Point', places[state], {
         'id': ids[state], **({'frame': frame} if frame else {}),
         'metadata': graph.node_figures(state)}) for state in graph.nodes]
-    for number, edge in enumerate(graph.edges, first):
+    for edge, number in edge_ids(graph).items():
         figures, line = graph.edge_figures(edge), [places[edge.state], places[edge.following]]
         features.append(_feature('MultiLineString', [line], {
             'id': number, 'startid': ids[edge.state], 'endid': ids[edge.following],
@@ -155,11 +154,32 @@ def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> dict[st
             'geometry': {'type': kind, 'coordinates': coordinates}}
 
 
-def _ids(graph: RouteGraph) -> dict[int, int]:
-    """Return the ids of nodes: their states where nav2 can carry these and those of edges."""
-    if 0 <= min(graph.nodes) and max(graph.nodes) + len(graph.edges) < _IDS:
-        return {state: state for state in graph.nodes}
-    return {state: number for number, state in enumerate(graph.nodes)}
+def edge_ids(graph: RouteGraph) -> dict[Transition, int]:
+    """
+    Return the ids of edges for nav2.
+
+    Where they fit below those of nodes they are counted from the highest down, by state and
+    action: an edge that is written again later has the same id.
+    """
+    if _fits(graph):
+        return {edge: _IDS - 1 - edge.state * _actions(graph) - edge.action
+                for edge in graph.edges}
+    return {edge: number for number, edge in enumerate(graph.edges, len(graph.nodes))}
+
+
+def _node_ids(graph: RouteGraph) -> dict[int, int]:
+    """Return the ids of nodes: their states, or else their numbers."""
+    return {state: state if _fits(graph) else number for number, state in enumerate(graph.nodes)}
+
+
+def _fits(graph: RouteGraph) -> bool:
+    """Return whether nav2 can carry states, and states with actions, as ids."""
+    most = max(graph.nodes)
+    return 0 <= min(graph.nodes) and most < _IDS - (most + 1) * _actions(graph)
+
+
+def _actions(graph: RouteGraph) -> int:
+    return max(len(graph.learnt.description.actions), *(edge.action + 1 for edge in graph.edges))
 
 
 def _known(figures: dict[str, Any]) -> dict[str, Any]:
