@@ -29,10 +29,12 @@ RADIUS = 2.0
 # As large as the grid of the file, with home in its middle; no map shows that the door is closed.
 FLAT = {'name': 'flat', 'cell_size': 0.5, 'settings': [{'D': 'closed'}],
         'rows': ['#' * 11] * 4 + ['#####..####', '####DS.####'] + ['#' * 11] * 5}
-# The map begins at a corner of it. The wheels of ROS have no tf2_msgs.
+# The map begins at a corner of it.
 YOURS = {'origin_x: -2.75': 'origin_x: 0.0', 'origin_y: -2.75': 'origin_y: 0.0',
          'home_x: 0.0': 'home_x: 2.75', 'home_y: 0.0': 'home_y: 2.75',
-         'radius: 4.0': f'radius: {RADIUS}', 'pose_source: tf2': 'pose_source: amcl_pose'}
+         'radius: 4.0': f'radius: {RADIUS}'}
+if find_spec('tf2_msgs') is None:    # as with the wheels of ROS
+    YOURS['pose_source: tf2'] = 'pose_source: amcl_pose'
 FILE = ['--ros-args', '--params-file', 'turtlebot.yaml']
 
 
