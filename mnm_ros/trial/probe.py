@@ -31,6 +31,7 @@ from mnm_ros.core.progress.prediction import (
 from mnm_ros.protocol.exchange import Incoming, REPORT, RetryTimer, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
+from mnm_ros.trial.rehearsal import rehearse
 from mnm_ros.view.words import duration
 
 
@@ -279,7 +280,9 @@ class ProbeRun:
         met = len(self._probe.met)
         yield (f'{met} states met, {"" if complete else "at least "}{found} of them within '
                f'{problem.radius:g} steps by what was seen')
-        prediction = predict(LEARNT if states else PROBED, factors(
+        rehearsed = None if states or not self._probe.declaration else rehearse(
+            problem, self._probe.home, self._probe.declaration, self._probe.counts)
+        prediction = rehearsed or predict(LEARNT if states else PROBED, factors(
             states or found, met, problem.actions, problem.radius, problem.epsilon,
             problem.delta))
         least, middle, most = (
@@ -287,7 +290,9 @@ class ProbeRun:
             for steps in (prediction.low, prediction.steps, prediction.high))
         yield (f'first hypothesis predicted after about {middle}; in 9 of 10 worlds between '
                f'{least} and {most}')
-        if self._probe.declaration:
+        if rehearsed:
+            yield 'it is predicted by a simulation of the world as it is declared'
+        elif self._probe.declaration:
             yield ('what is declared is not in that: with a declaration it took 0.07 to 0.27 of '
                    'the steps (benchmarks/hours)')
         hours = prediction.steps * mean(times)
@@ -295,7 +300,7 @@ class ProbeRun:
         if smaller and hours >= 3600:
             yield (f'L = {smaller[0]:g} would take about {duration(smaller[1] * hours)}, by how '
                    'many of the states met are so near')
-        if not MEASURED_STATES[0] <= (states or found) <= MEASURED_STATES[1]:
+        if not rehearsed and not MEASURED_STATES[0] <= (states or found) <= MEASURED_STATES[1]:
             yield ('this prediction is an extrapolation: it was measured with '
                    f'{MEASURED_STATES[0]} to {MEASURED_STATES[1]} states')
 

@@ -64,6 +64,16 @@ def test_a_robot_that_behaves() -> None:
     assert expected[3].startswith('L = 1 would take about ')
 
 
+def test_what_is_declared_is_counted_in() -> None:
+    problem, robot = Problem(2, 3.0, 1.0, 0.1), Robot()
+    corridor = {state: ((min(state + 1, 3),), (max(state - 1, 0),)) for state in range(4)}
+    robot.preflight._probe.declaration = Declaration(corridor)
+    *_, predicted, how = robot.play().outlook(problem, 0)
+    assert how == 'it is predicted by a simulation of the world as it is declared'
+    steps = int(predicted.split('about ')[1].split(' steps')[0])
+    assert steps < 76, 'where nothing is declared it is 76 to 1,300'
+
+
 def test_a_prediction_without_what_is_declared_says_so() -> None:
     robot = Robot()
     robot.preflight._probe.declaration = Declaration({0: ((1,), (0,))})
