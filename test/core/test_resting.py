@@ -57,6 +57,8 @@ def test_the_reason_has_both_levels_and_is_rounded_down() -> None:
     rules = RestRules(0.0)
     rules.hear(0.199, 0.0)
     assert reason(rules) == 'battery 19%, below 20%; goes on at 80%'
+    rules.hear(0.42, 1.0)
+    assert reason(rules) == 'battery 42%, was below 20%; goes on at 80%'
 
 
 def test_the_hours_alone_and_both() -> None:

@@ -112,7 +112,8 @@ class RestRules:
             self._low = low > 0 and self._percent < (max(low, charged) if self._low else low)
         why, until = [], []
         if self._low:
-            why.append(f'battery {math.floor(self._percent)}%, below {low:g}%')
+            was = '' if self._percent < low else 'was '
+            why.append(f'battery {math.floor(self._percent)}%, {was}below {low:g}%')
             until.append(f'at {max(low, charged):g}%')
         if between and moment not in Hours.parse(between):
             why.append(f'outside of {between}')
