@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
@@ -25,7 +26,7 @@ from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 
-MOST = 20_000    # steps, up to a minute of computing
+PATIENCE = 30.0    # s of computing; some hundred places with a large radius take minutes
 LOW, HIGH = 0.5, 1.5
 """At least 9 of 10 explorations take so many times the steps that are rehearsed.
 
@@ -38,8 +39,8 @@ def rehearse(problem: Problem, home: int, declaration: Declaration,
     """
     Return the steps to the first hypothesis, and in which range they will be.
 
-    None if they are more than ``MOST``, or if it is not declared where all that is declared to be
-    within reach leads to.
+    None if they take longer than ``PATIENCE`` to compute, or if it is not declared where all that
+    is declared to be within reach leads to.
 
     :param counts: what was seen; by it, and by how often any action stayed that might have moved,
         the declared ends are weighed.
@@ -50,7 +51,8 @@ def rehearse(problem: Problem, home: int, declaration: Declaration,
     simulator = Simulator(Scenario('', tuple(map(str, range(problem.actions))), home, (
         Setting(cmp, None),), Path()), seed)
     exploration = Exploration(settings(replace(problem, support=Support(declaration))), seed)
-    while exploration.hypothesis is None and simulator.steps < MOST:
+    end = process_time() + PATIENCE
+    while exploration.hypothesis is None and process_time() < end:
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
     if exploration.hypothesis is None:
