@@ -36,7 +36,7 @@ ROOMS = {
     'core': 'core/model core/task core/progress core/mnm core/watch core/disco core/paper'
             ' core/statistics core/planning',
     'core/fleet': 'core core/model core/task core/mnm',
-    'core/__init__': 'core core/fleet core/mnm core/model core/task',
+    'core/__init__': 'core core/fleet core/mnm core/model core/progress core/task',
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': '',

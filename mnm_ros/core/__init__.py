@@ -24,19 +24,20 @@ import importlib
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnm_ros.core.exploration import Event, Exploration, Phase
+    from mnm_ros.core.exploration import Exploration, Phase
     from mnm_ros.core.fleet.fleet import Fleet, Member
     from mnm_ros.core.mnm.base import BaseAlgorithm
     from mnm_ros.core.model.policy import Hypothesis, Policy
     from mnm_ros.core.model.problem import Problem, RESET
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
+    from mnm_ros.core.progress.events import Event
     from mnm_ros.core.task.step_task import play
 
 __all__ = [
     'BaseAlgorithm', 'Event', 'Exploration', 'Fleet', 'Hypothesis', 'Member', 'OPTIONS', 'PRESETS',
     'Phase', 'Policy', 'Problem', 'RESET', 'new_base', 'play', 'settings']
 _MODULES = {
-    'BaseAlgorithm': 'mnm.base', 'Event': 'exploration', 'Exploration': 'exploration',
+    'BaseAlgorithm': 'mnm.base', 'Event': 'progress.events', 'Exploration': 'exploration',
     'Phase': 'exploration', 'Fleet': 'fleet.fleet', 'Member': 'fleet.fleet',
     'Hypothesis': 'model.policy', 'Policy': 'model.policy', 'OPTIONS': 'presets',
     'PRESETS': 'presets', 'new_base': 'presets', 'settings': 'presets', 'RESET': 'model.problem',

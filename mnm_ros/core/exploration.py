@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 import json
 from typing import Any, NamedTuple, Union
@@ -24,6 +24,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
+from mnm_ros.core.progress.events import Event, LastPairs, PairChange
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
@@ -57,14 +58,6 @@ class Input(Enum):
 
 RESET_OPEN = -2
 """The action of an input that came while a RESET was open; RESET itself says that nothing was."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """A decision: after how many steps it was taken, and a sentence for people."""
-
-    step: int
-    text: str
 
 
 class Taken(NamedTuple):
@@ -138,7 +131,8 @@ class Exploration(PausableTask):
             self._observed.met.add(self.home)
         self._estimator = ProgressEstimator(self._mnm, settings.problem)
         self._ledger = TrustLedger(self._mnm, settings)
-        self._mnm.log.on_notice = lambda: self._estimator.noticed(self.steps)
+        self._mnm.log.on_notice = lambda: self._estimator.noticed(
+            self.steps, self._observed.next_states)
         self._mnm.log.on_outdated = self._outdate
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
@@ -148,6 +142,7 @@ class Exploration(PausableTask):
         self._last_change: str = point['last_change']
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = point['steps']
+        self._last_pairs = LastPairs()
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
 
@@ -355,7 +350,7 @@ class Exploration(PausableTask):
     def take(self, kind: Input, state: int = 0, action: int = RESET, robot: str = '') -> Taken:
         """Take an input as ``Taken`` has it, and return what has come of it."""
         mnm = self._mnm
-        before = mnm.hypothesis
+        before, relearnt = mnm.hypothesis, self.changes_relearnt
         if kind is Input.OBSERVED:
             self._take_step(action, state)
         else:
@@ -374,6 +369,9 @@ class Exploration(PausableTask):
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:
             self._estimator.revised(before, revision)
+        if self.changes_relearnt > relearnt:    # no news for ``status``: nothing is revised
+            self._happened(Event(self.steps, 'the change is relearnt', 'change',
+                                 ways=self._estimator.relearnt(self._observed.next_states)))
         taken = Taken(kind, state, action, robot, tuple(self._decided_since),
                       tuple(self._outdated_since), revision)
         self._decided_since.clear()
@@ -386,6 +384,7 @@ class Exploration(PausableTask):
         here, self.last_state = self.last_state, state
         self._observed.add(here, action, state)
         self.steps += 1
+        self._last_pairs.add(here, action)
         if here is not None and self._mnm.support.refuted_by(here, action, state):
             self._mnm.withdraw(here, action, state)
         if not self.homing.missed(action, state):
@@ -423,8 +422,13 @@ class Exploration(PausableTask):
         self._observed.outdate(state, action)
         self._outdated_since.append((state, action))
 
-    def _decided(self, sentence: str) -> None:
+    def _decided(self, sentence: str, kind: str = 'decision',
+                 change: PairChange | None = None) -> None:
         self._news = sentence
-        self.events.append(Event(self.steps, sentence))
-        self._decided_since.append(self.events[-1])
         self._last_change = f'step {self.steps}: {sentence}'
+        self._happened(Event(self.steps, sentence, kind, change and replace(
+            change, step=self._last_pairs.begun(change, self.steps))))
+
+    def _happened(self, event: Event) -> None:
+        self.events.append(event)
+        self._decided_since.append(event)

@@ -196,7 +196,7 @@ def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:
 
 
 def new_mnm(resolved: Settings, seed: int = 0,
-            on_event: Callable[[str], None] = lambda sentence: None,
+            on_event: Callable[..., None] = lambda *told: None,
             resume: Mapping[str, Any] | None = None,
             recollection: Recollection | None = None) -> Mnm:
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""

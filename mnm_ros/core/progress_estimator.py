@@ -11,9 +11,11 @@ import math
 
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.activity import Progress
+from mnm_ros.core.progress.events import difference, ways, WaysChange
 from mnm_ros.core.progress.prediction import (
     factors_left,
     predict,
@@ -55,11 +57,21 @@ class ProgressEstimator:
         self._problem = problem
         self._expected = ExpectedPlays()
         self._noticed_at: int | None = None
+        self._ways: dict[int, tuple[Pair, ...]] | None = None    # before the change that is open
 
-    def noticed(self, step: int) -> None:
+    def noticed(self, step: int, following: Following) -> None:
         """Take note that a change was noticed while none was open."""
         self._noticed_at = step
+        self._ways = self._ways_now(following)
         self.lost.clear()
+
+    def relearnt(self, following: Following) -> WaysChange | None:
+        """Return what has come of the change that was noticed last; None if it is not known."""
+        return None if self._ways is None else difference(self._ways, self._ways_now(following))
+
+    def _ways_now(self, following: Following) -> dict[int, tuple[Pair, ...]]:
+        hypothesis = self._mnm.hypothesis
+        return ways(hypothesis.policies, following) if hypothesis else {}
 
     def revised(self, before: Hypothesis | None, now: Hypothesis) -> None:
         """Take note of another hypothesis."""

@@ -86,7 +86,8 @@ class Offering(ScriptedBase):
 
 def test_it_is_taken_only_while_the_policy_is_doubted_and_seems_slow() -> None:
     sentences: list[str] = []
-    log, base = ChangeLog(sentences.append), Offering(0, (HOME, 3, 5))
+    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
+    base = Offering(0, (HOME, 3, 5))
     checking = WatchPhase(
         Round(1, PROBLEM, lambda problem, policies: base, 10**6, 30, log),
         tuple(Policy(target, HORIZON, (HOME,), ((target or RESET,),)) for target in (HOME, 3, 5)),

@@ -238,7 +238,8 @@ def test_only_the_first_stream_of_all_begins_with_what_is_remembered(home: int) 
     said: list[str] = []
     resolved = settings(PROBLEM, 'onboard', {'check_steps': 10})
     machine = Mnm(resolved, SEED, new_base, lambda: StreamSchedule(2), CHECKS['watch'](resolved),
-                  on_event=said.append, recollection=Recollection(home, steps))
+                  on_event=lambda sentence, *about: said.append(sentence),
+                  recollection=Recollection(home, steps))
     run(machine, World(), lambda: machine.round == 2)
     began = len(runs)
     run(machine, World(), lambda: len(runs) > began + 2)

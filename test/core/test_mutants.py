@@ -67,7 +67,7 @@ def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
 
 def test_watching_has_as_many_turns_as_rediscovery_while_policies_are_doubted() -> None:
     """And again when nothing but proofs is left to do."""
-    log = ChangeLog(lambda sentence: None)
+    log = ChangeLog(lambda *told: None)
     phase = WatchPhase(
         Round(1, PROBLEM, lambda problem, policies: ScriptedBase(0), 0, 10, log),
         (policy(HOME), policy(1), policy(2)), quanta=4)

@@ -126,7 +126,7 @@ def star(base: str, seed: int, steps: int, tries: float) -> tuple[int, int]:
     Each of four states is hit by an action of its own, which else stays put.
     """
     resolved = settings(Problem(4, 4.0, 3.0, 0.1), overrides={'base': base})
-    runs, rng, log, here = 0, np.random.default_rng(seed), ChangeLog(lambda sentence: None), HOME
+    runs, rng, log, here = 0, np.random.default_rng(seed), ChangeLog(lambda *told: None), HOME
 
     def new_base(problem: Problem, policies: tuple[Policy, ...]):    # noqa: ANN202
         nonlocal runs

@@ -49,7 +49,7 @@ def far(target: int) -> Policy:
 
 def slow_watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog, list]:
     sentences: list[str] = []
-    log = ChangeLog(sentences.append)
+    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
     checking = WatchPhase(
         Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(far(target) for target in targets), quanta=1)
@@ -91,7 +91,7 @@ def test_a_policy_at_the_limit_does_not_keep_others_from_being_watched(
 def test_a_verdict_that_is_far_does_not_keep_the_rediscovery_waiting(
         steps_taken: int, least: float, most: float) -> None:
     """A policy at the limit may never get one; what is far depends on how long a run takes."""
-    world, log = Slow({5: AT_THE_LIMIT}, 0), ChangeLog(lambda sentence: None)
+    world, log = Slow({5: AT_THE_LIMIT}, 0), ChangeLog(lambda *told: None)
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME, 3, 5)), check_steps=10**6, steps_taken=steps_taken,
               log=log), tuple(map(far, (HOME, 3, 5))), quanta=4)
@@ -170,7 +170,7 @@ def teachable(script: Script, targets: tuple[int, ...], steps_taken: int = 30
               ) -> tuple[WatchPhase, ChangeLog, list]:
     """Return a phase whose runs of the base remember what they are asked for."""
     sentences: list[str] = []
-    log = ChangeLog(sentences.append)
+    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
 
     def new_base(problem: Problem, policies: tuple[Policy, ...]) -> BaseAlgorithm:
         script(problem, policies)
@@ -313,7 +313,7 @@ def test_a_policy_that_has_become_a_little_too_slow_is_noticed(before: float, mo
     horizon, delays = resolved.steps_horizon, []
     for seed in range(3):
         rng, here = np.random.default_rng(seed), HOME
-        log = ChangeLog(lambda sentence: None)
+        log = ChangeLog(lambda *told: None)
 
         def new_base(problem: Problem, policies: tuple[Policy, ...], seed: int = seed
                      ) -> BaseAlgorithm:
@@ -358,7 +358,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
     def new_base(problem: Problem, policies: tuple[Policy, ...]) -> BaseAlgorithm:
         return ScriptedBase(60, (HOME, 3, 5))
 
-    log = ChangeLog(lambda sentence: None)
+    log = ChangeLog(lambda *told: None)
     round_ = Round(1, PROBLEM, new_base, check_steps=0, steps_taken=30, log=log)
     phases = [WatchPhase(round_, tuple(far(target) for target in (HOME, 3, 5)), quanta=1)]
     world, points = Slow({3: 0.5, 5: 0.7}, 1), 0
@@ -367,7 +367,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
         if phases[0].at_restart_point:
             points += 1
             state = json.loads(json.dumps(phases[0].to_state()))
-            other = ChangeLog(lambda sentence: None)
+            other = ChangeLog(lambda *told: None)
             other.noticed, other.relearnt = log.noticed, log.relearnt
             phases = [phases[0], WatchPhase(
                 replace(round_, log=other), phases[0].policies, state, quanta=1)]

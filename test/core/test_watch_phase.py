@@ -113,7 +113,7 @@ class Script:
 
 def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog, list]:
     sentences: list[str] = []
-    log = ChangeLog(sentences.append)
+    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
     checking = WatchPhase(
         Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(policy(target) for target in targets), quanta=1)
@@ -198,7 +198,7 @@ def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, flo
                      for target in (HOME, 1, 2, 5))
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30,
-              log=ChangeLog(lambda sentence: None)), policies)
+              log=ChangeLog(lambda *told: None)), policies)
     checking.transitions.record = (    # type: ignore[method-assign]
         lambda state, action, next_state: state == HOME and next_state == tells)
     checking.transitions.suspect = lambda pair, policies: None    # type: ignore[method-assign]

@@ -57,7 +57,7 @@ def test_why_a_round_is_over_is_told_in_figures() -> None:
     lives = [1, 0, 0, *[1] * WINDOW]
     said: list[str] = []
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(lives.pop(0)), check_steps=10)
-    machine.log.tell = said.append
+    machine.log.tell = lambda sentence, *about: said.append(sentence)
     check_runs(machine, World(), WINDOW + 1)
     assert said == [f'round 1: rediscovery took more than 10 steps in 2 of the last {WINDOW} '
                     'check-runs, round 2 begins']

@@ -120,6 +120,22 @@ class TransitionDetector:
         most = max(self._counts[:_MOST_SYMBOLS])
         return list(self._index)[self._counts.index(most)], most
 
+    @property
+    def parted(self) -> tuple[dict[int, int], dict[int, int]]:
+        """
+        Return how often each next state was shown before a change, and since: for display.
+
+        It is the change that explains best what was seen; nothing is before or since where
+        there is no split yet.
+        """
+        at = max(self._splits, default=None, key=lambda split: (
+            split[1] + _log_after(split[3], self._counts)))
+        before = at[3] if at else ()
+        shown = {state: (before[symbol] if symbol < len(before) else 0, self._counts[symbol])
+                 for state, symbol in self._index.items()}
+        return ({state: old for state, (old, _) in shown.items() if old},
+                {state: count - old for state, (old, count) in shown.items() if count > old})
+
     def record(self, next_state: int) -> None:
         """Take note of one more execution."""
         if len(self._counts) == 1:

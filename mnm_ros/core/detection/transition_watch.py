@@ -11,6 +11,7 @@ from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 
 _FOLLOW_UPS = 3
@@ -84,23 +85,28 @@ class TransitionWatch:
                 yield Evidence(
                     'transition', state, action, detector.evidence, detector.threshold)
 
-    def record(self, state: int, action: int, next_state: int) -> bool:
-        """Take note of a transition; return whether it raises the alarm, once for each."""
+    def record(self, state: int, action: int, next_state: int) -> PairChange | None:
+        """Take note of a transition; return what has changed if that raises the alarm."""
         pair = (state, action)
         detector = self.add_transition(*pair, next_state)
         if detector.alarm:
+            change = self.change(pair)
             self.alarms += 1
             self._detectors[pair] = self._new_detector()
             self._raised.pop(pair, None)
             self._suspected.pop(pair, None)
-            return True
+            return change
         if detector.surprised:
             self._raised[pair] = _FOLLOW_UPS
         elif pair in self._raised or detector.suspicious:
             wanted = self._raised[pair] = max(0, self._raised.get(pair, 0) - 1)
             if not wanted and not detector.suspicious:
                 del self._raised[pair]
-        return False
+        return None
+
+    def change(self, pair: Pair) -> PairChange:
+        """Return where a pair leads, before the likeliest change and since."""
+        return PairChange(*pair, *self._detectors[pair].parted)
 
     def add_transition(self, state: int, action: int, next_state: int) -> TransitionDetector:
         """Take note of a transition; an alarm waits for ``record``."""

@@ -24,7 +24,8 @@ class ChangeLog:
     """
     What was decided, in sentences for people, and how many changes that makes.
 
-    :param tell: called with one sentence whenever something is decided.
+    :param tell: called with one sentence whenever something is decided; and perhaps with its kind
+        and the change of a pair, as ``Event`` has them.
     :ivar on_notice: called when a change is noticed while none is open.
     :ivar on_outdated: called with what leads elsewhere than before, see ``outdate``.
     :ivar noticed: changes so far; while one is open, what else is noticed belongs to it.
@@ -33,7 +34,7 @@ class ChangeLog:
         belongs to.
     """
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[..., None]) -> None:
         self.tell = tell
         self.on_notice: Callable[[], None] = lambda: None
         self.on_outdated: Callable[[int | None, int | None], None] = lambda state, action: None
@@ -62,12 +63,12 @@ class ChangeLog:
         self.relearnt = self.noticed
 
     def tell_states(self, round_number: int, states: Iterable[int], one: str,
-                    several: str) -> None:
+                    several: str, kind: str = 'decision') -> None:
         """Tell what happened to one or several states."""
         names = [str(state) for state in states]
         subject = f'state {names[0]} {one}' if len(names) == 1 else (
             f'states {", ".join(names)} {several}')
-        self.tell(f'round {round_number}: {subject}')
+        self.tell(f'round {round_number}: {subject}', kind)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Mnm(Phased):
     :param new_base: makes runs of the base algorithm.
     :param new_schedule: makes the schedule of the streams of one round.
     :param new_checking: makes the checking phase of a round from the output of a stream.
-    :param on_event: called with one sentence for people whenever something is decided.
+    :param on_event: called whenever something is decided, as ``ChangeLog`` has it.
     :param resume: what ``to_state`` of such an MNM returned, to go on from there.
     :param recollection: with which the first stream begins.
     :ivar support: what is declared of where pairs lead, less what turned out to be false.
@@ -72,7 +72,7 @@ class Mnm(Phased):
 
     def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
                  new_schedule: Callable[[], Schedule], new_checking: CheckingPhaseFactory, *,
-                 on_event: Callable[[str], None] = lambda sentence: None,
+                 on_event: Callable[..., None] = lambda *told: None,
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
         self._recollection = recollection
@@ -201,7 +201,7 @@ class Mnm(Phased):
         """Take the declaration of a pair as false, as it has led to another state."""
         ends = ', '.join(map(str, self.support.ends(state, action) or ()))
         self.log.tell(f'action {action} in state {state} led to {end}, declared was {ends}: '
-                      'the declaration of this pair is withdrawn')
+                      'the declaration of this pair is withdrawn', 'change')
         self.support.withdraw(state, action)
         self._support_changed([(state, action)])
 
@@ -226,7 +226,7 @@ class Mnm(Phased):
             if checking is not None:
                 self.log.notice()
             self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
-                          f'commanded, round {self.round + 1} begins')
+                          f'commanded, round {self.round + 1} begins', 'change')
             if checking is not None:
                 self.trigger('hypothesis_refuted')
             self._begin_round()

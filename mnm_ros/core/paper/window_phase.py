@@ -221,7 +221,7 @@ class WindowPhase(CheckingPhase):
                 self._round.log.tell(
                     f'round {self._round.number}: rediscovery took more than '
                     f'{self.check_steps} steps in {cut_off} of the last {runs} check-runs, '
-                    f'round {self._round.number + 1} begins')
+                    f'round {self._round.number + 1} begins', 'change')
                 return
             self._delete(known, runs)
             self._add(known, runs)
@@ -240,7 +240,7 @@ class WindowPhase(CheckingPhase):
             self._notice()
             self._round.log.tell_states(
                 self._round.number, deleted, 'no longer reached by its policy, deleted',
-                'no longer reached by their policies, deleted')
+                'no longer reached by their policies, deleted', 'change')
 
     def _add(self, known: dict[int, Policy], runs: int) -> None:
         found = {state: policy for run in self.window for state, policy in run.found.items()}

@@ -4,5 +4,6 @@
 How far it is, for people: nothing in here decides anything.
 
 Read ``activity`` (what is being done, as it is published), ``trust`` (how far a policy may be
-trusted) and ``prediction`` (how many steps are left); ``json_values`` reads what is published.
+trusted), ``events`` (what has happened) and ``prediction`` (how many steps are left);
+``json_values`` reads what is published.
 """

@@ -44,13 +44,14 @@ class Suspicion:
         number, (state, action) = self._round.number, pair
         if raised is False:
             self._round.log.tell(f'round {number}: hint withdrawn, action {action} in state '
-                                 f'{state} works again')
+                                 f'{state} works again', 'hint')
         if not raised:
             return ()
         concerned = self._transitions.concerned(pair, policies)
         if concerned:
             self._round.log.tell(f'round {number}: hint, outside of the promise: '
-                                 f'{self._failing(pair)}')
+                                 f'{self._failing(pair)}', 'hint',
+                                 self._transitions.change(pair))
         else:
             self._hints.forget(pair)
         return concerned

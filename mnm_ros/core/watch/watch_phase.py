@@ -207,9 +207,10 @@ class WatchPhase(CheckingPhase):
         pair = (state, action)
         self._reach.add_transition(state, action, next_state)
         was_raised = pair in self.transitions.raised
-        if self.transitions.record(state, action, next_state):
+        change = self.transitions.record(state, action, next_state)
+        if change:
             self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '
-                                 'leads elsewhere than before')
+                                 'leads elsewhere than before', 'change', change)
             concerned = self.transitions.concerned(pair, self.policies)
             if not self._round.log.open:
                 self._rediscovery.renew()
@@ -265,7 +266,7 @@ class WatchPhase(CheckingPhase):
         number, times = self._round.number, self._rediscovery.limit.in_a_row
         self._round.log.tell(
             f'round {number}: rediscovery took more than {self.check_steps} steps {times} times '
-            f'in a row, round {number + 1} begins')
+            f'in a row, round {number + 1} begins', 'change')
 
     def _add_new_states(self) -> None:
         """
@@ -299,7 +300,8 @@ class WatchPhase(CheckingPhase):
             self._notice()
             self._doubt_all()
             self._round.log.tell_states(
-                self._round.number, within, 'was out of reach before', 'were out of reach before')
+                self._round.number, within, 'was out of reach before',
+                'were out of reach before', 'change')
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow, and take the better ways that they know."""
@@ -397,7 +399,7 @@ class WatchPhase(CheckingPhase):
         self._relearning.deleted.update(dict.fromkeys(targets))
         self._round.log.tell_states(
             self._round.number, targets, 'no longer reached by its policy, deleted',
-            'no longer reached by their policies, deleted')
+            'no longer reached by their policies, deleted', 'change')
         if explained and not self.base.finished and self.base.revise(self.policies):
             self._begin_quantum()
         else:

@@ -9,8 +9,9 @@ import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages
-from mnm_ros.core.exploration import Event, Exploration, Phase
+from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport

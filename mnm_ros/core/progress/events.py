@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What has happened, as it is published on ``events`` and kept beside a checkpoint: JSON objects.
+
+A reader ignores keys that are not known and takes the defaults for those that are missing, so
+that an older program understands a newer explorer.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import islice
+import json
+from typing import Any, Union
+
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.json_values import (
+    by_state,
+    integer,
+    listed,
+    load,
+    maybe,
+    read_object,
+    text,
+    value,
+)
+
+KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fault', 'done')
+"""What ``Event.kind`` may be."""
+
+
+_REMEMBERED = 10_000    # steps, in which the beginning of a change is looked for
+
+
+@dataclass(frozen=True)
+class PairChange:
+    """
+    Where an action has led: until it changed, as far as the counts tell when, and since.
+
+    :ivar before, after: how often each next state followed.
+    :ivar step: of the first execution since; None if that is long ago.
+    :ivar time: of it, in s since 1970; None if that is not known.
+    """
+
+    state: int
+    action: int
+    before: Mapping[int, int]
+    after: Mapping[int, int]
+    step: Union[int, None] = None
+    time: Union[float, None] = None
+
+
+@dataclass(frozen=True)
+class WaysChange:
+    """
+    What has come of a change once it is relearnt.
+
+    :ivar other: the states that are reached another way than before it.
+    :ivar lost: those that are no longer reached.
+    :ivar found: those that were not reached before.
+    """
+
+    other: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
+    found: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Event:
+    """
+    Something that has happened.
+
+    :ivar step: after how many steps.
+    :ivar text: a sentence for people.
+    :ivar kind: one of ``KINDS``.
+    :ivar change: of a pair, if it is about one.
+    :ivar ways: what has come of a change, if it is about that.
+    :ivar time: in s since 1970; 0 in the core, which has no clock.
+    """
+
+    step: int
+    text: str
+    kind: str = 'decision'
+    change: Union[PairChange, None] = None
+    ways: Union[WaysChange, None] = None
+    time: float = 0.0
+
+    def to_json(self) -> str:
+        """Return it as one JSON object without line breaks."""
+        return json.dumps({key: value for key, value in asdict(self).items() if value is not None},
+                          separators=(',', ':'), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, told: str) -> Event:
+        """
+        Read what ``to_json`` has returned.
+
+        :raises ValueError: says which entry is wrong and what was expected.
+        """
+        return cls(**{'step': 0, 'text': '', **read_object('event', load('event', told), {
+            'step': integer, 'text': text, 'kind': text, 'time': _time,
+            'change': maybe(_change), 'ways': maybe(_ways)})})
+
+
+_time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
+              float)
+
+
+def _change(what: str, found: Any) -> PairChange:
+    return PairChange(**{'state': 0, 'action': 0, 'before': {}, 'after': {}, **read_object(
+        what, found, {
+            'state': integer, 'action': integer, 'before': by_state('next state', integer),
+            'after': by_state('next state', integer), 'step': maybe(integer),
+            'time': maybe(_time)})})
+
+
+def _ways(what: str, found: Any) -> WaysChange:
+    states = listed(integer)
+    return WaysChange(**read_object(
+        what, found, {'other': states, 'lost': states, 'found': states}))
+
+
+class LastPairs:
+    """The states and actions of the last steps, to say when a change of one of them began."""
+
+    def __init__(self) -> None:
+        self._last: deque[tuple[int | None, int]] = deque(maxlen=_REMEMBERED)
+
+    def add(self, state: int | None, action: int) -> None:
+        """Take note of a step; None is a state that is not known."""
+        self._last.append((state, action))
+
+    def begun(self, change: PairChange, now: int) -> int | None:
+        """
+        Return the step of the first execution since a change; None if it is too long ago.
+
+        :param now: the last step.
+        """
+        pair = (change.state, change.action)
+        ago = (back for back, each in enumerate(reversed(self._last)) if each == pair)
+        first = next(islice(ago, max(0, sum(change.after.values()) - 1), None), None)
+        return None if first is None else now - first
+
+
+def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, int]],
+         ) -> dict[int, tuple[Pair, ...]]:
+    """
+    Return by which states and actions each policy leads from home, as a rule; () if unknown.
+
+    :param policies: that for home first.
+    :param following: says how often each next state followed an action in a state.
+    """
+    return {policy.target: _way(policy, policies[0].target, following) for policy in policies}
+
+
+def _way(policy: Policy, here: int, following: Callable[[int, int], Mapping[int, int]],
+         ) -> tuple[Pair, ...]:
+    found: dict[Pair, None] = {}
+    while here != policy.target:
+        action = policy.action(len(found), here)
+        # To stay is to try again.
+        nexts = {after: count for after, count in following(here, action).items() if after != here}
+        if action == RESET or (here, action) in found or not nexts:
+            return ()
+        found[here, action] = None
+        here = max(nexts, key=nexts.__getitem__)
+    return tuple(found)
+
+
+def difference(before: Mapping[int, tuple[Pair, ...]], now: Mapping[int, tuple[Pair, ...]],
+               ) -> WaysChange:
+    """Return what has come of the ways of policies, of which each is as ``ways`` has it."""
+    return WaysChange(
+        tuple(target for target, way in now.items() if way and before.get(target) not in (
+            None, (), way)),
+        tuple(target for target in before if target not in now),
+        tuple(target for target in now if target not in before))

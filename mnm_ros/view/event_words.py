@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What has happened, as people say it: with the names that the robot side gives, and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import re
+import time
+
+from mnm_ros.core.progress.events import Event, PairChange, WaysChange
+from mnm_ros.robot_description import RobotDescription
+
+_MOST_NAMED = 5    # states in a sentence
+_STATES = re.compile(r'\bstates? (-?\d+(?:, -?\d+)*)')
+_ACTION = re.compile(r'\baction (\d+)\b')
+
+
+def moment(seconds: float, form: str = '%a %H:%M') -> str:
+    """Return the day of the week and the time of the day; of s since 1970."""
+    return time.strftime(form, time.localtime(seconds))
+
+
+def told(event: Event, description: RobotDescription) -> str:
+    """Return the sentence about an event."""
+    if event.change is not None and event.change.before and event.change.after:
+        hint = event.kind == 'hint'
+        return ('hint, outside of the promise: ' * hint) + _pair(event.change, description)
+    if event.ways is not None:
+        return f'{event.text}: {_ways(event.ways, description)}'
+    return _named(event.text, description)
+
+
+def _pair(change: PairChange, description: RobotDescription) -> str:
+    """Return since when an action has led where, and where it did before."""
+    since = '' if change.time is None else f'since {moment(change.time)} '
+    (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
+    leads = 'is blocked' if now == change.state else f'leads to {_place(now, description)}'
+    there = '' if now == was else (
+        ' blocked' if was == change.state else f' to {_place(was, description)}')
+    return (f'{since}"{description.action_name(change.action)}" in '
+            f'{_place(change.state, description)} {leads} (seen {times:,} of {tried:,} times; '
+            f'before {worked:,} of {before:,}{there})')
+
+
+def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
+    """Return the most frequent next state, how often it was, and of how many executions."""
+    most = max(following, key=following.__getitem__)
+    return most, following[most], sum(following.values())
+
+
+def _ways(ways: WaysChange, description: RobotDescription) -> str:
+    """Return what has come of a change."""
+    parts = []
+    if ways.other:
+        several = len(ways.other) != 1
+        parts.append(f'{len(ways.other)} place{"s" * several} {"are" if several else "is"} now '
+                     'reached another way')
+    if ways.lost:
+        parts.append(f'{_places(ways.lost, description)} not at all')
+    if ways.found:
+        parts.append(f'new: {_places(ways.found, description)}')
+    return ', '.join(parts) or 'all places are reached as before'
+
+
+def _places(states: Sequence[int], description: RobotDescription) -> str:
+    more = len(states) - _MOST_NAMED
+    named = ', '.join(_place(state, description) for state in states[:_MOST_NAMED])
+    return f'{named} and {more:,} more' if more > 0 else named
+
+
+def _place(state: int, description: RobotDescription) -> str:
+    """Return the name of a state, or else its id."""
+    return description.names.get(state) or f'state {state}'
+
+
+def _named(text: str, description: RobotDescription) -> str:
+    """Return a sentence with the names that there are instead of ids."""
+    def places(found: re.Match[str]) -> str:
+        states = [int(state) for state in found[1].split(', ')]
+        if not any(state in description.names for state in states):
+            return found[0]
+        return ', '.join(_place(state, description) for state in states)
+
+    def action(found: re.Match[str]) -> str:
+        number = int(found[1])
+        known = number < len(description.actions)
+        return f'"{description.actions[number]}"' if known else found[0]
+
+    return _ACTION.sub(action, _STATES.sub(places, text))

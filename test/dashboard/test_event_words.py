@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What has happened is told as people say it."""
+
+from __future__ import annotations
+
+from mnm_ros.core.progress.events import Event, PairChange, WaysChange
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import moment, told
+import pytest
+
+FLAT = RobotDescription(('north', 'east'), names={5: 'r1c2', 6: 'r1c3', 9: 'r0c4'})
+NOWHERE = RobotDescription(('north', 'east'))
+AT = 1_800_000_000.0
+SINCE = f'since {moment(AT)} '
+
+
+@pytest.mark.parametrize(('change', 'sentence'), [
+    (PairChange(5, 1, {6: 40, 5: 1}, {5: 9}, 7, AT),
+     f'{SINCE}"east" in r1c2 is blocked (seen 9 of 9 times; before 40 of 41 to r1c3)'),
+    (PairChange(5, 1, {5: 12}, {6: 1_000, 7: 8}),
+     '"east" in r1c2 leads to r1c3 (seen 1,000 of 1,008 times; before 12 of 12 blocked)'),
+    (PairChange(7, 4, {6: 40, 7: 1}, {6: 6, 7: 4}, 7, AT),
+     f'{SINCE}"action 4" in state 7 leads to r1c3 (seen 6 of 10 times; before 40 of 41)')])
+def test_where_an_action_leads(change: PairChange, sentence: str) -> None:
+    assert told(Event(9, 'changed', 'change', change), FLAT) == sentence
+    assert told(Event(9, 'hint', 'hint', change), FLAT) == (
+        f'hint, outside of the promise: {sentence}')
+
+
+@pytest.mark.parametrize(('ways', 'sentence'), [
+    (WaysChange((5, 6, 7), (9,)), '3 places are now reached another way, r0c4 not at all'),
+    (WaysChange((5,), (), (9, 1)), '1 place is now reached another way, new: r0c4, state 1'),
+    (WaysChange((), tuple(range(5, 12))),
+     'r1c2, r1c3, state 7, state 8, r0c4 and 2 more not at all'),
+    (WaysChange(), 'all places are reached as before')])
+def test_what_has_come_of_a_change(ways: WaysChange, sentence: str) -> None:
+    assert told(Event(9, 'relearnt', 'change', ways=ways), FLAT) == f'relearnt: {sentence}'
+
+
+def test_ids_become_names_where_there_are_any() -> None:
+    said = ('round 1: states 5, 7 found, added', 'action 1 in state 6 led to 5',
+            'round 2: state 7 found, added', 'action 3 in state 5')
+    assert [told(Event(9, text), FLAT) for text in said] == [
+        'round 1: r1c2, state 7 found, added', '"east" in r1c3 led to 5', said[2],
+        'action 3 in r1c2']
+    assert told(Event(9, said[0]), NOWHERE) == said[0]
