@@ -68,6 +68,9 @@ LATCHED = _reliable(1, _LATCHED)
 LATCHED_BY_MANY = _reliable(10, _LATCHED)
 """For values of several publishers: a late subscriber gets the current one of each."""
 
+EVENTS = _reliable(50, _LATCHED)
+"""For ``events``: a late subscriber gets the last ones."""
+
 STEP = _reliable(10, _VOLATILE)
 """For the step protocol: ``action`` and ``state``."""
 

@@ -189,7 +189,7 @@ def _options() -> str:
 
 def _profiles() -> str:
     profiles = {name: getattr(messages, name) for name in (
-        'STEP', 'LATCHED', 'HEARTBEAT', 'TRANSFORMS', 'STATIC_TRANSFORMS')}
+        'STEP', 'LATCHED', 'EVENTS', 'HEARTBEAT', 'TRANSFORMS', 'STATIC_TRANSFORMS')}
     return table(('QoS', 'reliability', 'durability', 'keep last', 'deadline and lease'), (
         (name.lower().replace('_', ' '), profile.reliability.name.lower(),
          profile.durability.name.lower().replace('_', ' '), str(profile.depth),

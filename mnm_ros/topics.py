@@ -139,6 +139,9 @@ TOPICS = {
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               'one sentence: what the explorer is doing, or why it has stopped'),
+        Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
+              'what [has happened](operating.md#what-has-happened), as JSON: decisions, changes, '
+              'hints, pauses, faults; the last 50 for a late subscriber'),
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),

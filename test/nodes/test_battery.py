@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+import json
 from math import nan
+from operator import itemgetter
 
 from faulty_robot import learns
 from mnm_ros import messages
@@ -89,6 +91,13 @@ def test_it_rests_at_home_because_of_battery_and_hours(
         assert robot.executed[-1][1:] == (-1, 0)
         assert give('explore_between', '').successful
     owner.explores()
+    told: list[tuple[str, str]] = []    # and who asked for it
+    owner.peer.node.create_subscription(String, 'events', lambda message: told.append(
+        itemgetter('kind', 'text')(json.loads(message.data))), messages.EVENTS)
+    wanted = [('rest', f'paused: {LOW}'), ('rest', 'exploring'),
+              ('pause', 'paused: service explore called'),
+              ('rest', f'paused: outside of {hours}; goes on at {hours[:5]}')]
+    owner.peer.wait_for(lambda: {*wanted} <= {*told}, wanted)
     assert process.stop() == 0, process.output
 
 

@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 import re
 
+from mnm_ros import messages
+from mnm_ros.core.progress.events import Event
 from node_processes import arguments, NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 
@@ -30,10 +32,18 @@ def test_every_decision_is_one_line(explorer: Callable, peer: Peer,
     robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
     peer.wait_for(lambda: policies[-1].layout.dim[0].size == 1, 'that this is noticed')
     decisions = DECISION.findall(process.output)
-    print(*decisions, sep='\n')
+    # One who joins late is told all of them, too, as they were logged.
+    heard = peer.listen(String, 'events', messages.EVENTS)
+    peer.wait_for(lambda: len(heard) > len(decisions), 'the events')
+    told = [Event.from_json(message.data) for message in heard]
+    assert [f'step {event.step}: {event.text}' for event in told
+            if event.kind in ('decision', 'change', 'hint')][:len(decisions)] == decisions
+    assert ('robot', 'exploring') in [(event.kind, event.text) for event in told[:3]]
+    assert {'decision', 'change'} <= {event.kind for event in told}
+    assert all(one.time <= other.time for one, other in pairwise(told))
     assert 'home is state 0' in decisions[0]
     assert any('3 states known' in line for line in decisions)
-    assert any('deleted' in line for line in decisions)
+    assert any('deleted' in line or 'is blocked (seen' in line for line in decisions)
     assert len(set(decisions)) == len(decisions)
     peer.spin(1.0)
     assert all(one.data != other.data for one, other in pairwise(status))

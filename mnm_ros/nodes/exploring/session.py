@@ -202,7 +202,7 @@ class ExplorationSession:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
         if self.exploration.declare(declared) is not None:
             self._publishers.tell(_declared_in_words(declared, self._parameters['declaration']),
-                                  time.monotonic())
+                                  self.exploration.steps, time.monotonic())
 
     @property
     def fault(self) -> str:
@@ -251,6 +251,7 @@ class ExplorationSession:
         if exploration.steps:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(f'going on from step {exploration.steps}')
+            self._publishers.restarted(exploration.steps)
         exploration.listeners.append(InputListener(self._guard.in_node_thread(self._hear)))
         self._call(self._publish, exploration.hypothesis)
 

@@ -15,6 +15,7 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
@@ -42,12 +43,14 @@ class Publishers:
         self._node = node
         self._learnt = HypothesisTopics(node, guard, policies_up_to)
         self._live = LiveTopics(node)
+        self._events = EventTopic(node)
         self._trust = TrustTopics(node, policies_up_to)
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
         self._status = node.create_publisher(String, 'status', messages.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
+        self._stopped = ''    # the kind of the event that told so, until it goes on
         self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
         self._counted = (0, -math.inf)    # steps and when
@@ -87,7 +90,7 @@ class Publishers:
         phase, status = exploration.phase, _status(exploration, link.missing(now))
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
-            self._log(phase, status)
+            self._log(phase, status, exploration.steps, link.resting)
             self._said = phase, status
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
@@ -100,12 +103,18 @@ class Publishers:
             self._level[0], f'{phase.value}\n{status}'), self._trust.told, now)
 
     def event(self, event: Event) -> None:
-        """Log a decision."""
+        """Publish a decision, and log it."""
+        event = self._events.tell(event, self.description)
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
-    def tell(self, sentence: str, now: float) -> None:
+    def restarted(self, step: int) -> None:
+        """Tell that it goes on from what was kept."""
+        self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), UNDESCRIBED)
+
+    def tell(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is no decision of the exploration, and log it."""
         self._node.get_logger().info(sentence)
+        self._events.tell(Event(step, sentence), self.description)
         self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
         self._publish(self._status, String(data=sentence))
 
@@ -118,6 +127,7 @@ class Publishers:
         :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
         :param keeps: whether there is such a folder.
         """
+        self._events.pass_time(exploration.steps)
         steps, since = self._counted
         self._counted = exploration.steps, now
         timeouts = link.loop.timeouts
@@ -161,8 +171,8 @@ class Publishers:
         self._latest[publisher] = message
         publisher.publish(message)
 
-    def _log(self, phase: Phase, status: str) -> None:
-        """Log when it starts, stops or waits, and why; not each phase of the search."""
+    def _log(self, phase: Phase, status: str, step: int, resting: str) -> None:
+        """Log and tell when it starts, stops or waits, and why; not each phase of the search."""
         logger, (before, said) = self._node.get_logger(), self._said
         waits = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
         if phase is before and (phase not in waits or status == said):
@@ -175,6 +185,19 @@ class Publishers:
             logger.info(status)
         elif before in waits:
             logger.info('exploring')
+        self._tell_stop(phase, status, step, resting)
+
+    def _tell_stop(self, phase: Phase, status: str, step: int, resting: str) -> None:
+        """Publish that it has stopped, or goes on; that there is no robot yet is no news."""
+        kind = {Phase.PAUSED: 'rest' if resting else 'pause', Phase.FAULT: 'fault',
+                Phase.DONE: 'done', Phase.WAITING_FOR_ROBOT: 'robot'}.get(phase)
+        if kind == 'robot' and (self._stopped or self._said[0] is None):
+            self._stopped = self._stopped or kind
+            return
+        if kind or self._stopped:
+            self._events.tell(Event(
+                step, status if kind else 'exploring', kind or self._stopped), UNDESCRIBED)
+        self._stopped = kind or ''
 
 
 def way_back(exploration: Exploration) -> str:

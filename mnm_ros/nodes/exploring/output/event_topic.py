@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topic ``events``: what has happened, with clock times and the names of states."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+import time
+
+from mnm_ros import messages
+from mnm_ros.core.progress.events import Event
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import told
+from rclpy.node import Node
+from std_msgs.msg import String
+
+_SAMPLES = 20_000    # of the clock, one in a second
+
+
+class EventTopic:
+    """
+    Tells what happens; late subscribers get the last events.
+
+    :param clock: returns s since 1970.
+    """
+
+    def __init__(self, node: Node, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._publisher = node.create_publisher(String, 'events', messages.EVENTS)
+        self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
+
+    def pass_time(self, step: int) -> None:
+        """Take note of how many steps there are by now; to be called about once a second."""
+        if not self._samples or step > self._samples[-1][0]:
+            self._samples.append((step, self._clock()))
+
+    def tell(self, event: Event, description: RobotDescription) -> Event:
+        """Publish an event, in the words of people, and return it so."""
+        event = replace(event, time=self._clock(), change=event.change and replace(
+            event.change, time=self._time_of(event.change.step)))
+        event = replace(event, text=told(event, description))
+        self._publisher.publish(String(data=event.to_json()))
+        return event
+
+    def _time_of(self, step: int | None) -> float | None:
+        """Return about when a step was made, if that was looked at."""
+        if step is None or not self._samples or step < self._samples[0][0]:
+            return None
+        found = bisect_left(self._samples, (step, 0.0))
+        return self._samples[found][1] if found < len(self._samples) else self._clock()
