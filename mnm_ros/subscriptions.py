@@ -14,6 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Heard, RobotsMet, StepRate
 from rcl_interfaces.srv import GetParameters
@@ -21,12 +22,13 @@ import rclpy
 from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
-_DECISIONS = 40    # sentences that are kept
+_EVENTS = 50       # that are kept
 _POLL = 0.2        # s, between two looks for an answer
 _REQUEST = 1.0     # s, between two requests for one policy
 
@@ -96,7 +98,8 @@ class Subscriptions:
     def _of_the_explorer(self) -> list[Subscription]:
         return [
             self._hear(String, 'phase', lambda message: {'phase': message.data}),
-            self._hear(String, 'status', self._decided),
+            self._hear(String, 'status', lambda message: {'status': message.data}),
+            self._hear(String, 'events', self._happened, messages.EVENTS),
             self._hear(Int64MultiArray, 'known_states', lambda message: dict(zip(
                 ('version', 'known'), messages.decode_known_states(message)))),
             self._hear(Int64MultiArray, 'policies', self._learnt),
@@ -107,18 +110,14 @@ class Subscriptions:
             self._hear(String, 'activity', lambda message: {
                 'activity': Activity.from_json(message.data)})]
 
-    def _hear(self, kind: type, topic: str,
-              fields: Callable[[Any], dict[str, Any]]) -> Subscription:
+    def _hear(self, kind: type, topic: str, fields: Callable[[Any], dict[str, Any]],
+              qos: QoSProfile = messages.LATCHED) -> Subscription:
         def update(message: Any) -> None:
             self.heard = replace(self.heard, **fields(message))
-        return messages.hear(self._node, kind, topic, update)
+        return messages.hear(self._node, kind, topic, update, qos)
 
-    def _decided(self, message: String) -> dict[str, Any]:
-        before = self.heard.decisions
-        if before and before[-1][1] == message.data:
-            return {}
-        said = time.strftime('%H:%M:%S'), message.data
-        return {'status': message.data, 'decisions': (*before, said)[-_DECISIONS:]}
+    def _happened(self, message: String) -> dict[str, Any]:
+        return {'events': (*self.heard.events, Event.from_json(message.data))[-_EVENTS:]}
 
     def _learnt(self, message: Int64MultiArray) -> dict[str, Any]:
         self._policies = message    # read when a policy is wanted, if not as it comes

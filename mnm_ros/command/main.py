@@ -47,6 +47,7 @@ COMMANDS = {
     'explore': Command('console.__main__',
                        'explore a simulated robot, or your own, and watch it live'),
     'watch': Command('command.watch', 'show what a running explorer knows, does and decides'),
+    'events': Command('command.events', 'print what has happened, with clock times'),
     'policies': Command('command.knowledge:policies',
                         'print what was learnt, or the way to one state'),
     'export': Command('command.knowledge:export', 'write what was learnt for other programs'),

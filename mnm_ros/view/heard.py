@@ -13,6 +13,7 @@ import re
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import Told
 from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
 
@@ -138,7 +139,7 @@ class Heard:
     The latest message of each topic; None or empty before the first one.
 
     :ivar phase, status: as published.
-    :ivar decisions: the last sentences on ``status`` with their times of the day, oldest first.
+    :ivar events: the last ones, oldest first.
     :ivar known: ids of the known states, home first.
     :ivar version: ``(round, revision)`` of the hypothesis that they are of.
     :ivar hypothesis: with its policies, if these are decoded as they come.
@@ -160,7 +161,7 @@ class Heard:
 
     phase: str = ''
     status: str = ''
-    decisions: tuple[tuple[str, str], ...] = ()
+    events: tuple[Event, ...] = ()
     known: tuple[int, ...] = ()
     version: tuple[int, int] | None = None
     hypothesis: Hypothesis | None = None

@@ -5,11 +5,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import time
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
+from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Heard, RobotHeard
+
+TEN = time.mktime((2026, 11, 23, 10, 0, 0, 0, 0, -1))    # o'clock
 
 
 def hypothesis(*known: int) -> Hypothesis:
@@ -19,7 +23,8 @@ def hypothesis(*known: int) -> Hypothesis:
 
 FULL = Heard(
     phase='checking/evaluation', status='round 2: state 17 added', hypothesis=hypothesis(0, 1),
-    decisions=(('10:00:00', 'home is state 0'), ('10:00:09', 'round 2: state 17 added')),
+    events=(Event(1, 'home is state 0', time=TEN),
+            Event(9, 'round 2: state 17 added', time=TEN + 9)),
     known=(0, 1), reports=3, true_setting=1, exploration_steps=4500, counts={0: {0: {1: 1, 4: 1}}},
     report={'round': '2', 'candidates': '3', 'steps': '123456', 'steps_per_second': '4321.4',
             'changes_noticed': '1', 'changes_relearnt': '1'})

@@ -9,6 +9,7 @@ import io
 import re
 
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
@@ -18,13 +19,13 @@ from mnm_ros.view.terminal.live_view import choose, Frame, View
 from mnm_ros.view.terminal.state_grid import described, Picture, pictures, window
 import pytest
 from rich.console import Console
-from snapshots import BUILDING, FLEET, FULL
+from snapshots import BUILDING, FLEET, FULL, TEN
 
 FRAME = Frame('two rooms', 2, 'Ctrl-C ends both nodes')
 GRID: Picture = ((('S', (0,)), ('.', (1,)), ('.', (5,))), (('.', (3,)), ('#', ()), ('.', (4,))))
 MANY = replace(
     BUILDING, known=tuple(range(500)), status='long\n ' * 100,
-    decisions=(('10:00:00', 'another long sentence ' * 9),) * 40,
+    events=(Event(1, 'another long sentence ' * 9, time=TEN),) * 40,
     counts={state: {action: {state + 1: 1, 3: 2} for action in range(9)} for state in range(500)}
     | {state: {} for state in range(500, 600)})
 
@@ -146,7 +147,7 @@ def test_a_world_that_is_no_grid_is_a_list_of_states() -> None:
     assert re.search(r'^  S 0  east->1 90%  west->0', text, re.MULTILINE)
     assert re.search(r'^  \? 5$|^  \? 5 ', text, re.MULTILINE)
     # The order stays, but the robot is among those for which there is room.
-    tall = replace(MANY, status='', decisions=(), activity=Activity(home=0, current=77))
+    tall = replace(MANY, status='', events=(), activity=Activity(home=0, current=77))
     many = '\n'.join(shown(tall))
     assert re.search(r'^  S 0 .*\n  o 1 (.*\n)+@ o 77 .*\nand 59\d more states', many,
                      re.MULTILINE)

@@ -7,13 +7,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
+from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard, RobotHeard
-from mnm_ros.view.web.panels import evidence_table, robots_table, Timeline
+from mnm_ros.view.web.panels import events_table, evidence_table, robots_table, Timeline
 import pytest
 
+NOON = 1_800_000_000.0    # or another time of the day
 DESCRIPTION = RobotDescription(('east', 'west'), 0, names={7: 'door'})
 
 
@@ -161,3 +164,12 @@ def test_figures_that_cannot_be_are_left_out(text: str) -> None:
 
 def test_a_time_without_end() -> None:
     assert words.bar(progressing(0, '5e-324')).text == 'about 2,838 steps to the first hypothesis'
+
+
+def test_the_page_has_the_last_one_first() -> None:
+    heard = Heard(events=(Event(1, 'home is <here>', time=NOON),
+                          Event(9, 'blocked', 'change', time=NOON + 60)))
+    table = events_table(heard)
+    at, then = (moment(time, '%a %H:%M:%S') for time in (NOON, NOON + 60))
+    assert table.index(f'<tr class="change"><td>{then}</td><td>blocked</td>') < table.index(
+        f'<td>{at}</td><td>home is &lt;here&gt;</td>')

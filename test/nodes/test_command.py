@@ -72,6 +72,7 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
         what_was_learnt_is_printed(*here)
         assert command('pause', *here).returncode == 0
         wait_for_line(tmp_path / 'watched.txt', r'phase paused')
+        what_has_happened_is_printed(*here)
         saved = command('save', *here)
         assert saved.returncode == 0 and 'sqlite' in saved.stdout, saved
         resumed = command('resume', *here)
@@ -115,6 +116,14 @@ def what_was_learnt_is_printed(*here: str) -> None:
     table = command('export', '--format', 'csv', *here)
     assert table.stdout.startswith('state,action,action_name,next,count,probability\n'), table
     assert re.search(r'^0,0,east,1,\d+,', table.stdout, re.MULTILINE)
+
+
+def what_has_happened_is_printed(*here: str) -> None:
+    told = command('events', *here).stdout.splitlines()
+    assert all(re.match(r'\S+ \d\d:\d\d:\d\d  ', line) for line in told), told
+    texts = [line.split('  ', 1)[1] for line in told]
+    assert 'home is state 0, building the first hypothesis' in texts
+    assert texts[-1] == 'paused: service explore called'
 
 
 def wait_for_line(path: Path, pattern: str) -> None:
@@ -185,6 +194,7 @@ def test_ctrl_c_gives_a_goal_up(start: Callable, peer: Peer) -> None:
     (['stop'], 'no node offers /robot_9/stop (what does: '),
     (['goal', '3'], 'no node subscribes /robot_9/goal (what does: navigator)'),
     (['watch'], 'no node publishes /robot_9/phase (what does: explorer)'),
+    (['events'], 'no node publishes /robot_9/phase (what does: explorer)'),
     (['policies'], 'no node publishes /robot_9/phase (what does: explorer)'),
 ])
 def test_what_no_node_offers_is_named(words: list[str], missing: str) -> None:

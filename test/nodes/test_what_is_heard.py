@@ -18,6 +18,7 @@ from geometry_msgs.msg import Point, PoseWithCovarianceStamped
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
+from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.core.progress.trust import to_json, Trust, TrustedPolicy
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.showing.commands import Commands
@@ -30,6 +31,7 @@ from mnm_ros.view.terminal.state_grid import described
 from mnm_ros.view.web.layers import policy_arrows
 from mnm_ros.view.web.panels import (
     CONTROLS,
+    events_table,
     evidence_table,
     machine,
     refusal,
@@ -97,11 +99,14 @@ ACTIVITY = Activity(
     40, 'sampling', 1, 0, 'sampling', (Evidence('transition', 1, 0, 1.0, 2.0),),
     Progress('first hypothesis', 40, 100, 60, 200), 1, 0, (5,), (6,), 8.0, {0: 0.0, 1: None})
 
+EVENT = Event(40, 'moved', 'change', PairChange(1, 0, {0: 9}, {1: 3}), WaysChange((1,)), 1.8e9)
+
 EXAMPLES: dict[str, Callable[[], Any]] = {
     'robot_side': lambda: String(data=DESCRIPTION.to_text()),
     'activity': lambda: String(data=ACTIVITY.to_json()),
     'trust': lambda: String(data=to_json((1, 40), [TrustedPolicy(
         Trust.ASSUMED, 2.5, None, 7, 'few samples', hypothesis().policies[1])])),
+    'events': lambda: String(data=EVENT.to_json()),
     'phase': lambda: String(data='building/discovery'), 'status': lambda: String(data='building'),
     'known_states': lambda: messages.encode_known_states(hypothesis()),
     'policies': lambda: messages.PolicySet.of(hypothesis()).to_msg(),
@@ -220,8 +225,8 @@ class Page(Display):
         json.dumps((self.shared.layers, self.shared.chart, policy and policy_arrows(
             heard, policy, self.shared.places.latest)), allow_nan=False)
         assert words.presence(heard, self.now, 'here') is not None
-        for say in (words.tiles, words.doing, words.status, words.bar, evidence_table,
-                    robots_table):
+        for say in (words.tiles, words.doing, words.status, words.bar, events_table,
+                    evidence_table, robots_table):
             say(heard)
         for state in (0, 1, 5):
             words.about(heard, state)

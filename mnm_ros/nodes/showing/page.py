@@ -27,6 +27,7 @@ from mnm_ros.view.web.layers import Layers, policy_arrows
 from mnm_ros.view.web.origin import OwnPagesOnly
 from mnm_ros.view.web.panels import (
     CONTROLS,
+    events_table,
     evidence_table,
     machine,
     refusal,
@@ -92,6 +93,8 @@ class Page:
                         self._robots = ui.html('', sanitize=False).classes('robots')
                     self._controls_card()
             self._timeline_card()
+            with _card('events-card', 'What happened'):
+                self._events = ui.html('', sanitize=False).classes('events')
 
     def _head(self) -> None:
         with ui.element('header').classes('head'):
@@ -192,6 +195,7 @@ class Page:
         self._show_doing(heard)
         self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
         self._once('robots', robots_table(heard), self._robots.set_content)
+        self._once('events', events_table(heard), self._events.set_content)
         self._show_map(heard)
         self._show_controls(heard)
         if self._shared.chart is not self._shown_chart:

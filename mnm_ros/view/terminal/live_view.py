@@ -14,6 +14,7 @@ from typing import TextIO
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
+from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.terminal.state_grid import described, Picture, WorldView
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -23,9 +24,9 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-_WIDE = 132       # columns from which on map and decisions stand beside the figures
+_WIDE = 132       # columns from which on map and events stand beside the figures
 _FIGURES = 76     # columns of the figures there
-_DECISIONS = 26   # columns, at least, of the decisions where all stands below each other
+_EVENTS = 26      # columns, at least, of the events where all stands below each other
 _BAR = 20         # columns of a bar
 _SILENT = 5.0     # s without diagnostics, which come once a second
 _TESTS = 6        # that are shown where there is room
@@ -85,22 +86,22 @@ class View:
         used = len(console.render_lines(figures, options.update(width=width)))
         yield figures
         room = height - used - 2    # a line for the key, and one between
-        world, key, columns = self._world(room, width - _DECISIONS)
-        decisions = self._decisions(room, width - columns - 2 if world else width)
+        world, key, columns = self._world(room, width - _EVENTS)
+        events = self._events(room, width - columns - 2 if world else width)
         if room > 0:
             yield ''
-            yield _beside(world, columns, decisions)
+            yield _beside(world, columns, events)
             yield key
 
     def _wide(self, console: Console, options: ConsoleOptions, width: int,
               height: int) -> Iterator[RenderableType]:
         left = width - _FIGURES - 2
         world, key, columns = self._world(height - 2, left // 2)
-        decisions = self._decisions(height - 2, left - columns - 2 if world else left)
+        events = self._events(height - 2, left - columns - 2 if world else left)
         table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
         table.add_column(width=_FIGURES)
         table.add_column(width=left)
-        table.add_row(self._figures(_FIGURES, tests=_TESTS), _beside(world, columns, decisions))
+        table.add_row(self._figures(_FIGURES, tests=_TESTS), _beside(world, columns, events))
         yield table
         yield ''
         yield key
@@ -179,11 +180,12 @@ class View:
         lines = view.map(self.picture, rows, columns) if self.picture else view.list(rows, columns)
         return lines, view.key(), max((len(line) for line in lines), default=0)
 
-    def _decisions(self, rows: int, width: int) -> list[Text]:
-        """Return the last decisions, newest first, none of them cut, as many as there is room."""
+    def _events(self, rows: int, width: int) -> list[Text]:
+        """Return the last events, newest first, none of them cut, as many as there is room."""
         lines: list[Text] = []
-        for at, sentence in reversed(self.heard.decisions):
-            wrapped = textwrap.wrap(sentence, max(10, width - 9)) or ['']
+        for event in reversed(self.heard.events):
+            at = moment(event.time, '%H:%M:%S')
+            wrapped = textwrap.wrap(event.text, max(10, width - 9)) or ['']
             if len(lines) + len(wrapped) > rows:
                 break
             lines.append(Text.assemble((at, 'dim'), ' ', wrapped[0]))
@@ -205,13 +207,13 @@ def _bar(done: float, total: float, said: str, room: int, colour: str) -> Render
     return bar
 
 
-def _beside(world: list[Text], columns: int, decisions: list[Text]) -> RenderableType:
+def _beside(world: list[Text], columns: int, events: list[Text]) -> RenderableType:
     if not world:
-        return Group(*decisions)
+        return Group(*events)
     table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(width=columns, no_wrap=True)
     table.add_column()
-    table.add_row(Group(*world), Group(*decisions))
+    table.add_row(Group(*world), Group(*events))
     return table
 
 

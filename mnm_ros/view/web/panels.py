@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
+from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard, NOT_KEPT
 from mnm_ros.view.scene import by_trust, KINDS
 from mnm_ros.view.words import evidence, whole
@@ -81,6 +82,13 @@ def robots_table(heard: Heard) -> str:
         f'<td>{escape(robot.status)}</td></tr>' for robot in heard.robots)
     return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
             f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
+
+
+def events_table(heard: Heard) -> str:
+    """Return what has happened as HTML, the last first."""
+    return '<table>' + ''.join(
+        f'<tr class="{escape(event.kind)}"><td>{moment(event.time, "%a %H:%M:%S")}</td>'
+        f'<td>{escape(event.text)}</td></tr>' for event in reversed(heard.events)) + '</table>'
 
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
