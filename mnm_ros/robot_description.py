@@ -156,12 +156,16 @@ UNDESCRIBED: RobotDescription = _Undescribed(())
 """Stands for a robot side that has said nothing."""
 
 
+def beside(path: Path, suffix: str) -> Path:
+    """Return what is kept beside a file of an explorer, by how its name ends."""
+    parts = path.name.split('.')
+    return path.with_name(('.'.join(parts[:-2]) if len(parts) > 2 else parts[0]) + suffix)
+
+
 def kept_beside(path: Path) -> RobotDescription:
     """Return what is kept beside a file of an explorer; ``UNDESCRIBED`` if that is nothing."""
-    parts = path.name.split('.')
-    name = '.'.join(parts[:-2]) if len(parts) > 2 else parts[0]
+    kept = beside(path, KEPT)
     try:
-        kept = path.with_name(name + KEPT)
         text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
         return RobotDescription.from_text(text) if text else UNDESCRIBED
     except ValueError:    # UnicodeError among them

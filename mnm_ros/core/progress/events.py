@@ -25,6 +25,7 @@ from mnm_ros.core.progress.json_values import (
     listed,
     load,
     maybe,
+    number,
     read_object,
     text,
     value,
@@ -81,6 +82,7 @@ class Event:
     :ivar change: of a pair, if it is about one.
     :ivar ways: what has come of a change, if it is about that.
     :ivar time: in s since 1970; 0 in the core, which has no clock.
+    :ivar seconds: the mean time of each action so far, where it tells that there was a stop.
     """
 
     step: int
@@ -89,6 +91,7 @@ class Event:
     change: Union[PairChange, None] = None
     ways: Union[WaysChange, None] = None
     time: float = 0.0
+    seconds: Union[Mapping[int, float], None] = None
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
@@ -104,7 +107,8 @@ class Event:
         """
         return cls(**{'step': 0, 'text': '', **read_object('event', load('event', told), {
             'step': integer, 'text': text, 'kind': text, 'time': _time,
-            'change': maybe(_change), 'ways': maybe(_ways)})})
+            'change': maybe(_change), 'ways': maybe(_ways),
+            'seconds': maybe(by_state('action', number))})})
 
 
 _time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,

@@ -9,6 +9,8 @@ import time
 from typing import NamedTuple
 
 from mnm_ros import __version__
+from mnm_ros.checkpoint.event_log import EventLog
+from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
@@ -49,6 +51,7 @@ class Checkpointing:
     :param parameters: of the explorer; ``checkpoint_dir`` names the folder.
     :ivar identity: what the exploration is asked for, and the version of the package.
     :ivar exploration: what goes on.
+    :ivar events: keeps what happens; None without a folder.
     :ivar waiting: whether nothing is kept before what is on the disk has been adopted.
     :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
         folder cannot be made.
@@ -68,6 +71,7 @@ class Checkpointing:
         self._store: Store | None = None
         self._abandoned = False
         self._described = ''
+        self.events: EventLog | None = None
         self._told = False
         self.waiting = False
         self.exploration = Exploration(
@@ -87,6 +91,9 @@ class Checkpointing:
         except OSError as error:
             self.close()
             raise _not_writable(folder, error) from None
+        if self._store is not None:
+            self.events = EventLog(
+                Path(folder).expanduser() / f'{name}{EVENTS}', node.get_logger().warning)
         if not self.waiting:
             self._begin()
 

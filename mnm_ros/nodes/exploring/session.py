@@ -24,6 +24,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, Link, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.nodes.exploring.output.way_topic import WayTopic
 from mnm_ros.parameters import ParameterError, Parameters
@@ -58,7 +59,10 @@ class ExplorationSession:
         self._started = math.inf
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
-        self._publishers = Publishers(node, self._guard, parameters['policies_up_to'])
+        kept = self.checkpointing.events
+        self._publishers = Publishers(
+            node, self._guard, parameters['policies_up_to'],
+            EventTopic(node, kept.past, kept.append) if kept else EventTopic(node))
         self._link = self._new_link()
         self._link.after_description = self._declare
         self._ways = WayTopic(

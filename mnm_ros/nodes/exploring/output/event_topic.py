@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 import time
 
@@ -24,12 +24,19 @@ class EventTopic:
     """
     Tells what happens; late subscribers get the last events.
 
+    :param past: what has happened before, oldest first.
+    :param keep: called with each event.
     :param clock: returns s since 1970.
     """
 
-    def __init__(self, node: Node, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, node: Node, past: Sequence[Event] = (),
+                 keep: Callable[[Event], object] = lambda event: None,
+                 clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
+        self._keep = keep
         self._publisher = node.create_publisher(String, 'events', messages.EVENTS)
+        for event in past[-messages.EVENTS.depth:]:
+            self._publisher.publish(String(data=event.to_json()))
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
 
     def pass_time(self, step: int) -> None:
@@ -43,6 +50,7 @@ class EventTopic:
             event.change, time=self._time_of(event.change.step)))
         event = replace(event, text=told(event, description))
         self._publisher.publish(String(data=event.to_json()))
+        self._keep(event)
         return event
 
     def _time_of(self, step: int | None) -> float | None:

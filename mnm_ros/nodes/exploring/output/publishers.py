@@ -39,11 +39,12 @@ class Publishers:
 
     description: RobotDescription = UNDESCRIBED
 
-    def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int) -> None:
+    def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int,
+                 events: EventTopic) -> None:
         self._node = node
+        self._events = events
         self._learnt = HypothesisTopics(node, guard, policies_up_to)
         self._live = LiveTopics(node)
-        self._events = EventTopic(node)
         self._trust = TrustTopics(node, policies_up_to)
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
         self._status = node.create_publisher(String, 'status', messages.LATCHED)
@@ -90,7 +91,7 @@ class Publishers:
         phase, status = exploration.phase, _status(exploration, link.missing(now))
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
-            self._log(phase, status, exploration.steps, link.resting)
+            self._log(phase, status, exploration.steps, link)
             self._said = phase, status
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
@@ -171,7 +172,7 @@ class Publishers:
         self._latest[publisher] = message
         publisher.publish(message)
 
-    def _log(self, phase: Phase, status: str, step: int, resting: str) -> None:
+    def _log(self, phase: Phase, status: str, step: int, link: Link) -> None:
         """Log and tell when it starts, stops or waits, and why; not each phase of the search."""
         logger, (before, said) = self._node.get_logger(), self._said
         waits = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
@@ -185,18 +186,19 @@ class Publishers:
             logger.info(status)
         elif before in waits:
             logger.info('exploring')
-        self._tell_stop(phase, status, step, resting)
+        self._tell_stop(phase, status, step, link)
 
-    def _tell_stop(self, phase: Phase, status: str, step: int, resting: str) -> None:
+    def _tell_stop(self, phase: Phase, status: str, step: int, link: Link) -> None:
         """Publish that it has stopped, or goes on; that there is no robot yet is no news."""
-        kind = {Phase.PAUSED: 'rest' if resting else 'pause', Phase.FAULT: 'fault',
+        kind = {Phase.PAUSED: 'rest' if link.resting else 'pause', Phase.FAULT: 'fault',
                 Phase.DONE: 'done', Phase.WAITING_FOR_ROBOT: 'robot'}.get(phase)
         if kind == 'robot' and (self._stopped or self._said[0] is None):
             self._stopped = self._stopped or kind
             return
         if kind or self._stopped:
-            self._events.tell(Event(
-                step, status if kind else 'exploring', kind or self._stopped), UNDESCRIBED)
+            seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
+            self._events.tell(Event(step, status if kind else 'exploring', kind or self._stopped,
+                                    seconds=seconds if kind else None), UNDESCRIBED)
         self._stopped = kind or ''
 
 

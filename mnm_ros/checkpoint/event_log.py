@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What has happened, kept beside the checkpoints: a JSON object in each line, oldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from mnm_ros.checkpoint.whole_files import regular, write_whole
+from mnm_ros.core.progress.events import Event
+
+KEPT = '.events.jsonl'    # after the name of an explorer
+_MOST = 20_000            # events from which on, at the start, only the last half is kept
+
+
+class EventLog:
+    """
+    The file of one explorer.
+
+    :param path: made if it does not exist.
+    :param warn: called once with a sentence if it cannot be written.
+    :ivar past: what it held, oldest first.
+    """
+
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        self._path = path
+        self._warn: Callable[[str], None] | None = warn
+        self.past = read(path)
+        self._write(lambda: self._begin(path))
+
+    def append(self, event: Event) -> None:
+        """Keep an event; that is no reason to fail."""
+        self._write(lambda: _append(self._path, f'{event.to_json()}\n'))
+
+    def _begin(self, path: Path) -> None:
+        path.touch()
+        if len(self.past) > _MOST:
+            del self.past[:-_MOST // 2]
+            write_whole(path, ''.join(f'{event.to_json()}\n' for event in self.past))
+        elif self.past:
+            _append(path, '\n')    # the last line may have been cut off
+
+    def _write(self, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except OSError as error:
+            if self._warn is not None:
+                self._warn(f'{self._path} is not written: {error}')
+                self._warn = None
+
+
+def read(path: Path) -> list[Event]:
+    """Return the events in a file, oldest first; what cannot be read is left out."""
+    try:
+        lines = regular(path).read_text(encoding='utf-8', errors='replace').splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in filter(None, lines):
+        try:
+            found.append(Event.from_json(line))
+        except ValueError:
+            continue
+    return found
+
+
+def _append(path: Path, text: str) -> None:
+    with regular(path).open('a', encoding='utf-8') as file:
+        file.write(text)
