@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 import math
 import platform
@@ -16,14 +17,16 @@ from mnm_ros.core.exploration import Input
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import best_time
 from mnm_ros.trial.replay import ReplaySummary
+from mnm_ros.view.event_words import moment, told
 
 ENOUGH = 3        # times; a policy with an action tried less often is marked
-_EVENTS = 40      # the last ones, which are listed
+_EVENTS = 100     # the last ones, which are listed
 _BEYOND = 60      # states beyond the radius that are listed
 
 
@@ -49,6 +52,22 @@ class Row(NamedTuple):
         return math.isfinite(self.steps)
 
 
+class Played(NamedTuple):
+    """
+    What is told about an action.
+
+    :ivar usual: how often it led where it mostly leads in that state, since the last change
+        noticed; None if it was hardly tried.
+    :ivar seconds: that it takes, in the mean; None if that is not known.
+    """
+
+    name: str
+    times: int
+    share: float
+    usual: float | None
+    seconds: float | None
+
+
 class Facts:
     """
     All that a report says.
@@ -56,11 +75,14 @@ class Facts:
     :param saved: what was replayed.
     :param summary: of the replay.
     :param description: of the robot side.
+    :param kept: what has happened, as it was kept beside the file.
     """
 
-    def __init__(self, saved: Saved, summary: ReplaySummary,
-                 description: RobotDescription) -> None:
+    def __init__(self, saved: Saved, summary: ReplaySummary, description: RobotDescription,
+                 kept: Sequence[Event] = ()) -> None:
         self._saved = saved
+        self._description = replace(description, actions=tuple(saved.identity['actions']))
+        self._kept = kept
         self._summary = summary
         self._label = description.label
         self._exploration = summary.exploration
@@ -163,15 +185,29 @@ class Facts:
                   for state in states[:_BEYOND]]
         return sorted(listed, key=lambda row: row[2]), max(0, len(states) - _BEYOND)
 
-    def played(self) -> list[tuple[str, int, float]]:
-        """Return name, number and share of each action."""
-        total = sum(self._summary.actions.values()) or 1
-        return [(name, self._summary.actions[action], self._summary.actions[action] / total)
-                for action, name in (*enumerate(self.actions), (RESET, 'RESET'))]
+    def played(self) -> list[Played]:
+        """Return a row for each action, RESET last."""
+        summary = self._summary
+        total = sum(summary.actions.values()) or 1
+        seconds = next((event.seconds for event in reversed(self._kept) if event.seconds), {})
+        found = []
+        for action, name in (*enumerate(self.actions), (RESET, 'RESET')):
+            tried = [seen for (_, played), seen in summary.counts.items()
+                     if played == action and sum(seen.values()) >= ENOUGH]
+            times = sum(sum(seen.values()) for seen in tried)
+            found.append(Played(
+                name, summary.actions[action], summary.actions[action] / total,
+                sum(max(seen.values()) for seen in tried) / times if times else None,
+                seconds.get(action)))
+        return found
 
-    def events(self) -> tuple[list[tuple[int, str]], int]:
-        """Return the last decisions, and how many there were."""
-        return self._summary.events[-_EVENTS:], len(self._summary.events)
+    def events(self) -> tuple[list[tuple[str, Event]], int]:
+        """Return the last events with their times, if known, and how many there are."""
+        began = self._kept[0].step if self._kept else math.inf    # it may be kept since then
+        found = [*(replace(event, text=told(event, self._description))
+                   for event in self._summary.events if event.step < began), *self._kept]
+        return [(moment(event.time, '%a %Y-%m-%d %H:%M:%S') if event.time else '', event)
+                for event in found[-_EVENTS:]], len(found)
 
     def configuration(self) -> list[tuple[str, str]]:
         """Return the parameters that differ from what the preset has."""

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from io import StringIO
+import math
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -15,7 +16,7 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.view import scene
 from mnm_ros.view.heard import Heard, nested
-from mnm_ros.view.web.layers import arrow, draw, Places
+from mnm_ros.view.web.layers import arrow, Disc, draw, Places
 
 _TARGET, _FAINT = '#c0392b', '#c8c8c8'
 _ACTIONS = ('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#e377c2', '#7f7f7f',
@@ -23,6 +24,8 @@ _ACTIONS = ('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#
 _FEW = 14         # states up to which arrows have the names of their actions
 _SELDOM = 0.05    # an outcome that is rarer is not drawn where there are many
 _ROUNDS = 30      # of a layout
+_IN_A_CIRCLE = 60    # states, at most: of more, neighbours can be seen better in a layout
+_DISC = 0.3       # radius of a state in a circle
 _ASIDE = 0.07     # of an arrow, beside the line between two states
 _SMALL = 0.6      # times the usual radius, so that there is room for names between few states
 _MARGIN = 0.6      # around the states, for their discs and the names of arrows
@@ -36,6 +39,7 @@ class StateMap:
     :ivar kinds: the kinds of states that are drawn.
     :ivar few: whether there are so few states that actions are named in the picture.
     :ivar placed: whether the states are where the robot side has said that they are.
+    :ivar circle: whether they are in a circle, as there are few and nothing is said of that.
     """
 
     def __init__(self, summary: ReplaySummary, description: RobotDescription) -> None:
@@ -54,10 +58,28 @@ class StateMap:
         shown = {int(state): kind for state, _, _, _, kind, _, _ in self._layers['states']}
         self._kinds = {**shown, **({heard.home: 'home'} if heard.home in shown else {})}
         self.few = sum(kind != 'unmet' for kind in shown.values()) <= _FEW
+        self.circle = not self.placed and len(places.latest) <= _IN_A_CIRCLE
+        where = self._in_a_circle(places.latest) if self.circle else places.latest
         self._where = {state: place._replace(radius=place.radius * (_SMALL if self.few else 1.0))
-                       for state, place in places.latest.items()}
+                       for state, place in where.items()}
         self.kinds = [kind for kind in scene.KINDS if kind in self._kinds.values()]
         self._box = self._layers['box'] if self._layers['walls'] else self._around_states()
+
+    def _in_a_circle(self, places: Mapping[int, Disc]) -> dict[int, Disc]:
+        """Return places in a circle: home at the top, then each state beside where it leads."""
+        waiting = list(places)[::-1]
+        if (home := self._heard.home) is not None:
+            waiting.append(home)
+        seen: dict[int, None] = {}
+        while waiting:
+            state = waiting.pop()
+            if state not in seen and state in places:
+                seen[state] = None
+                waiting += [after for after, _ in sorted(
+                    scene.links(self._heard, state).items(), key=lambda link: link[1][0])]
+        turn, size = math.tau / max(1, len(seen)), max(1.0, len(seen) / math.tau)
+        return {state: Disc(size * math.sin(number * turn), -size * math.cos(number * turn), _DISC)
+                for number, state in enumerate(seen)}
 
     def _around_states(self) -> Sequence[float]:
         """Return the part of the map that has states: left, top, width and height."""

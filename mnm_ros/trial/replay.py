@@ -18,6 +18,7 @@ from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -30,7 +31,7 @@ class ReplaySummary:
 
     :ivar here: where the robot is; None if it may be anywhere.
     :ivar known: per change of the number of known states the step and the new number.
-    :ivar events: the step and the sentence of each decision.
+    :ivar events: the decisions.
     :ivar inputs: how many of each kind there were.
     :ivar actions: how often each action was played.
     :ivar counts: per (state, action) how often each next state followed since the last change
@@ -46,7 +47,7 @@ class ReplaySummary:
     exploration: Exploration
     here: int | None
     known: list[tuple[int, int]] = field(default_factory=list)
-    events: list[tuple[int, str]] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     inputs: Counter[Input] = field(default_factory=Counter)
     actions: Counter[int] = field(default_factory=Counter)
     counts: dict[Pair, Counter[int]] = field(default_factory=dict)
@@ -70,8 +71,7 @@ class ReplaySummary:
             self.noticed = exploration.changes_noticed
             self.noticed_at.append(exploration.steps)
             self.counts.clear()
-        if not self.events or self.events[-1][1] != exploration.status:
-            self.events.append((exploration.steps, exploration.status))
+        self.events += taken.events
         found = len(exploration.hypothesis.targets) if exploration.hypothesis else 0
         if not self.known or self.known[-1][1] != found:
             self.known.append((exploration.steps, found))

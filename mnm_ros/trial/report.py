@@ -19,11 +19,12 @@ from pathlib import Path
 import sys
 from typing import Any
 
+from mnm_ros.checkpoint import event_log
 from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, refusing, Saved
 from mnm_ros.checkpoint.whole_files import regular, write_whole
 from mnm_ros.core.presets import base_factory
 from mnm_ros.located_yaml import WithExponents
-from mnm_ros.robot_description import kept_beside, RobotDescription
+from mnm_ros.robot_description import beside, kept_beside, RobotDescription
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.replay import replay
 from mnm_ros.view.scene import KINDS, TRUSTED
@@ -98,7 +99,7 @@ def page(saved: Saved, span: str, description: RobotDescription) -> str:
 def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str, Any]:
     from mnm_ros.trial import pictures
     summary = replay(saved)
-    facts = Facts(saved, summary, description)
+    facts = Facts(saved, summary, description, event_log.read(beside(saved.path, event_log.KEPT)))
     plan = pictures.StateMap(summary, replace(description, actions=tuple(facts.actions)))
     verdict, remarks = facts.verdict()
     rows = facts.rows()
@@ -111,7 +112,7 @@ def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str,
         f'{saved.path.name}.', 'verdict': verdict, 'good': bool(facts.policies) and not remarks,
         'remarks': remarks, 'overview': facts.overview(span),
         'graph': plan.draw(),
-        'small': plan.few, 'placed': plan.placed,
+        'small': plan.few, 'placed': plan.placed, 'circle': plan.circle,
         'states_legend': [(
             f'{KINDS[kind].word} ({KINDS[kind].mark})' if kind in TRUSTED
             else KINDS[kind].word, KINDS[kind].colour) for kind in plan.kinds],

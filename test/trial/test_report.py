@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import combinations
 import math
 import os
 from pathlib import Path
@@ -24,18 +26,21 @@ from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input, InputListener
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.trial import report
+from mnm_ros.trial import pictures, report
 from mnm_ros.trial.facts import Facts
-from mnm_ros.trial.replay import replay
+from mnm_ros.trial.replay import replay, ReplaySummary
 from mnm_ros.trial.report import prepare, STARTS
 import pytest
 
 pytest.importorskip('matplotlib', reason='matplotlib is not installed')
 pytest.importorskip('jinja2', reason='jinja2 is not installed')
+
+NOON = 1_800_000_000.0    # or another time of the day
 
 
 @dataclass
@@ -119,6 +124,53 @@ def test_the_figures_of_the_policies_are_near_the_truth(trial: Trial) -> None:
         assert summary.steps_to(policy) == pytest.approx(truth, rel=0.3)
         compared += 1
     assert compared
+
+
+@pytest.fixture(scope='module')
+def summary(trial: Trial) -> ReplaySummary:
+    """Return what a replay tells, which takes long."""
+    return replay(Saved(log(trial)))
+
+
+def test_what_happened_has_clock_times_where_they_were_kept(
+        trial: Trial, summary: ReplaySummary) -> None:
+    """Before that, decisions are as they were replayed, with the names of states."""
+    change = next(event for event in summary.events if event.change)
+    stop = Event(change.step + 1, 'paused', 'pause', time=NOON, seconds={0: 1.5, -1: 4.0})
+    home = summary.exploration.home
+    facts = Facts(Saved(log(trial)), summary, RobotDescription(('a',), names={home: 'dock'}),
+                  [stop, replace(stop, text='exploring', seconds=None, time=NOON + 60)])
+    rows, number = facts.events()
+    assert number == len(rows) and [event.text for _, event in rows[-2:]] == [
+        'paused', 'exploring']
+    assert rows[0] == ('', replace(
+        summary.events[0], text='home is dock, building the first hypothesis'))
+    assert 'before' in rows[-3][1].text and rows[-3][1].kind == 'change'
+    assert datetime.strptime(rows[-1][0][4:], '%Y-%m-%d %H:%M:%S').timestamp() == NOON + 60
+
+
+def test_a_flaky_action_is_seen(trial: Trial, summary: ReplaySummary) -> None:
+    """Where it mostly leads is where it leads as usual; the mean time is what was kept last."""
+    summary = replace(summary, counts={
+        (0, 0): Counter({1: 9, 0: 1}), (1, 0): Counter({2: 3, 1: 7}), (5, 0): Counter({5: 2}),
+        (0, 1): Counter({0: 50})})
+    facts = Facts(Saved(log(trial)), summary, RobotDescription(('a',)), [
+        Event(1, 'paused', 'pause', seconds={0: 9.9}),
+        Event(2, 'paused', 'pause', seconds={0: 1.5, -1: 4.0}), Event(3, 'exploring')])
+    shown = [(row.usual, row.seconds) for row in facts.played()]
+    assert shown[:2] == [(0.8, 1.5), (1.0, None)] and shown[-1] == (None, 4.0)
+
+
+def test_states_without_places_are_in_a_circle(summary: ReplaySummary) -> None:
+    plan = pictures.StateMap(summary, RobotDescription(('a',)))
+    places = list(plan._where.values())
+    assert plan.circle and not plan.placed and len(places) > 3
+    around = [math.hypot(place.x, place.y) for place in places]
+    assert min(around) == pytest.approx(max(around))
+    home = plan._where[summary.exploration.home]
+    assert home.y == pytest.approx(-max(around))
+    apart = [math.dist(one[:2], other[:2]) for one, other in combinations(places, 2)]
+    assert min(apart) > 2 * max(place.radius for place in places)
 
 
 def test_a_trial_that_ends_soon_after_a_change_was_noticed(trial: Trial) -> None:
