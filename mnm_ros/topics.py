@@ -171,7 +171,7 @@ TOPICS = {
         Topic('goal/cancel', 'std_msgs/Int64', 'STEP', 'dashboard', 'navigator',
               'the id of the goal to give up after the current step'),
         Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator',
-              'dashboard',
+              f'dashboard {_EXPLORERS}',
               'the goals that are not over and the last 20 that are, at every change, and at most '
               'ten times a second for the steps'),
     ),

@@ -35,11 +35,11 @@ def _pair(change: PairChange, description: RobotDescription) -> str:
     """Return since when an action has led where, and where it did before."""
     since = '' if change.time is None else f'since {moment(change.time)} '
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
-    leads = 'is blocked' if now == change.state else f'leads to {_place(now, description)}'
+    leads = 'is blocked' if now == change.state else f'leads to {place(now, description)}'
     there = '' if now == was else (
-        ' blocked' if was == change.state else f' to {_place(was, description)}')
+        ' blocked' if was == change.state else f' to {place(was, description)}')
     return (f'{since}"{description.action_name(change.action)}" in '
-            f'{_place(change.state, description)} {leads} (seen {times:,} of {tried:,} times; '
+            f'{place(change.state, description)} {leads} (seen {times:,} of {tried:,} times; '
             f'before {worked:,} of {before:,}{there})')
 
 
@@ -65,11 +65,11 @@ def _ways(ways: WaysChange, description: RobotDescription) -> str:
 
 def _places(states: Sequence[int], description: RobotDescription) -> str:
     more = len(states) - _MOST_NAMED
-    named = ', '.join(_place(state, description) for state in states[:_MOST_NAMED])
+    named = ', '.join(place(state, description) for state in states[:_MOST_NAMED])
     return f'{named} and {more:,} more' if more > 0 else named
 
 
-def _place(state: int, description: RobotDescription) -> str:
+def place(state: int, description: RobotDescription) -> str:
     """Return the name of a state, or else its id."""
     return description.names.get(state) or f'state {state}'
 
@@ -80,7 +80,7 @@ def _named(text: str, description: RobotDescription) -> str:
         states = [int(state) for state in found[1].split(', ')]
         if not any(state in description.names for state in states):
             return found[0]
-        return ', '.join(_place(state, description) for state in states)
+        return ', '.join(place(state, description) for state in states)
 
     def action(found: re.Match[str]) -> str:
         number = int(found[1])

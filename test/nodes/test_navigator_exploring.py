@@ -9,6 +9,8 @@ from pathlib import Path
 import signal
 
 from faulty_robot import as_steps, learns
+from mnm_ros import messages
+from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
@@ -138,6 +140,14 @@ def test_resumed_by_another_node(slow: Nodes) -> None:
     slow.slow_down(0.0)
     slow.explores()
     slow.pause()
+    events = slow.peer.listen(String, 'events', messages.EVENTS)
+    asked = [f'paused: service explore called{whose}' for whose in (', for the goal state 2', '')]
+
+    def told() -> list[str]:
+        texts = [Event.from_json(message.data).text for message in events]
+        return [text for text in texts if text in asked]
+
+    slow.peer.wait_for(lambda: told() == asked, 'who asked for the pauses')
     slow.end()
 
 

@@ -10,19 +10,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import told
+from mnm_ros.view.event_words import place, told
 from rclpy.node import Node
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
+_ASKED_FOR = 'paused: service explore called'
 
 
 class EventTopic:
     """
     Tells what happens; late subscribers get the last events.
+
+    Who calls the service ``explore`` is not known, but for which goal of the navigator that was.
 
     :param past: what has happened before, oldest first.
     :param keep: called with each event.
@@ -32,11 +36,14 @@ class EventTopic:
     def __init__(self, node: Node, past: Sequence[Event] = (),
                  keep: Callable[[Event], object] = lambda event: None,
                  clock: Callable[[], float] = time.time) -> None:
+        self._node = node
         self._clock = clock
         self._keep = keep
         self._publisher = node.create_publisher(String, 'events', messages.EVENTS)
         for event in past[-messages.EVENTS.depth:]:
             self._publisher.publish(String(data=event.to_json()))
+        self._goal: int | None = None    # under way
+        messages.hear(node, DiagnosticArray, 'goal/status', self._on_goals)
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
 
     def pass_time(self, step: int) -> None:
@@ -49,9 +56,18 @@ class EventTopic:
         event = replace(event, time=self._clock(), change=event.change and replace(
             event.change, time=self._time_of(event.change.step)))
         event = replace(event, text=told(event, description))
+        # A navigator that was killed leaves its last goal.
+        if (event.text == _ASKED_FOR and self._goal is not None
+                and self._node.count_publishers('goal/status')):
+            goal = place(self._goal, description)
+            event = replace(event, text=f'{_ASKED_FOR}, for the goal {goal}')
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
         return event
+
+    def _on_goals(self, message: DiagnosticArray) -> None:
+        self._goal = next((report.target for report in reversed(messages.decode_goals(message))
+                           if not report.status.over), None)
 
     def _time_of(self, step: int | None) -> float | None:
         """Return about when a step was made, if that was looked at."""

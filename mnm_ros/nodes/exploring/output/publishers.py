@@ -198,7 +198,7 @@ class Publishers:
         if kind or self._stopped:
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
             self._events.tell(Event(step, status if kind else 'exploring', kind or self._stopped,
-                                    seconds=seconds if kind else None), UNDESCRIBED)
+                                    seconds=seconds if kind else None), self.description)
         self._stopped = kind or ''
 
 
