@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.event_words import place, told
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -43,6 +45,7 @@ class EventTopic:
         for event in past[-messages.EVENTS.depth:]:
             self._publisher.publish(String(data=event.to_json()))
         self._goal: int | None = None    # under way
+        self._robots: dict[str, RunState] = {}    # of several
         messages.hear(node, DiagnosticArray, 'goal/status', self._on_goals)
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
 
@@ -64,6 +67,14 @@ class EventTopic:
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
         return event
+
+    def watch(self, robots: Iterable[RobotReport], step: int) -> None:
+        """Tell when one of several robots stops or goes on; to be called about once a second."""
+        for robot in robots:
+            before, self._robots[robot.name] = self._robots.get(robot.name), robot.state
+            if before not in (None, robot.state):
+                self.tell(Event(step, f'{robot.name}: {robot.status}', 'fault' if (
+                    robot.state is RunState.FAULT) else 'robot'), UNDESCRIBED)
 
     def _on_goals(self, message: DiagnosticArray) -> None:
         self._goal = next((report.target for report in reversed(messages.decode_goals(message))

@@ -149,12 +149,14 @@ class Publishers:
     def publish_diagnostics(self, link: Link, now: float) -> None:
         """Publish how the robots are now, with what ``diagnostics`` has found out last."""
         known, unanswered = self._diagnosed, round(link.unanswered(now), 1)
+        robots = link.robots
+        self._events.watch(robots, self._counted[0])
         self._diagnostics.publish(DiagnosticArray(
             header=Header(stamp=self._node.get_clock().now().to_msg()),
             status=[DiagnosticStatus(
                 level=known.level, name=known.name, message=known.message,
                 values=[*known.values, *_key_values({'unanswered': unanswered})]),
-                *(self._of_robot(robot) for robot in link.robots)]))
+                *(self._of_robot(robot) for robot in robots)]))
 
     def _of_robot(self, robot: RobotReport) -> DiagnosticStatus:
         level = (DiagnosticStatus.OK if robot.state is RunState.RUNNING else

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Events have clock times, also those of what began before, and tell of each of several robots."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from mnm_ros.core.progress.events import Event, PairChange
+from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic
+from mnm_ros.robot_description import UNDESCRIBED
+import pytest
+
+
+class World:
+    """An explorer's node, and its clock."""
+
+    def __init__(self, *past: Event) -> None:
+        self.now = 1.8e9
+        self.kept: list[Event] = []
+        self.published: list[Event] = []
+        topic = SimpleNamespace(
+            publish=lambda message: self.published.append(Event.from_json(message.data)))
+        self.events = EventTopic(SimpleNamespace(
+            create_publisher=lambda kind, name, qos: topic,
+            create_subscription=lambda kind, name, callback, qos: None),
+            past, self.kept.append, lambda: self.now)
+
+
+def test_what_was_before_comes_first_and_is_not_kept_again() -> None:
+    past = [Event(step, 'old', time=1.7e9 + step) for step in range(99)]
+    world = World(*past)
+    told = world.events.tell(Event(99, 'new'), UNDESCRIBED)
+    assert told == Event(99, 'new', time=1.8e9)
+    assert world.published == [*past[-50:], told] and world.kept == [told]
+
+
+@pytest.mark.parametrize(('step', 'ago'), [
+    (None, None), (4, None), (10, 9.0), (11, 8.0), (55, 4.0), (100, 0.0), (101, 0.0)])
+def test_when_it_began(step: int | None, ago: float | None) -> None:
+    """It is told a second too late at most, and not if nothing was known of the time by then."""
+    world = World()
+    for second in range(10):
+        world.events.pass_time(10 + 10 * second)
+        world.now += second < 9
+    told = world.events.tell(
+        Event(100, '', 'change', PairChange(1, 0, {2: 9}, {1: 3}, step)), UNDESCRIBED)
+    assert told.change.time == (None if ago is None else world.now - ago)
+
+
+def test_a_robot_of_several_that_stops_and_goes_on() -> None:
+    world = World()
+
+    def watch(**robots: RunState) -> list[tuple[str, str]]:
+        before = len(world.published)
+        world.events.watch([
+            RobotReport(name, state, state.value, {}) for name, state in robots.items()], 7)
+        return [(event.kind, event.text) for event in world.published[before:]]
+
+    run, wait, fault = RunState.RUNNING, RunState.WAITING_FOR_ROBOT, RunState.FAULT
+    assert watch() == watch(r1=run, r2=wait) == watch(r1=run, r2=wait) == []
+    assert watch(r1=fault, r2=run) == [('fault', 'r1: fault'), ('robot', 'r2: running')]
+    assert watch(r1=run, r2=run) == [('robot', 'r1: running')]
