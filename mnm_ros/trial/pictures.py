@@ -188,7 +188,8 @@ def draw_time(summary: ReplaySummary) -> str:
         axis.set_major_formatter(lambda value, _: f'{value:,.0f}')
     text = StringIO()
     with rc_context({'svg.fonttype': 'path', 'svg.hashsalt': '', 'path.simplify': True}):
-        figure.savefig(text, format='svg', metadata={'Date': None, 'Creator': None})
+        figure.savefig(text, format='svg', transparent=True,
+                       metadata={'Date': None, 'Creator': None})
     return text.getvalue()[text.getvalue().index('<svg'):]
 
 

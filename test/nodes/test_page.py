@@ -84,6 +84,7 @@ def shown(tab: Tab, peer: Peer) -> None:
                  'expected steps of the policy')
     assert re.search(r'west, [\d,]+ times: to 1 in 100%', tab.text('.about'))
     assert tab.count('.chart canvas') == 1
+    tab.wait_for_text('.events', 'home is state 0')
 
 
 def operated(tab: Tab, peer: Peer) -> None:
