@@ -43,7 +43,8 @@ class Dashboard(Node):
                 f"{error}, expected NiceGUI: pip install 'nicegui>=3.4,<4' (the extra dashboard)"
                 ) from None
         self._explorer = PageSubscriptions(self)
-        self._commands = None if given['read_only'] else Commands(self)
+        self._commands = None if given['read_only'] else Commands(
+            self, lambda: self._explorer.heard)
         self._server = WebServer(
             self._explorer, self._commands, given['host'], given['port'],
             f'namespace {self.get_namespace()}, ROS domain {os.environ.get("ROS_DOMAIN_ID") or 0}')
@@ -58,7 +59,7 @@ class Dashboard(Node):
     def _look(self) -> None:
         now = time.monotonic()
         if self._commands:
-            self._commands.look(now)
+            self._commands.look()
         self._explorer.look(now, self._commands.offered if self._commands else frozenset())
         self._server.remember(now)
 

@@ -155,6 +155,7 @@ class Heard:
     :ivar pose: x, y and yaw of the robot in the frame of the positions.
     :ivar offered: services that are there.
     :ivar navigator: whether there is a navigator.
+    :ivar stopped: the robots that the service ``stop`` keeps at rest; an only one has no name.
     :ivar heartbeat: when the last one was heard, in s of a clock that never goes back.
     """
 
@@ -178,6 +179,7 @@ class Heard:
     pose: tuple[float, float, float] | None = None
     offered: frozenset[str] = frozenset()
     navigator: bool = False
+    stopped: frozenset[str] = frozenset()
     heartbeat: float | None = None
 
     @property

@@ -87,9 +87,15 @@ def shown(tab: Tab, peer: Peer) -> None:
 
 
 def operated(tab: Tab, peer: Peer) -> None:
-    tab.click('.press-pause')
+    tab.click('.press-stop')
+    tab.wait_for_text('.told', 'Stop: \u2713 stopped')
+    tab.wait_for_text('.chip', 'stopped')
+    tab.click('.press-resume')
+    tab.wait_for(lambda: 'stopped' not in tab.text('.chip'), 'that it is free')
+    tab.click('.press-home')
+    tab.wait_for_text('.told', 'Home: \u2713 at home in state 0')
     tab.wait_for_text('.chip', 'paused')
-    assert 'paus' in tab.text('.control:has(.press-pause) .result')
+    assert tab.count('.press-pause[disabled]') == 1
     tab.click('.press-load')
     tab.wait_for_text('.control:has(.press-load) .result', 'checkpoint_dir')    # a refusal
     tab.click('.press-resume')

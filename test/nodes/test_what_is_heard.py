@@ -43,7 +43,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from rich.console import Console
-from std_msgs.msg import Header, Int64, String
+from std_msgs.msg import Bool, Header, Int64, String
 from visualization_msgs.msg import Marker, MarkerArray
 
 MESSAGES = 25    # of each topic
@@ -107,6 +107,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     'policies': lambda: messages.PolicySet.of(hypothesis()).to_msg(),
     'policy': lambda: messages.encode_policy(hypothesis(), 1),
     'model': lambda: messages.encode_model(40, [(0, 0, 1, 9), (1, 1, 0, 3), (0, -1, 0, 2)]),
+    'stopped': lambda: Bool(data=True),
     'true_setting': lambda: Int64(data=0), 'exploration_steps': lambda: Int64(data=12),
     'diagnostics': diagnostics, 'heartbeat': Header, 'map': floor, 'world_markers': world,
     'amcl_pose': lambda: PoseWithCovarianceStamped(header=Header(frame_id=FRAME)),
@@ -205,7 +206,8 @@ class Page(Display):
         self.node = Node('dashboard')
         monkeypatch.setattr(self.node, 'count_publishers', lambda topic: topic in (
             'amcl_pose', 'pose'))
-        self.subscriptions, self.commands = PageSubscriptions(self.node), Commands(self.node)
+        self.subscriptions = PageSubscriptions(self.node)
+        self.commands = Commands(self.node, lambda: self.subscriptions.heard)
         self.commands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
         self.shared = Shared(self.subscriptions, self.commands, 'here')
         self.subscriptions.look(0.0, frozenset())

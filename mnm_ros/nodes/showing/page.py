@@ -17,8 +17,9 @@ import time
 from typing import Any
 
 from fastapi import FastAPI
-from mnm_ros.nodes.showing.commands import CommandOutcome, Commands
+from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
+from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
 from mnm_ros.parameters import ParameterError
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
@@ -26,12 +27,15 @@ from mnm_ros.view.scene import KINDS
 from mnm_ros.view.web.layers import Layers, policy_arrows
 from mnm_ros.view.web.origin import OwnPagesOnly
 from mnm_ros.view.web.panels import (
+    BAR,
+    bar_line,
     CONTROLS,
     evidence_table,
     machine,
     refusal,
     refusal_to_go,
     robots_table,
+    stopped,
 )
 from nicegui import ui
 from nicegui.element import Element
@@ -101,6 +105,12 @@ class Page:
             self._text('phase', 'chip')
             self._theme = ui.button(icon='brightness_auto', on_click=self._next_theme).props(
                 'flat round dense color=grey aria-label="light or dark"')
+            if (commands := self._shared.commands) is not None:
+                with _box('bar-row'):
+                    for name in BAR:
+                        self._button(name, CONTROLS[name].label, partial(commands.press, name)
+                                     ).tooltip(CONTROLS[name].effect)
+                    self._text('bar', 'told')
 
     def _map_card(self) -> None:
         with _card('map-card', 'Map of states'):
@@ -133,7 +143,7 @@ class Page:
                     'result')
                 return
             for name, control in CONTROLS.items():
-                if name == 'cancel':
+                if name in (*BAR, 'cancel'):
                     continue
                 with _box('control'):
                     self._button(name, control.label, partial(commands.press, name)
@@ -183,7 +193,8 @@ class Page:
         absence = words.presence(heard, now, self._shared.where)
         self._say('presence', absence)
         self._once('absent', bool(absence), self._presence.set_visibility)
-        self._say('phase', heard.activity.within(heard.phase) or 'no explorer')
+        self._say('phase', ', '.join(filter(None, (
+            heard.activity.within(heard.phase) or 'no explorer', stopped(heard)))))
         tiles = {name: told for name, *told in words.tiles(heard)}
         for name, tile in self._tiles.items():
             self._once(f'{name} there', name in tiles, tile.set_visibility)
@@ -245,8 +256,12 @@ class Page:
         for name, button in self._buttons.items():
             refused = self._refusal(name)
             self._once(f'{name} enabled', not refused, button.set_enabled)
-            if name not in ('go', 'cancel'):
+            if name not in (*BAR, 'go', 'cancel'):
                 self._say(f'{name} result', _told(commands.outcomes.get(name), refused))
+        name, when = commands.latest
+        pressed = commands.outcomes.get(name)
+        self._say('bar', bar_line(heard, time.monotonic(), '' if pressed is None else (
+            f'{when} {CONTROLS[name].label}: {_told(pressed, "")}')))
         self._say('go result', _told(
             commands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')))
         choices = {state: heard.description.label(state) for state in heard.known}

@@ -202,9 +202,14 @@ class Control(NamedTuple):
 
 
 CONTROLS = {
+    'stop': Control('Stop', 'stop', True, 'a robot side',
+                    'brings the robot to rest at once, in the middle of a move; Go on frees it'),
     'pause': Control('Pause', 'explore', False, 'an explorer',
                      'pauses after the current step; nothing is lost'),
-    'resume': Control('Go on', 'explore', True, 'an explorer', 'goes on exploring'),
+    'resume': Control('Go on', 'explore', True, 'an explorer',
+                      'frees the robot if it was stopped, and goes on exploring'),
+    'home': Control('Home', 'return_home', None, 'a robot side',
+                    'pauses the exploration, frees the robot, and leads it home; Go on ends that'),
     'recover': Control('Recover', 'recover', None, 'an explorer',
                        'leads out of a fault once the robot is well again'),
     'save': Control('Save', 'save', None, 'an explorer', 'has everything learnt on the disk'),
@@ -215,10 +220,18 @@ CONTROLS = {
                       'gives up the goal after the current step'),
 }
 
+BAR = ('stop', 'pause', 'resume', 'home')
+"""The controls that are always in sight."""
+
+OF_ROBOTS = ('stop', 'return_home')
+"""The services that each of several robots offers in its own namespace."""
+
 
 def refusal(name: str, heard: Heard, now: float) -> str:
     """Return why a control is of no use at present; empty if it is."""
     control = CONTROLS[name]
+    if name == 'resume' and heard.stopped:
+        return ''    # whatever the explorer does, the robot is to be freed
     if control.service not in heard.offered:
         return f'needs {control.offerer}: no node offers {control.service}'
     if control.offerer == 'an explorer' and heard.silent(now) is not None:
@@ -241,6 +254,23 @@ def _refusal_in(phase: str, name: str) -> str:
     if name == 'resume' and phase.partition('/')[0] in ('building', 'checking'):
         return 'it is exploring'
     return ''
+
+
+def stopped(heard: Heard) -> str:
+    """Return which robots the service ``stop`` keeps at rest, in words; or nothing."""
+    return ' '.join((*sorted(heard.stopped - {''}), 'stopped')) if heard.stopped else ''
+
+
+def bar_line(heard: Heard, now: float, came_of_it: str) -> str:
+    """
+    Return what stands below the bar.
+
+    :param came_of_it: what came of the control that was pressed last.
+    """
+    missing = (f'{CONTROLS[name].label} {refused}' for name in ('stop', 'home')
+               if (refused := refusal(name, heard, now)))
+    lasting = 'the robot stands until Go on or Home' if heard.stopped else ''
+    return ' \u00b7 '.join(filter(None, (came_of_it, lasting, *missing)))
 
 
 def refusal_to_go(state: int | None, heard: Heard) -> str:
