@@ -157,6 +157,7 @@ class Heard:
     :ivar navigator: whether there is a navigator.
     :ivar stopped: the robots that the service ``stop`` keeps at rest; an only one has no name.
     :ivar heartbeat: when the last one was heard, in s of a clock that never goes back.
+    :ivar gone: whether an explorer was there, and no node is that now.
     """
 
     phase: str = ''
@@ -181,6 +182,7 @@ class Heard:
     navigator: bool = False
     stopped: frozenset[str] = frozenset()
     heartbeat: float | None = None
+    gone: bool = False
 
     @property
     def phase_group(self) -> str:
@@ -241,8 +243,8 @@ class Heard:
         return max(self.activity.step, self.count('steps') or 0)
 
     def silent(self, now: float) -> float | None:
-        """Return for how many s the explorer has been silent; None while it is not."""
-        if self.heartbeat is None or now - self.heartbeat <= SILENCE:
+        """Return for how many s the explorer has been silent, or is gone; None if it is not."""
+        if self.heartbeat is None or now - self.heartbeat <= SILENCE and not self.gone:
             return None
         return now - self.heartbeat
 

@@ -254,8 +254,9 @@ def presence(heard: Heard, now: float, where: str) -> str:
     silence = heard.silent(now)
     if silence is None:
         return heard.late and f'Robot{" " if heard.robots else ": "}{heard.late}.'
-    return (f'The explorer has been silent for {duration(silence)}: what is shown is the last '
-            'that was heard. The page goes on by itself.')
+    what = (f'The explorer has been gone for {duration(silence)}; it has ended, or cannot be '
+            'reached' if heard.gone else f'The explorer has been silent for {duration(silence)}')
+    return f'{what}: what is shown is the last that was heard. The page goes on by itself.'
 
 
 def doing(heard: Heard) -> str:

@@ -71,6 +71,8 @@ def test_who_is_not_there_is_told() -> None:
     assert where in words.presence(Heard(), 100.0, where)
     assert words.presence(Heard(heartbeat=99.0), 100.0, where) == ''
     assert 'silent for 12 s' in words.presence(Heard(heartbeat=88.0), 100.0, where)
+    gone = Heard(heartbeat=99.0, gone=True)    # said at once, as no beat will come
+    assert words.presence(gone, 100.0, where).startswith('The explorer has been gone for 1 s; it')
 
 
 def test_a_robot_that_hangs_is_told_of() -> None:

@@ -57,15 +57,20 @@ def test_looked_at_and_operated(
         # An explorer that is killed is told of, and the one that comes after it is found.
         exploring.kill()
         tab.wait_for_text('.presence', 'has been silent for')
+        assert re.search(r'Last heard at \d\d:\d\d:\d\d', tab.text('.presence'))
+        assert tab.count('.stale .tiles') == 1 and 'grayscale' in tab.style('.tiles', 'filter')
         assert tab.count('.press-pause[disabled]') == 1
         explorer(max_steps=1)
         tab.wait_for_text('.chip', 'done')
         tab.wait_for(lambda: tab.text('.presence') == '', 'no more silence')
+        assert tab.count('.stale') == 0
         tab.wait_for_text('.tile-known .value', '0')    # what the other one knew is forgotten
 
         # So is the dashboard itself.
         assert dashboard.stop(signal.SIGTERM, limit=5.0) == 0
         tab.wait_for_text('#popup', 'Connection lost')
+        tab.wait_for_text('.offline-since', 'No connection to this page')
+        assert 'grayscale' in tab.style('.bar-row', 'filter')
         start('dashboard', port=urlsplit(address).port)
         tab.wait_for_text('.chip', 'done')
         tab.wait_for(lambda: tab.text('#popup') == '', 'the connection')

@@ -42,6 +42,7 @@ from nicegui.element import Element
 import uvicorn
 
 _PERIOD = 0.5       # s, between two looks at what is new
+_BEAT = 2.0         # s, between two signs of life for connection.js
 _STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
     f'@layer overrides {{ body {{ --{name}: {kind.colour}; }} '
     f'body.body--dark {{ --{name}: {kind.dark}; }} }}' for name, kind in KINDS.items())
@@ -61,6 +62,10 @@ class StateMap(Element, component='state_map.js'):    # type: ignore[call-arg]
     """The map of states; emits ``pick`` with the id of a state as text, or None."""
 
 
+class Connection(Element, component='connection.js'):    # type: ignore[call-arg]
+    """Says that the server is silent; its method ``beat`` says that it is not."""
+
+
 class Page:
     """What one browser shows."""
 
@@ -77,10 +82,11 @@ class Page:
         self._dark = ui.dark_mode(None)
         self._build()
         ui.timer(_PERIOD, self._refresh)
+        ui.timer(_BEAT, lambda: self._connection.run_method('beat'))
 
     def _build(self) -> None:
         self._head()
-        with _box('page'):
+        with _box('page') as self._page:
             self._presence = self._text('presence', 'presence')
             with _box('tiles'):
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
@@ -111,6 +117,7 @@ class Page:
                         self._button(name, CONTROLS[name].label, partial(commands.press, name)
                                      ).tooltip(CONTROLS[name].effect)
                     self._text('bar', 'told')
+            self._connection = Connection()
 
     def _map_card(self) -> None:
         with _card('map-card', 'Map of states'):
@@ -191,8 +198,13 @@ class Page:
         now = time.monotonic()
         heard = self._shared.update()
         absence = words.presence(heard, now, self._shared.where)
-        self._say('presence', absence)
+        silence = heard.silent(now)
+        last = '' if silence is None else time.strftime(
+            ' Last heard at %H:%M:%S.', time.localtime(time.time() - silence))
+        self._say('presence', f'{absence}{last}')
         self._once('absent', bool(absence), self._presence.set_visibility)
+        self._once('stale', silence is not None, lambda stale: self._page.classes(
+            add='stale' if stale else '', remove='' if stale else 'stale'))
         self._say('phase', ', '.join(filter(None, (
             heard.activity.within(heard.phase) or 'no explorer', stopped(heard)))))
         tiles = {name: told for name, *told in words.tiles(heard)}

@@ -103,7 +103,8 @@ class PageSubscriptions(Subscriptions):
         self._explorers = present or self._explorers
         there = {robot for robot, stops in self._stops.items()
                  if self._node.count_publishers(stops.topic_name)}
-        self.heard = replace(self.heard, stopped=self.heard.stopped & there)
+        self.heard = replace(self.heard, stopped=self.heard.stopped & there,
+                             gone=bool(self._explorers) and not present)
         self._look_for_poses()
 
     def _look_for_poses(self) -> None:
