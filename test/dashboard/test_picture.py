@@ -15,7 +15,14 @@ from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Ground, Heard, RobotHeard
 from mnm_ros.view.scene import KINDS, kinds
-from mnm_ros.view.web.layers import _radii, draw, Places, policy_arrows
+from mnm_ros.view.web.layers import (
+    _radii,
+    draw,
+    LEGEND,
+    on_the_map,
+    Places,
+    policy_arrows,
+)
 import pytest
 
 GRID = RobotDescription(
@@ -77,6 +84,8 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
     left, top, width, height = layers['box']
     assert left < 0.5 and left + width > 3.5 and top < -1 and top + height > states['99'][2]
     json.dumps(layers, allow_nan=False)
+    assert on_the_map({**layers, 'policy': {'arrows': [[]], 'resets': []}}) & {*LEGEND} == {
+        'known', 'met', 'home', 'current', 'pose', 'link', 'way'}
 
 
 def test_several_robots_are_where_they_are_and_not_where_the_exploration_is() -> None:
@@ -200,6 +209,7 @@ def test_the_map_lies_under_the_states() -> None:
     assert layers['ground'] == {
         'image': 'data:image/png;base64,', 'x': 0, 'y': -2, 'width': 4, 'height': 2,
         'doors': [[1.5, -1.5, 1, True]]}
+    assert on_the_map({**layers, 'policy': None}) == {'met', 'home', 'open'}
     assert draw(Heard(ground=ground), Places())['ground'] is None    # whose frame nobody knows
 
 

@@ -24,7 +24,7 @@ from mnm_ros.parameters import ParameterError
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.scene import KINDS
-from mnm_ros.view.web.layers import Layers, policy_arrows
+from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.origin import OwnPagesOnly
 from mnm_ros.view.web.panels import (
     BAR,
@@ -46,9 +46,6 @@ _BEAT = 2.0         # s, between two signs of life for connection.js
 _STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
     f'@layer overrides {{ body {{ --{name}: {kind.colour}; }} '
     f'body.body--dark {{ --{name}: {kind.dark}; }} }}' for name, kind in KINDS.items())
-_LEGEND = (*((name, KINDS[name].word) for name in (
-    'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'met', 'home')),
-           ('current', 'robot is here'), ('reset', 'policy plays RESET'))
 _THEMES = {None: ('brightness_auto', True), True: ('dark_mode', False),
            False: ('light_mode', None)}
 """By what is chosen, the icon and what comes next; None is what the system wants."""
@@ -78,6 +75,7 @@ class Page:
         self._shown_chart: dict[str, Any] = {}
         self._buttons: dict[str, ui.button] = {}
         self._tiles: dict[str, ui.element] = {}
+        self._legend: dict[str, ui.element] = {}
         ui.add_css(_STYLE)
         self._dark = ui.dark_mode(None)
         self._build()
@@ -95,13 +93,19 @@ class Page:
                         ui.label(name).classes('name')
                         self._text(f'{name} remark', 'remark')
             with _box('columns'):
-                self._map_card()
+                with _box('main'):
+                    self._map_card()
+                    self._timeline_card()
                 with _box('side'):
                     self._doing_card()
+                    with _card('choice-card', '') as self._choice_card:
+                        self._text('chosen', 'choice')
+                        self._text('about', 'about')
                     with _card('robots-card', 'Robots') as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
                     self._controls_card()
-            self._timeline_card()
+                    with _card('evidence-card', 'Closest to a decision') as self._evidence_card:
+                        self._evidence = ui.html('', sanitize=False).classes('evidence')
 
     def _head(self) -> None:
         with ui.element('header').classes('head'):
@@ -123,12 +127,12 @@ class Page:
         with _card('map-card', 'Map of states'):
             self._map = StateMap().classes('map').on('pick', self._on_pick)
             with _box('legend'):
-                for kind, text in _LEGEND:
-                    with _box('entry'):
+                for kind, text in LEGEND.items():
+                    with _box('entry') as self._legend[kind]:
                         _box(f'dot {kind}')
                         ui.label(text)
-            self._text('chosen', 'choice')
-            self._about = self._text('about', 'about')
+            self._hint = ui.label(
+                'Click on a state to see what is known of it, and the policy that leads there.')
 
     def _doing_card(self) -> None:
         with _card('doing-card', 'What it is doing'):
@@ -140,7 +144,6 @@ class Page:
                     self._bar = _box('bar')
                 self._text('left', 'left')
                 self._text('detail', 'detail')
-            self._evidence = ui.html('', sanitize=False).classes('evidence')
 
     def _controls_card(self) -> None:
         commands = self._shared.commands
@@ -240,6 +243,7 @@ class Page:
                        lambda width: self._bar.style(f'width: {width}'))
             self._say('left', bar.text)
             self._say('detail', bar.detail)
+        self._once('tests', bool(heard.activity.tests), self._evidence_card.set_visibility)
         self._once('evidence', evidence_table(heard), self._evidence.set_content)
 
     def _show_map(self, heard: Heard) -> None:
@@ -250,10 +254,15 @@ class Page:
         if news:
             self._sent = layers
             self._map.run_method('draw', news)
+            present = on_the_map(layers)
+            for kind, entry in self._legend.items():
+                self._once(f'legend {kind}', kind in present, entry.set_visibility)
         state = self._chosen
-        self._say('chosen', 'Click on a state to see what is known of it, and the policy that '
-                  'leads there.' if state is None else f'State {heard.description.label(state)}')
-        self._say('about', '' if state is None else '\n'.join(words.about(heard, state)))
+        self._once('hint', state is None, self._hint.set_visibility)
+        self._once('choice', state is not None, self._choice_card.set_visibility)
+        if state is not None:
+            self._say('chosen', f'State {heard.description.label(state)}')
+            self._say('about', '\n'.join(words.about(heard, state)))
 
     def _policy(self, heard: Heard) -> dict[str, list[Any]] | None:
         if self._chosen is None:
@@ -324,8 +333,9 @@ def _box(classes: str) -> ui.element:
 
 def _card(classes: str, title: str) -> ui.element:
     card = ui.element('section').classes(f'card {classes}')
-    with card:
-        ui.label(title).classes('heading')
+    if title:
+        with card:
+            ui.label(title).classes('heading')
     return card
 
 

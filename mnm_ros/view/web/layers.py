@@ -36,6 +36,27 @@ _RING = 1.17       # of a state in which there is a robot, times its radius
 _ASIDE = 0.09      # how far an arrow is beside the line between two states
 
 
+LEGEND = {
+    **{kind: scene.KINDS[kind].word for kind in (
+        'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'met', 'home')},
+    'current': 'ring: a robot is in this state', 'one': 'one of several robots',
+    'pose': 'where the robot says that it is', 'link': 'where an action has led',
+    'way': 'policy to the state chosen', 'reset': 'there it plays RESET',
+    'open': 'open door', 'closed': 'closed door'}
+"""What the things on the map are."""
+
+
+def on_the_map(layers: Layers) -> set[str]:
+    """Return which things of the legend there are, the policy among the layers."""
+    doors = {is_open for *_, is_open in (layers['ground'] or {}).get('doors', ())}
+    policy = layers['policy'] or {}
+    there = {
+        'home': layers['home'], 'current': layers['current'], 'one': layers['robots'],
+        'pose': layers['robot'], 'link': layers['links'], 'way': policy.get('arrows'),
+        'reset': policy.get('resets'), 'open': True in doors, 'closed': False in doors}
+    return {entry[4] for entry in layers['states']} | {name for name in there if there[name]}
+
+
 def draw(heard: Heard, places: Places) -> Layers:
     """Return the layers of the map, without those of a policy."""
     shown = scene.kinds(heard)
