@@ -42,8 +42,8 @@ def test_a_state_that_becomes_a_wall_keeps_its_place_and_its_name() -> None:
         0: (0.5, 0.5), 2: (1.5, 0.5), 3: (0.5, 1.0)}).after(GRID)
     after = by_id(draw(Heard(known=(0, 2), description=changed,
                              activity=Activity(lost=(1,))), places))
-    assert after['1'][1:3] == before['1'][1:3] and after['1'][4:] == ['lost', 'r0c1', 'r0c1 (1)']
-    assert after['2'][-1] == 'here (2)' and set(after) == {'0', '1', '2', '3'}
+    assert after['1'][1:3] == before['1'][1:3] and after['1'][4:] == ['lost', 'r0c1', 'r0c1']
+    assert after['2'][-1] == 'here' and set(after) == {'0', '1', '2', '3'}
     elsewhere = RobotDescription(GRID.actions, 0, 'hall', positions={0: (0.0, 0.0)}).after(GRID)
     assert not elsewhere.names
     assert set(by_id(draw(Heard(known=(0,), description=elsewhere), places))) == {'0'}
@@ -76,7 +76,7 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
     # Neighbours are half a metre from each other, which is 1 in the picture; y is downwards.
     assert [states[name][1:3] for name in '012'] == [[1, -1], [2, -1], [3, -1]]
     assert states['99'][2] > states['0'][2] + 2 * states['0'][3]
-    assert states['0'][4:] == ['known', 'r0c0', 'r0c0 (0)'] and states['99'][5] == '99'
+    assert states['0'][4:] == ['known', 'r0c0', 'r0c0'] and states['99'][5] == '99'
     assert layers['walls'] == 'M0.5 -0.5L3.5 -0.5'
     assert layers['home'][:2] == [1, -1] and [spot[:2] for spot in layers['current']] == [
         [2, -1]]
@@ -118,11 +118,11 @@ def test_arrows_have_the_weight_of_their_probability_and_keep_clear_of_states() 
     layers = draw(Heard(known=(0, 1, 2), counts=COUNTS, description=GRID), Places())
     links = {title.split(' in ')[0]: (weight, path) for path, weight, title in layers['links']}
     assert {words: weight for words, (weight, _) in links.items()} == {
-        'r0c0 (0): east leads to r0c1 (1)': 0.9, 'r0c1 (1): east leads to r0c2 (2)': 1.0,
-        'r0c1 (1): west leads to r0c0 (0)': 1.0}
+        'r0c0: east leads to r0c1': 0.9, 'r0c1: east leads to r0c2': 1.0,
+        'r0c1: west leads to r0c0': 1.0}
     # There and back lie beside each other; neither is within a state.
     there, back = (links[words][1] for words in (
-        'r0c0 (0): east leads to r0c1 (1)', 'r0c1 (1): west leads to r0c0 (0)'))
+        'r0c0: east leads to r0c1', 'r0c1: west leads to r0c0'))
     begin, end = (point.split() for point in there[1:].split('M')[0].split('L'))
     assert 1.3 < float(begin[0]) < float(end[0]) < 1.7 and begin[1] == end[1] == '-1.09'
     assert '-0.91' in back

@@ -23,6 +23,7 @@ from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
 from mnm_ros.parameters import ParameterError
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.named import named
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.origin import OwnPagesOnly
@@ -234,8 +235,8 @@ class Page:
     def _show_doing(self, heard: Heard) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        self._say('doing', words.doing(heard))
-        self._say('status', words.status(heard))
+        self._say('doing', named(words.doing(heard), heard.description))
+        self._say('status', named(words.status(heard), heard.description))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
@@ -262,7 +263,7 @@ class Page:
         self._once('choice', state is not None, self._choice_card.set_visibility)
         if state is not None:
             self._say('chosen', f'State {heard.description.label(state)}')
-            self._say('about', '\n'.join(words.about(heard, state)))
+            self._say('about', named('\n'.join(words.about(heard, state)), heard.description))
 
     def _policy(self, heard: Heard) -> dict[str, list[Any]] | None:
         if self._chosen is None:
@@ -282,10 +283,12 @@ class Page:
         name, when = commands.latest
         pressed = commands.outcomes.get(name)
         self._say('bar', bar_line(heard, time.monotonic(), '' if pressed is None else (
-            f'{when} {CONTROLS[name].label}: {_told(pressed, "")}')))
-        self._say('go result', _told(
-            commands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')))
-        choices = {state: heard.description.label(state) for state in heard.known}
+            f'{when} {CONTROLS[name].label}: '
+            f'{named(_told(pressed, ""), heard.description)}')))
+        self._say('go result', named(_told(
+            commands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')),
+            heard.description))
+        choices = {state: heard.description.name(state) for state in heard.known}
         self._once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self._chosen if self._chosen in choices else None))
 

@@ -69,7 +69,7 @@ def draw(heard: Heard, places: Places) -> Layers:
         'walls': _walls(heard, places),
         'links': list(_links(heard, where)),
         'states': [[str(state), *_rounded(where[state]), kind, _short(heard, state),
-                    heard.description.label(state)] for state, kind in shown.items()],
+                    heard.description.name(state)] for state, kind in shown.items()],
         'home': _spot(heard.home, where),
         'current': [spot for state in heard.occupied if (spot := _spot(state, where))],
         'robots': list(_robots(heard, where)),
@@ -108,8 +108,8 @@ def _links(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
         if state in where and after in where:
             aside = _ASIDE if (after, state) in strongest else 0.0
             yield [arrow(where[state], where[after], aside), round(share, 2),
-                   f'{said.label(state)}: {said.action_name(action)} leads to '
-                   f'{said.label(after)} in {share:.0%}']
+                   f'{said.name(state)}: {said.action_name(action)} leads to '
+                   f'{said.name(after)} in {share:.0%}']
 
 
 def arrow(begin: Disc, end: Disc, aside: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.heard import Heard, NOT_KEPT
+from mnm_ros.view.named import named
 from mnm_ros.view.scene import by_trust, KINDS
 from mnm_ros.view.words import evidence, whole
 
@@ -77,8 +78,8 @@ def robots_table(heard: Heard) -> str:
     rows = ''.join(
         f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
         f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
-        f'<td>{"" if robot.place is None else escape(heard.description.label(robot.place))}</td>'
-        f'<td>{escape(robot.status)}</td></tr>' for robot in heard.robots)
+        f'<td>{"" if robot.place is None else escape(heard.description.name(robot.place))}</td>'
+        f'<td>{escape(named(robot.status, heard.description))}</td></tr>' for robot in heard.robots)
     return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
             f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
 
@@ -280,5 +281,5 @@ def refusal_to_go(state: int | None, heard: Heard) -> str:
     if state is None:
         return 'choose a known state first'
     if state not in (*heard.known, *by_trust((), heard.trust)['certified']):
-        return f'state {heard.description.label(state)} is neither known nor certified'
+        return f'state {heard.description.name(state)} is neither known nor certified'
     return ''
