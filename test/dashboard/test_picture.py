@@ -106,7 +106,8 @@ def test_each_robot_is_seen_however_many_are_in_one_state(count: int) -> None:
     spots = layers['robots']
     assert [name for *_, name in spots] == [
         *(f'r{number}' for number in range(count)), *['away'] * (len(spots) > count)]
-    for index, (left, top, size, _) in enumerate(spots[:count]):
+    assert {side for *_, side, _ in spots} <= {-1, 0, 1}
+    for index, (left, top, size, *_) in enumerate(spots[:count]):
         assert math.dist((left, top), (x, y)) == pytest.approx(1.17 * radius, abs=0.01)
         assert size > 0.01
         for other in spots[:index]:

@@ -79,7 +79,8 @@ def robots_table(heard: Heard) -> str:
         f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
         f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
         f'<td>{"" if robot.place is None else escape(heard.description.name(robot.place))}</td>'
-        f'<td>{escape(named(robot.status, heard.description))}</td></tr>' for robot in heard.robots)
+        f'<td>{escape(named(robot.status, heard.description))}</td></tr>'
+        for robot in heard.robots)
     return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
             f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
 
