@@ -12,7 +12,8 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard, RobotHeard
 from mnm_ros.view.named import named
-from mnm_ros.view.web.panels import evidence_table, robots_table, Timeline
+from mnm_ros.view.web.decisions import decisions, decisions_table, without_figures
+from mnm_ros.view.web.panels import robots_table, Timeline
 import pytest
 
 DESCRIPTION = RobotDescription(('east', 'west'), 0, names={7: 'door'})
@@ -157,12 +158,39 @@ def test_evidence_against_thresholds() -> None:
     heard = Heard(description=DESCRIPTION, activity=Activity(tests=(
         Evidence('policy', 7, None, 3.14159, 5.3), Evidence('transition', 7, 1, 40, 20),
         Evidence('<b>', None, None, 1, 1234.5))))
-    assert words.evidence(heard) == [
-        ('policy to door (7)', pytest.approx(0.5928, abs=1e-4), '3.14 of 5.3'),
-        ('transitions of door (7), west', 1.0, '40 of 20'),
-        ('<b>', pytest.approx(1 / 1234.5), '1 of 1,234')]
-    table = evidence_table(heard)
+    assert decisions(heard) == [
+        ('policy to door', 'about half of the proof is there', '3.14 of 5.3',
+         pytest.approx(0.5928, abs=1e-4)),
+        ('west in door', 'enough speaks for a change', '40 of 20', 1.0),
+        ('<b>', '1 of 1,234', '1 of 1,234', pytest.approx(1 / 1234.5))]
+    table = decisions_table(heard)
     assert '&lt;b&gt;' in table and '<b>' not in table and 'width:59%' in table
+
+
+@pytest.mark.parametrize(('kind', 'evidence', 'threshold', 'subject', 'said'), [
+    ('certificate', 3.0, 9.0, 'certificate of door', '3 of about 9 executions'),
+    ('detector', 0.0, 9.2, 'policy to door', 'nothing speaks against it'),
+    ('detector', 3.0, 9.2, 'policy to door', 'little speaks against it'),
+    ('detector', 6.0, 9.2, 'policy to door', 'something speaks against it'),
+    ('detector', 9.1, 9.2, 'policy to door', 'much speaks against it'),
+    ('proof', -1.0, 8.0, 'policy to door, anew', 'hardly any of the proof is there'),
+    ('proof', 7.9, 8.0, 'policy to door, anew', 'nearly all of the proof is there')])
+def test_evidence_in_words(
+        kind: str, evidence: float, threshold: float, subject: str, said: str) -> None:
+    told, = decisions(Heard(description=DESCRIPTION, activity=Activity(
+        tests=(Evidence(kind, 7, None, evidence, threshold),))))
+    assert told[:2] == (subject, said)
+
+
+def test_a_sentence_has_its_evidence_in_words_too() -> None:
+    assert without_figures(
+        'checking that the policy to 7 still works: evidence against it 0.3 of 9.2, '
+        'for it 4.4 of 8.9') == ('checking that the policy to 7 still works: little speaks '
+                                 'against it, about half of the proof is there')
+    assert without_figures('at 3 of 4') == 'at 3 of 4'
+    search, = decisions(Heard(activity=Activity(
+        tests=(Evidence('rediscovery', None, None, 84.0, 113640.0),))))
+    assert search[:2] == ('search for what is new', '84 of at most 113,640 steps')
 
 
 def test_what_is_known_of_a_state() -> None:

@@ -27,10 +27,10 @@ from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
 from mnm_ros.view.terminal.state_grid import described
+from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import policy_arrows
 from mnm_ros.view.web.panels import (
     CONTROLS,
-    evidence_table,
     machine,
     refusal,
     refusal_to_go,
@@ -222,7 +222,7 @@ class Page(Display):
         json.dumps((self.shared.layers, self.shared.chart, policy and policy_arrows(
             heard, policy, self.shared.places.latest)), allow_nan=False)
         assert words.presence(heard, self.now, 'here') is not None
-        for say in (words.tiles, words.doing, words.status, words.bar, evidence_table,
+        for say in (words.tiles, words.doing, words.status, words.bar, decisions_table,
                     robots_table):
             say(heard)
         for state in (0, 1, 5):

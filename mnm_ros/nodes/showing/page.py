@@ -25,13 +25,13 @@ from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.named import named
 from mnm_ros.view.scene import KINDS
+from mnm_ros.view.web.decisions import decisions_table, without_figures
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.origin import OwnPagesOnly
 from mnm_ros.view.web.panels import (
     BAR,
     bar_line,
     CONTROLS,
-    evidence_table,
     machine,
     refusal,
     refusal_to_go,
@@ -106,6 +106,9 @@ class Page:
                         self._robots = ui.html('', sanitize=False).classes('robots')
                     self._controls_card()
                     with _card('evidence-card', 'Closest to a decision') as self._evidence_card:
+                        card = self._evidence_card
+                        ui.checkbox('numbers', on_change=lambda event: card.classes(
+                            toggle='with-figures')).props('dense').classes('numbers')
                         self._evidence = ui.html('', sanitize=False).classes('evidence')
 
     def _head(self) -> None:
@@ -235,7 +238,7 @@ class Page:
     def _show_doing(self, heard: Heard) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        self._say('doing', named(words.doing(heard), heard.description))
+        self._say('doing', named(without_figures(words.doing(heard)), heard.description))
         self._say('status', named(words.status(heard), heard.description))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
@@ -245,7 +248,7 @@ class Page:
             self._say('left', bar.text)
             self._say('detail', bar.detail)
         self._once('tests', bool(heard.activity.tests), self._evidence_card.set_visibility)
-        self._once('evidence', evidence_table(heard), self._evidence.set_content)
+        self._once('evidence', decisions_table(heard), self._evidence.set_content)
 
     def _show_map(self, heard: Heard) -> None:
         layers = {**self._shared.layers, 'policy': self._policy(heard),

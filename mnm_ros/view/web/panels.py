@@ -11,7 +11,7 @@ from mnm_ros.core.exploration import Phase
 from mnm_ros.view.heard import Heard, NOT_KEPT
 from mnm_ros.view.named import named
 from mnm_ros.view.scene import by_trust, KINDS
-from mnm_ros.view.words import evidence, whole
+from mnm_ros.view.words import whole
 
 _BOXES = {
     Phase.WAITING_FOR_ROBOT: (4, 8, 108, 'waiting for robot'),
@@ -63,14 +63,6 @@ def _head(arrow: str) -> str:
     end_x, end_y = (int(way), y) if letter == 'H' else (x, int(way))
     sign = 1 if end_x > x or end_y > y else -1
     return ''.join(f'M{end_x} {end_y}l{sign * dx} {sign * dy}' for dx, dy in _HEAD[letter])
-
-
-def evidence_table(heard: Heard) -> str:
-    """Return the tests that are closest to a decision as HTML."""
-    return ''.join(
-        f'<div class="test"><div class="line"><span>{escape(row.name)}</span>'
-        f'<span>{row.figures}</span></div><div class="track"><div class="bar" '
-        f'style="width:{row.share:.0%}"></div></div></div>' for row in evidence(heard))
 
 
 def robots_table(heard: Heard) -> str:
