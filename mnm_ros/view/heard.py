@@ -264,9 +264,11 @@ class Heard:
 
     @property
     def late(self) -> str:
-        """Return which robots owe an answer for unusually long, in words; or nothing."""
-        owed = [(f'{robot.name}: ', robot.unanswered) for robot in self.robots] or [
-            ('', self.number('unanswered') or 0.0)]
+        """Return which robots that may move owe an answer for unusually long; or nothing."""
+        owed = [(f'{robot.name}: ' if robot.name else '', robot.unanswered)
+                for robot in self.robots or (
+                    RobotHeard('', '', '', unanswered=self.number('unanswered') or 0.0),)
+                if robot.name not in self.stopped]
         return '; '.join(
             f'{who}no answer for {seconds:,.0f} s' for who, seconds in owed if seconds > 0)
 

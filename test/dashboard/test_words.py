@@ -120,6 +120,8 @@ def test_a_robot_that_hangs_is_told_of() -> None:
     several = replace(one, robots=(
         RobotHeard('r1', 'ok', 'exploring', 20), RobotHeard('r2', 'ok', '', 14, None, 3.0)))
     assert words.presence(several, 100.0, '') == 'Robot r2: no answer for 3 s.'
+    for heard, robot in ((one, ''), (several, 'r2')):    # it is not to answer
+        assert words.presence(replace(heard, stopped=frozenset((robot,))), 100.0, '') == ''
     assert 'silent' in words.presence(several, 110.0, '')
     tile = next(tile for tile in words.tiles(several) if tile[0] == 'steps')
     assert tile == ('steps', '0', 'taken, 34 made by 2 robots; 0 per second')

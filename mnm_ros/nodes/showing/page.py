@@ -212,8 +212,8 @@ class Page:
         self._once('absent', bool(absence), self._presence.set_visibility)
         self._once('stale', silence is not None, lambda stale: self._page.classes(
             add='stale' if stale else '', remove='' if stale else 'stale'))
-        self._say('phase', ', '.join(filter(None, (
-            heard.activity.within(heard.phase) or 'no explorer', stopped(heard)))))
+        phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
+        self._say('phase', ', '.join(filter(None, (phase or 'no explorer', stopped(heard)))))
         tiles = {name: told for name, *told in words.tiles(heard)}
         for name, tile in self._tiles.items():
             self._once(f'{name} there', name in tiles, tile.set_visibility)
