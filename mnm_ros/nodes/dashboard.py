@@ -60,7 +60,7 @@ class Dashboard(Node):
         now = time.monotonic()
         if self._commands:
             self._commands.look()
-        self._explorer.look(now, self._commands.offered if self._commands else frozenset())
+        self._explorer.look(now, self._commands.offered if self._commands else frozenset)
         self._server.remember(now)
 
 

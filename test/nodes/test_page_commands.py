@@ -31,7 +31,7 @@ class Operated:
         peer.node.create_service(SetBool, 'explore', self._explore)
         self.commands = Commands(peer.node, lambda: self.heard)
         self._timer = peer.node.create_timer(0.05, self.commands.look)
-        peer.wait_for(lambda: self.commands.offered >= {'explore', 'stop', 'return_home'},
+        peer.wait_for(lambda: self.commands.offered() >= {'explore', 'stop', 'return_home'},
                       'the services')
 
     def _explore(self, request: SetBool.Request, response: Any) -> Any:

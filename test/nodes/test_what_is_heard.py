@@ -210,12 +210,12 @@ class Page(Display):
         self.commands = Commands(self.node, lambda: self.subscriptions.heard)
         self.commands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
         self.shared = Shared(self.subscriptions, self.commands, 'here')
-        self.subscriptions.look(0.0, frozenset())
+        self.subscriptions.look(0.0, frozenset)
         self.now = 0.0
 
     def show(self) -> None:
         self.now += 10.0
-        self.subscriptions.look(self.now, frozenset(('explore', 'change')))
+        self.subscriptions.look(self.now, lambda: frozenset(('explore', 'change')))
         self.shared.remember(self.now)
         heard = self.shared.update()
         policy = self.subscriptions.policy_to(1)

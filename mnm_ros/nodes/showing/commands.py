@@ -44,7 +44,6 @@ class Commands:
             self._client(control.service)
         self._navigator = NavigatorClient(node)
 
-    @property
     def offered(self) -> frozenset[str]:
         """Return the services that are there; those of robots if any robot has them."""
         return frozenset(

@@ -124,7 +124,7 @@ class Page:
                     for name in BAR:
                         self._button(name, CONTROLS[name].label, partial(commands.press, name)
                                      ).tooltip(CONTROLS[name].effect)
-                    self._text('bar', 'told')
+                    self._text('bar', 'told').props('role=status')
             self._connection = Connection()
 
     def _map_card(self) -> None:

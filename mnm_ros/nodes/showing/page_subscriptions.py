@@ -54,17 +54,17 @@ class PageSubscriptions(Subscriptions):
         self._hear_stops('')
         messages.hear(node, Header, 'heartbeat', self._on_heartbeat, messages.HEARTBEATS)
 
-    def look(self, now: float, offered: frozenset[str]) -> None:
+    def look(self, now: float, offered: Callable[[], frozenset[str]]) -> None:
         """
         Take in who is there, and what comes too often to be looked at each time.
 
-        :param offered: services that are there.
+        :param offered: returns the services that are there.
         """
         if now >= self._next_graph:
             self._next_graph = now + _GRAPH
             self._look_around()
             navigator = bool(self._node.count_publishers('goal/status'))
-            self.heard = replace(self.heard, offered=offered, navigator=navigator)
+            self.heard = replace(self.heard, offered=offered(), navigator=navigator)
         if now >= self._next_world:
             self._next_world = now + _WORLD
             self._look_at_the_world()
