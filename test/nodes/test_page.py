@@ -51,6 +51,7 @@ def test_looked_at_and_operated(
         driver.get(address)
         tab = Tab(driver)
         shown(tab, peer)
+        in_sight_on_a_phone(tab)
         operated(tab, peer)
         nothing_from_elsewhere(tab, address)
 
@@ -89,6 +90,27 @@ def shown(tab: Tab, peer: Peer) -> None:
                  'expected steps of the policy')
     assert re.search(r'west, [\d,]+ times: to 1 in 100%', tab.text('.about'))
     assert tab.count('.chart canvas') == 1
+
+
+IN_SIGHT = """
+return scrollY > 300 && [...document.querySelectorAll('.bar-row .press')].every(button => {
+    const box = button.getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= 200 && box.left >= 0 && box.right <= 390
+        && box.height >= 44 && (button.classList.contains('disabled') || button.contains(
+            document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2)));
+});
+"""
+
+
+def in_sight_on_a_phone(tab: Tab) -> None:
+    """See the bar where it can be touched, also at the very bottom of the page."""
+    tab.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+        'width': 390, 'height': 844, 'deviceScaleFactor': 1, 'mobile': True})
+    tab.wait_for(lambda: tab.driver.execute_script(
+        f'scrollTo(0, document.documentElement.scrollHeight); {IN_SIGHT}'), 'the bar in sight')
+    assert tab.count('.bar-row .press') == 4
+    tab.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+    tab.driver.execute_script('scrollTo(0, 0)')
 
 
 def operated(tab: Tab, peer: Peer) -> None:
