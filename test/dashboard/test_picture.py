@@ -204,6 +204,15 @@ def test_a_long_id_is_shortened() -> None:
     assert entry[0] == str(-2**63) and entry[5] == '\u20265808' and entry[6] == str(-2**63)
 
 
+def test_a_name_is_written_on_its_state_and_a_long_one_is_cut() -> None:
+    names = {0: 'kitchen', 1: 'conservatory', 2: 'hall', 3: 'hall'}
+    states = by_id(draw(Heard(description=RobotDescription(
+        ('a',), names=names, positions={state: (state, 0.0) for state in names})), Places()))
+    assert [entry[5:] for entry in states.values()] == [
+        ['kitchen', 'kitchen'], ['conserv\u2026', 'conservatory'], ['2', 'hall (2)'],
+        ['3', 'hall (3)']]
+
+
 def test_the_map_lies_under_the_states() -> None:
     ground = Ground('data:image/png;base64,', (0.0, 0.0), (2.0, 1.0), ((1.0, 0.5, True),), 0.5)
     layers = draw(Heard(description=GRID, ground=ground), Places())

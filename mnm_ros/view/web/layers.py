@@ -33,6 +33,7 @@ _MARGIN = 0.3
 _LEAST = 0.02      # probability below which a transition is no arrow
 _HEAD = 0.13       # of an arrow
 _RING = 1.17       # of a state in which there is a robot, times its radius
+_WRITTEN = 8       # characters of a name on a state
 _ASIDE = 0.09      # how far an arrow is beside the line between two states
 
 
@@ -139,10 +140,10 @@ def _rounded(place: Disc) -> tuple[float, ...]:
 
 
 def _short(heard: Heard, state: int) -> str:
-    """Return what is written on a state: its name if that is short, else its id."""
-    name = heard.description.names.get(state, '')
-    if 0 < len(name) <= 5:
-        return name
+    """Return what is written on a state: its name if it has one of its own, else its id."""
+    name = heard.description.name(state)
+    if name == heard.description.names.get(state):
+        return name if len(name) <= _WRITTEN else f'{name[:_WRITTEN - 1]}\u2026'
     text = str(state)
     return text if len(text) <= 6 else f'\u2026{text[-4:]}'
 
