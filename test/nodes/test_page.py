@@ -72,9 +72,11 @@ def test_looked_at_and_operated(
         tab.wait_for_text('#popup', 'Connection lost')
         tab.wait_for_text('.offline-since', 'No connection to this page')
         assert 'grayscale' in tab.style('.bar-row', 'filter')
+        assert re.search(r'since \d\d:\d\d:\d\d\.', tab.text('.offline-since'))
         start('dashboard', port=urlsplit(address).port)
         tab.wait_for_text('.chip', 'done')
         tab.wait_for(lambda: tab.text('#popup') == '', 'the connection')
+        tab.wait_for(lambda: not tab.count('.offline, .offline-since'), 'its colours')
 
 
 def shown(tab: Tab, peer: Peer) -> None:

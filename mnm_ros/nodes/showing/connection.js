@@ -7,9 +7,9 @@ const LATE = 5000;       // ms without a beat, of which there is one in two seco
 const STARTING = 1500;   // ms, for the socket to be there
 
 export default {
-  template: `<div class="offline-since" role="alert" v-show="since">
+  template: `<div class="connection"><div class="offline-since" role="alert" v-if="since">
     No connection to this page's server since {{ since }}. Nothing here works, Stop neither; what
-    is shown is the last that was heard.</div>`,
+    is shown is the last that was heard.</div></div>`,
   data: () => ({ since: "" }),
   mounted() {
     this.beat();
