@@ -13,7 +13,7 @@ import zlib
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.topics import SERVICES
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.heard import Heard, RobotHeard
 from mnm_ros.view.web.layers import picture
 from mnm_ros.view.web.panels import (
     bar_line,
@@ -94,9 +94,12 @@ def test_a_robot_that_is_stopped_can_be_freed_whatever_the_explorer_does() -> No
         assert refusal('resume', heard, 99.0)
         freed = replace(heard, stopped=frozenset(('',)))
         assert refusal('resume', freed, 99.0) == ''
-        assert 'stands until Go on' in bar_line(freed, 99.0, '')
+        assert 'at rest until Go on' in bar_line(freed, 99.0, '')
         assert stopped(freed) == 'stopped' and stopped(heard) == ''
-    assert stopped(Heard(stopped=frozenset(('r2', 'r1')))) == 'r1 r2 stopped'
+    fleet = Heard(stopped=frozenset(('r2', 'r1')), robots=tuple(
+        RobotHeard(name, 'ok', '') for name in ('r1', 'r2', 'r3')))
+    assert stopped(fleet) == 'r1 r2 stopped'
+    assert stopped(replace(fleet, robots=fleet.robots[:2])) == 'stopped'
 
 
 def test_below_the_bar_stands_what_came_of_it_and_what_is_missing() -> None:

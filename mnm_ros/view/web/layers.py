@@ -166,7 +166,8 @@ def _robots(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
         for index, name in enumerate(names):
             # From the bottom, as home and RESET are marked above.
             turn = math.pi / 2 - apart * (index - (len(names) - 1) / 2)
-            side = round(1.4 * math.cos(turn))    # of the spot, where its name stands
+            aside = math.cos(turn)
+            side = (aside > 0.01) - (aside < -0.01)    # of the spot, where its name stands
             yield [*(round(value, 3) for value in (
                 x + ring * math.cos(turn), y + ring * math.sin(turn), spot)), side, name]
 

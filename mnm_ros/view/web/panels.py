@@ -252,7 +252,8 @@ def _refusal_in(phase: str, name: str) -> str:
 
 def stopped(heard: Heard) -> str:
     """Return which robots the service ``stop`` keeps at rest, in words; or nothing."""
-    return ' '.join((*sorted(heard.stopped - {''}), 'stopped')) if heard.stopped else ''
+    names = sorted(heard.stopped - {''}) if len(heard.stopped) < len(heard.robots) else ()
+    return ' '.join((*names, 'stopped')) if heard.stopped else ''
 
 
 def bar_line(heard: Heard, now: float, came_of_it: str) -> str:
@@ -263,7 +264,7 @@ def bar_line(heard: Heard, now: float, came_of_it: str) -> str:
     """
     missing = (f'{CONTROLS[name].label} {refused}' for name in ('stop', 'home')
                if (refused := refusal(name, heard, now)))
-    lasting = 'the robot stands until Go on or Home' if heard.stopped else ''
+    lasting = 'at rest until Go on or Home' if heard.stopped else ''
     return ' \u00b7 '.join(filter(None, (came_of_it, lasting, *missing)))
 
 
