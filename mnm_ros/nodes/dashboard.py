@@ -35,7 +35,7 @@ class Dashboard(Node):
         super().__init__('dashboard', **node_arguments)
         given = Parameters(self, NODES['dashboard'])
         try:
-            from mnm_ros.nodes.showing.page import WebServer
+            from mnm_ros.nodes.showing.web_server import WebServer
         except ModuleNotFoundError as error:
             if (error.name or '').partition('.')[0] == 'mnm_ros':
                 raise
