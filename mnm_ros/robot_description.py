@@ -9,8 +9,10 @@ Imports no ROS.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 import json
 import math
@@ -77,6 +79,17 @@ class RobotDescription:
     def label(self, state: int) -> str:
         """Return what people call a state: its name, if it has one, and its id."""
         return f'{self.names[state]} ({state})' if state in self.names else str(state)
+
+    def name(self, state: int) -> str:
+        """Return the name of a state if that says which one it is, or else ``label``."""
+        name = self.names.get(state, '')
+        alone = name and name not in self._shared and not name.isdecimal()
+        return name if alone else self.label(state)
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        """Return the names that several states have."""
+        return frozenset(name for name, count in Counter(self.names.values()).items() if count > 1)
 
     def action_name(self, action: int) -> str:
         """Return what people call an action."""

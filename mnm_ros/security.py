@@ -39,7 +39,7 @@ _ON_ROBOTS = ('cmp_sim', 'diff_drive_sim', 'grid_driver', 'gym_side', 'preflight
 _OF_ROBOTS = {
     'explorer': ('action', 'action/driver', 'battery', 'heartbeat', 'rest', 'return_home',
                  'robot_side', 'state'),
-    'dashboard': ('map', 'robot_side', 'true_setting')}
+    'dashboard': ('map', 'return_home', 'robot_side', 'stop', 'stopped', 'true_setting')}
 """What an explorer has below the namespaces of several robots, and what is seen of these."""
 
 

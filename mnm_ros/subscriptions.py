@@ -92,7 +92,7 @@ class Subscriptions:
             description=before.description, true_setting=before.true_setting,
             exploration_steps=before.exploration_steps, ground=before.ground, pose=before.pose,
             reports=before.reports, offered=before.offered, navigator=before.navigator,
-            heartbeat=before.heartbeat)
+            stopped=before.stopped, heartbeat=before.heartbeat)
         self._explorer = self._of_the_explorer()
 
     def _of_the_explorer(self) -> list[Subscription]:

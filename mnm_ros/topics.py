@@ -94,7 +94,7 @@ TOPICS = {
               f'{_EXPLORERS} navigator preflight dashboard',
               '[what the robot side is](robot_sides.md#what-it-is): its actions, and perhaps '
               'home, names, positions and where actions lead'),
-        Topic('stopped', 'std_msgs/Bool', 'LATCHED', _ROBOT_SIDES, 'navigator',
+        Topic('stopped', 'std_msgs/Bool', 'LATCHED', _ROBOT_SIDES, 'navigator dashboard',
               'whether the service `stop` keeps the robot at rest; free without this topic'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
               'when each explorer started, in ns; only the first one commands the robot'),
@@ -228,9 +228,9 @@ SERVICES = (
     Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'while paused or in `fault`: goes back to what is on the disk; a long replay goes on '
             'after the response, and `status` tells of its end'),
-    Service('return_home', 'std_srvs/Trigger', _ROBOT_SIDES, 'explorer navigator',
+    Service('return_home', 'std_srvs/Trigger', _ROBOT_SIDES, 'explorer navigator dashboard',
             'RESET, for `reset_mode: service` and for people'),
-    Service('stop', 'std_srvs/SetBool', _ROBOT_SIDES, '',
+    Service('stop', 'std_srvs/SetBool', _ROBOT_SIDES, 'dashboard',
             'true brings the robot to rest until false frees it; the step under way does not '
             'count'),
     Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', 'dashboard',

@@ -150,7 +150,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
     made.add_argument(
         '--page', action='store_true',
         help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
-             'another port); without --robots it starts the navigator as well')
+             'another port); without --robots it starts the navigator as well. It outlives the '
+             'explorer, until Ctrl-C')
     until = made.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')

@@ -28,6 +28,7 @@ from mnm_ros.view.words import known, LABEL, robots, setting, steps, version, wh
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
+PAGE = 'dashboard'
 REPORT_S = 10.0    # in which the next report arrives, one a second; later on a busy machine
 
 
@@ -36,10 +37,15 @@ ROBOT_GRACE_S = (600.0, 5.0)  # the same; a robot may be led home first, which t
 
 
 class Ending(NamedTuple):
-    """How a run ends: with these last lines and this exit status."""
+    """
+    How a run ends: with these last lines and this exit status.
+
+    :ivar page_stays: whether a page stays until Ctrl-C, as it was not ended by a person or a time.
+    """
 
     lines: Sequence[str]
     status: int
+    page_stays: bool = True
 
 
 class LiveRun:
@@ -72,7 +78,10 @@ class LiveRun:
             stack.callback(self._stop)
             self._start(logs)
             ending = self._watch()
-        print('\n'.join(ending.lines), file=self._out, flush=True)
+            if ending.page_stays and any(child.name == PAGE for child in self._running()):
+                self._outlive(ending)
+                return ending.status
+        self._print(*ending.lines)
         return ending.status
 
     def _start(self, logs: Path) -> None:
@@ -81,10 +90,33 @@ class LiveRun:
             log = logs / f'{node.replace("/", "-")}.log'
             self._children.append(Child(node, [sys.executable, *arguments], log, os.environ))
 
-    def _stop(self) -> None:
+    def _stop(self, *kept: str) -> None:
         before = self._interrupt.times
         grace = GRACE_S if self._options.scenario is not None else ROBOT_GRACE_S
-        stop(self._children, grace, hurry=lambda: self._interrupt.times > before)
+        stop([child for child in self._children if child.name not in kept], grace,
+             hurry=lambda: self._interrupt.times > before)
+
+    def _running(self) -> list[Child]:
+        return [child for child in self._children if child.status is None]
+
+    def _outlive(self, ending: Ending) -> None:
+        """Leave the page as it is, and what sends one's own robot, until Ctrl-C or --timeout."""
+        self._stop(PAGE, *(['navigator'] if self._options.scenario is None else []))
+        self._display.close()
+        where = self._options.address.removeprefix('page ').rstrip('; ')
+        self._print(*ending.lines,
+                    f'The explorer has ended; the page stays {where} until Ctrl-C.')
+        while not self._interrupt.times and not self._too_late and any(
+                child.name == PAGE for child in self._running()):
+            time.sleep(TICK_S)
+
+    def _print(self, *lines: str) -> None:
+        print('\n'.join(lines), file=self._out, flush=True)
+
+    @property
+    def _too_late(self) -> bool:
+        timeout = self._options.timeout
+        return timeout is not None and self._elapsed() > timeout
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
@@ -115,7 +147,7 @@ class LiveRun:
             self._listener.change()
 
     def _ending(self, heard: Heard) -> Ending | None:
-        goal, timeout = self._options.goal, self._options.timeout
+        goal = self._options.goal
         if self._interrupt.times:
             return self._interrupted()
         for child in self._children:
@@ -126,15 +158,16 @@ class LiveRun:
             return self._reached()
         if goal is not None and heard.phase in (Phase.FAULT.value, Phase.DONE.value):
             return Ending([f'The explorer stopped before the goal: {heard.status}'], 1)
-        if timeout is not None and self._elapsed() > timeout:
+        if self._too_late:
             awaited = goal.awaited(heard) if goal else 'Ctrl-C'
-            return Ending([f'Timeout after {timeout:g} s of waiting for {awaited}.'], 1)
+            return Ending([f'Timeout after {self._options.timeout:g} s of waiting for {awaited}.'],
+                          1, False)
         return None
 
     def _interrupted(self) -> Ending:
         if self._options.goal is None:
-            return Ending(['Ended.'], 0)
-        return Ending(['Interrupted before the goal.'], 128 + self._interrupt.number)
+            return Ending(['Ended.'], 0, False)
+        return Ending(['Interrupted before the goal.'], 128 + self._interrupt.number, False)
 
     def _reached(self) -> Ending:
         seconds = self._elapsed()

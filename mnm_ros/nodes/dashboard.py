@@ -35,7 +35,7 @@ class Dashboard(Node):
         super().__init__('dashboard', **node_arguments)
         given = Parameters(self, NODES['dashboard'])
         try:
-            from mnm_ros.nodes.showing.page import WebServer
+            from mnm_ros.nodes.showing.web_server import WebServer
         except ModuleNotFoundError as error:
             if (error.name or '').partition('.')[0] == 'mnm_ros':
                 raise
@@ -43,7 +43,8 @@ class Dashboard(Node):
                 f"{error}, expected NiceGUI: pip install 'nicegui>=3.4,<4' (the extra dashboard)"
                 ) from None
         self._explorer = PageSubscriptions(self)
-        self._commands = None if given['read_only'] else Commands(self)
+        self._commands = None if given['read_only'] else Commands(
+            self, lambda: self._explorer.heard)
         self._server = WebServer(
             self._explorer, self._commands, given['host'], given['port'],
             f'namespace {self.get_namespace()}, ROS domain {os.environ.get("ROS_DOMAIN_ID") or 0}')
@@ -58,8 +59,8 @@ class Dashboard(Node):
     def _look(self) -> None:
         now = time.monotonic()
         if self._commands:
-            self._commands.look(now)
-        self._explorer.look(now, self._commands.offered if self._commands else frozenset())
+            self._commands.look()
+        self._explorer.look(now, self._commands.offered if self._commands else frozenset)
         self._server.remember(now)
 
 

@@ -156,7 +156,9 @@ class Heard:
     :ivar pose: x, y and yaw of the robot in the frame of the positions.
     :ivar offered: services that are there.
     :ivar navigator: whether there is a navigator.
+    :ivar stopped: the robots that the service ``stop`` keeps at rest; an only one has no name.
     :ivar heartbeat: when the last one was heard, in s of a clock that never goes back.
+    :ivar gone: whether an explorer was there, and no node is that now.
     """
 
     phase: str = ''
@@ -179,7 +181,9 @@ class Heard:
     pose: tuple[float, float, float] | None = None
     offered: frozenset[str] = frozenset()
     navigator: bool = False
+    stopped: frozenset[str] = frozenset()
     heartbeat: float | None = None
+    gone: bool = False
 
     @property
     def phase_group(self) -> str:
@@ -240,8 +244,8 @@ class Heard:
         return max(self.activity.step, self.count('steps') or 0)
 
     def silent(self, now: float) -> float | None:
-        """Return for how many s the explorer has been silent; None while it is not."""
-        if self.heartbeat is None or now - self.heartbeat <= SILENCE:
+        """Return for how many s the explorer has been silent, or is gone; None if it is not."""
+        if self.heartbeat is None or now - self.heartbeat <= SILENCE and not self.gone:
             return None
         return now - self.heartbeat
 
@@ -261,9 +265,11 @@ class Heard:
 
     @property
     def late(self) -> str:
-        """Return which robots owe an answer for unusually long, in words; or nothing."""
-        owed = [(f'{robot.name}: ', robot.unanswered) for robot in self.robots] or [
-            ('', self.number('unanswered') or 0.0)]
+        """Return which robots that may move owe an answer for unusually long; or nothing."""
+        owed = [(f'{robot.name}: ' if robot.name else '', robot.unanswered)
+                for robot in self.robots or (
+                    RobotHeard('', '', '', unanswered=self.number('unanswered') or 0.0),)
+                if robot.name not in self.stopped]
         return '; '.join(
             f'{who}no answer for {seconds:,.0f} s' for who, seconds in owed if seconds > 0)
 

@@ -26,9 +26,6 @@ LINE = 160     # characters of a line that may be cut
 _AIMS = {'first hypothesis': 'to the first hypothesis',
          'check': 'until all has been checked once more',
          'relearning': 'until the change is relearnt'}
-_KINDS = {'policy': 'policy to', 'certificate': 'reach of', 'detector': 'watch on the policy to',
-          'proof': 'proof of the policy to', 'transition': 'transitions of',
-          'rediscovery': 'rediscovery of'}
 
 
 def version(heard: Heard) -> str:
@@ -217,14 +214,6 @@ class Bar(NamedTuple):
     detail: str
 
 
-class EvidenceBar(NamedTuple):
-    """A test: what it is about, how much of its threshold is there, and the two figures."""
-
-    name: str
-    share: float
-    figures: str
-
-
 def tiles(heard: Heard) -> list[tuple[str, str, str]]:
     """Return the figures to be seen first, each as name, value and a remark."""
     noticed = heard.count('changes_noticed')
@@ -254,8 +243,9 @@ def presence(heard: Heard, now: float, where: str) -> str:
     silence = heard.silent(now)
     if silence is None:
         return heard.late and f'Robot{" " if heard.robots else ": "}{heard.late}.'
-    return (f'The explorer has been silent for {duration(silence)}: what is shown is the last '
-            'that was heard. The page goes on by itself.')
+    what = (f'The explorer has been gone for {duration(silence)}; it has ended, or cannot be '
+            'reached' if heard.gone else f'The explorer has been silent for {duration(silence)}')
+    return f'{what}: what is shown is the last that was heard. The page goes on by itself.'
 
 
 def doing(heard: Heard) -> str:
@@ -284,20 +274,6 @@ def bar(heard: Heard) -> Bar | None:
     left = '\u2013' if steps is None else (
         f'about {whole(steps)} steps' if seconds is None else f'about {duration(seconds)}')
     return Bar(share, f'{left} {aim}', detail)
-
-
-def evidence(heard: Heard, most: int = 5) -> list[EvidenceBar]:
-    """Return the tests that are closest to a decision."""
-    return [EvidenceBar(_test(heard, test), min(1.0, max(0.0, test.share)),
-                of_threshold(test))
-            for test in heard.activity.tests[:most]]
-
-
-def _test(heard: Heard, test: Evidence) -> str:
-    what = _KINDS.get(test.kind, test.kind)
-    state = '' if test.state is None else f' {heard.description.label(test.state)}'
-    action = '' if test.action is None else f', {heard.description.action_name(test.action)}'
-    return f'{what}{state}{action}' if state else what.removesuffix(' of').removesuffix(' to')
 
 
 def about(heard: Heard, state: int) -> list[str]:

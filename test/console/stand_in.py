@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The console with nodes that only pretend: ``stand_in.py console|explorer|cmp_sim ...``.
+The console with nodes that only pretend: ``stand_in.py console|explorer|cmp_sim|dashboard ...``.
 
 STAND_IN tells the explorer what to do: publish a ``right`` or a ``wrong`` hypothesis, ``none``,
 or ``die``. Each node leaves a file ``<node>.pid`` in the directory STAND_IN_PIDS.
@@ -19,7 +19,8 @@ NODES = ('cmp_sim', 'explorer')
 def console() -> int:
     from mnm_ros.console import __main__ as program
     from mnm_ros.console.command_line import Options
-    Options.commands = lambda self: {node: [__file__, node] for node in NODES}
+    Options.commands = lambda self: {
+        node: [__file__, node] for node in (*NODES, *['dashboard'] * self.page)}
     del sys.argv[1]
     return program.main()
 
@@ -33,7 +34,8 @@ def node(name: str) -> int:
         sys.exit('no luck today')
     try:
         publisher = rclpy.create_node(name)
-        messages = explorer(publisher) if name == 'explorer' else cmp_sim(publisher)
+        messages = {'explorer': explorer, 'cmp_sim': cmp_sim, 'dashboard': dashboard}[name](
+            publisher)
         publisher.create_timer(0.2, messages)
         messages()
         rclpy.spin(publisher)
@@ -52,6 +54,10 @@ def cmp_sim(node):
         setting.publish(Int64(data=0))
         exploration.publish(Int64(data=1234))
     return publish
+
+
+def dashboard(node):
+    return lambda: None
 
 
 def explorer(node):

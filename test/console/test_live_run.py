@@ -153,6 +153,22 @@ def test_a_node_that_ends_is_named_with_its_log(console: Make) -> None:
     assert 'explorer ended with exit status 1. The end of its log:\n  no luck today' in output
 
 
+def test_a_page_outlives_the_explorer(console: Make) -> None:
+    running = console('die', '--page')
+    process = running.start()
+    running.wait_for('The explorer has ended; the page stays at http://127.0.0.1:8080 until')
+    assert 'no luck today' in running.log.read_text()
+    page = running.directory / 'dashboard.pid'
+    deadline = time.monotonic() + DEADLINE_S
+    while not page.exists() or not page.read_text():    # it may still be starting
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    left, _ = running.leftovers()    # the page, and the folder of the logs
+    assert left == page.read_text()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(DEADLINE_S) == 1 and running.leftovers() == []
+
+
 def test_timeout_says_what_was_missing(console: Make) -> None:
     # A busy machine may need longer to hear the explorer at all.
     for seconds in (4, 12, 40):

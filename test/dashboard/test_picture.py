@@ -15,7 +15,14 @@ from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Ground, Heard, RobotHeard
 from mnm_ros.view.scene import KINDS, kinds
-from mnm_ros.view.web.layers import _radii, draw, Places, policy_arrows
+from mnm_ros.view.web.layers import (
+    _radii,
+    draw,
+    LEGEND,
+    on_the_map,
+    Places,
+    policy_arrows,
+)
 import pytest
 
 GRID = RobotDescription(
@@ -35,8 +42,8 @@ def test_a_state_that_becomes_a_wall_keeps_its_place_and_its_name() -> None:
         0: (0.5, 0.5), 2: (1.5, 0.5), 3: (0.5, 1.0)}).after(GRID)
     after = by_id(draw(Heard(known=(0, 2), description=changed,
                              activity=Activity(lost=(1,))), places))
-    assert after['1'][1:3] == before['1'][1:3] and after['1'][4:] == ['lost', 'r0c1', 'r0c1 (1)']
-    assert after['2'][-1] == 'here (2)' and set(after) == {'0', '1', '2', '3'}
+    assert after['1'][1:3] == before['1'][1:3] and after['1'][4:] == ['lost', 'r0c1', 'r0c1']
+    assert after['2'][-1] == 'here' and set(after) == {'0', '1', '2', '3'}
     elsewhere = RobotDescription(GRID.actions, 0, 'hall', positions={0: (0.0, 0.0)}).after(GRID)
     assert not elsewhere.names
     assert set(by_id(draw(Heard(known=(0,), description=elsewhere), places))) == {'0'}
@@ -69,7 +76,7 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
     # Neighbours are half a metre from each other, which is 1 in the picture; y is downwards.
     assert [states[name][1:3] for name in '012'] == [[1, -1], [2, -1], [3, -1]]
     assert states['99'][2] > states['0'][2] + 2 * states['0'][3]
-    assert states['0'][4:] == ['known', 'r0c0', 'r0c0 (0)'] and states['99'][5] == '99'
+    assert states['0'][4:] == ['known', 'r0c0', 'r0c0'] and states['99'][5] == '99'
     assert layers['walls'] == 'M0.5 -0.5L3.5 -0.5'
     assert layers['home'][:2] == [1, -1] and [spot[:2] for spot in layers['current']] == [
         [2, -1]]
@@ -77,6 +84,8 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
     left, top, width, height = layers['box']
     assert left < 0.5 and left + width > 3.5 and top < -1 and top + height > states['99'][2]
     json.dumps(layers, allow_nan=False)
+    assert on_the_map({**layers, 'policy': {'arrows': [[]], 'resets': []}}) & {*LEGEND} == {
+        'known', 'met', 'home', 'current', 'pose', 'link', 'way'}
 
 
 def test_several_robots_are_where_they_are_and_not_where_the_exploration_is() -> None:
@@ -97,7 +106,8 @@ def test_each_robot_is_seen_however_many_are_in_one_state(count: int) -> None:
     spots = layers['robots']
     assert [name for *_, name in spots] == [
         *(f'r{number}' for number in range(count)), *['away'] * (len(spots) > count)]
-    for index, (left, top, size, _) in enumerate(spots[:count]):
+    assert {side for *_, side, _ in spots} <= {-1, 0, 1}
+    for index, (left, top, size, *_) in enumerate(spots[:count]):
         assert math.dist((left, top), (x, y)) == pytest.approx(1.17 * radius, abs=0.01)
         assert size > 0.01
         for other in spots[:index]:
@@ -109,11 +119,11 @@ def test_arrows_have_the_weight_of_their_probability_and_keep_clear_of_states() 
     layers = draw(Heard(known=(0, 1, 2), counts=COUNTS, description=GRID), Places())
     links = {title.split(' in ')[0]: (weight, path) for path, weight, title in layers['links']}
     assert {words: weight for words, (weight, _) in links.items()} == {
-        'r0c0 (0): east leads to r0c1 (1)': 0.9, 'r0c1 (1): east leads to r0c2 (2)': 1.0,
-        'r0c1 (1): west leads to r0c0 (0)': 1.0}
+        'r0c0: east leads to r0c1': 0.9, 'r0c1: east leads to r0c2': 1.0,
+        'r0c1: west leads to r0c0': 1.0}
     # There and back lie beside each other; neither is within a state.
     there, back = (links[words][1] for words in (
-        'r0c0 (0): east leads to r0c1 (1)', 'r0c1 (1): west leads to r0c0 (0)'))
+        'r0c0: east leads to r0c1', 'r0c1: west leads to r0c0'))
     begin, end = (point.split() for point in there[1:].split('M')[0].split('L'))
     assert 1.3 < float(begin[0]) < float(end[0]) < 1.7 and begin[1] == end[1] == '-1.09'
     assert '-0.91' in back
@@ -194,12 +204,22 @@ def test_a_long_id_is_shortened() -> None:
     assert entry[0] == str(-2**63) and entry[5] == '\u20265808' and entry[6] == str(-2**63)
 
 
+def test_a_name_is_written_on_its_state_and_a_long_one_is_cut() -> None:
+    names = {0: 'kitchen', 1: 'conservatory', 2: 'hall', 3: 'hall'}
+    states = by_id(draw(Heard(description=RobotDescription(
+        ('a',), names=names, positions={state: (state, 0.0) for state in names})), Places()))
+    assert [entry[5:] for entry in states.values()] == [
+        ['kitchen', 'kitchen'], ['conserv\u2026', 'conservatory'], ['2', 'hall (2)'],
+        ['3', 'hall (3)']]
+
+
 def test_the_map_lies_under_the_states() -> None:
     ground = Ground('data:image/png;base64,', (0.0, 0.0), (2.0, 1.0), ((1.0, 0.5, True),), 0.5)
     layers = draw(Heard(description=GRID, ground=ground), Places())
     assert layers['ground'] == {
         'image': 'data:image/png;base64,', 'x': 0, 'y': -2, 'width': 4, 'height': 2,
         'doors': [[1.5, -1.5, 1, True]]}
+    assert on_the_map({**layers, 'policy': None}) == {'met', 'home', 'open'}
     assert draw(Heard(ground=ground), Places())['ground'] is None    # whose frame nobody knows
 
 

@@ -13,9 +13,18 @@ import zlib
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.topics import SERVICES
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.heard import Heard, RobotHeard
 from mnm_ros.view.web.layers import picture
-from mnm_ros.view.web.panels import CONTROLS, machine, MOST, refusal, refusal_to_go, Timeline
+from mnm_ros.view.web.panels import (
+    bar_line,
+    CONTROLS,
+    machine,
+    MOST,
+    refusal,
+    refusal_to_go,
+    stopped,
+    Timeline,
+)
 import pytest
 
 
@@ -73,9 +82,32 @@ EVERYTHING = frozenset(control.service for control in CONTROLS.values())
     ('pause', 'fault', 'the phase is fault'), ('resume', 'paused', ''),
     ('resume', 'building/discovery', 'it is exploring'), ('recover', 'fault', ''),
     ('recover', 'paused', 'there is no fault'), ('load', 'checking/evaluation', 'pause first'),
-    ('load', 'paused', ''), ('save', 'paused', ''), ('change', 'paused', '')])
+    ('load', 'paused', ''), ('save', 'paused', ''), ('change', 'paused', ''),
+    *(('stop', phase, '') for phase in ('checking/rediscovery', 'paused', 'fault', '')),
+    *(('home', phase, '') for phase in ('checking/rediscovery', 'paused', 'fault', ''))])
 def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> None:
     assert refusal(name, Heard(phase=phase, offered=EVERYTHING, heartbeat=10.0), 11.0) == why
+
+
+def test_a_robot_that_is_stopped_can_be_freed_whatever_the_explorer_does() -> None:
+    for heard in (Heard(phase='building/discovery', offered=EVERYTHING, heartbeat=10.0), Heard()):
+        assert refusal('resume', heard, 99.0)
+        freed = replace(heard, stopped=frozenset(('',)))
+        assert refusal('resume', freed, 99.0) == ''
+        assert 'at rest until Go on' in bar_line(freed, 99.0, '')
+        assert stopped(freed) == 'stopped' and stopped(heard) == ''
+    fleet = Heard(stopped=frozenset(('r2', 'r1')), robots=tuple(
+        RobotHeard(name, 'ok', '') for name in ('r1', 'r2', 'r3')))
+    assert stopped(fleet) == 'r1 r2 stopped'
+    assert stopped(replace(fleet, robots=fleet.robots[:2])) == 'stopped'
+
+
+def test_below_the_bar_stands_what_came_of_it_and_what_is_missing() -> None:
+    heard = Heard(phase='paused', offered=EVERYTHING, heartbeat=10.0)
+    assert bar_line(heard, 10.0, 'Pause: paused') == 'Pause: paused'
+    assert bar_line(Heard(), 10.0, '') == (
+        'Stop needs a robot side: no node offers stop \u00b7 '
+        'Home needs a robot side: no node offers return_home')
 
 
 def test_nothing_is_saved_without_a_folder() -> None:

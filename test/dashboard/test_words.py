@@ -13,7 +13,9 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard, RobotHeard
-from mnm_ros.view.web.panels import events_table, evidence_table, robots_table, Timeline
+from mnm_ros.view.named import named
+from mnm_ros.view.web.decisions import decisions, decisions_table, without_figures
+from mnm_ros.view.web.panels import events_table, robots_table, Timeline
 import pytest
 
 NOON = 1_800_000_000.0    # or another time of the day
@@ -54,6 +56,43 @@ def test_what_is_left() -> None:
     assert words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
 
 
+NAMED = RobotDescription(
+    ('east', 'west'), 23, names={23: 'r3c2', 7: 'door', 8: 'hall', 4: 'cell', 5: 'cell', 6: '12'})
+
+
+@pytest.mark.parametrize(('sentence', 'said'), [
+    ('home is state 23, building the first hypothesis',
+     'home is r3c2, building the first hypothesis'),
+    ('testing the policy to 7: 17 of 17 attempts reached it',
+     'testing the policy to door: 17 of 17 attempts reached it'),
+    ('sampling on the way to 8, to certify its policy: 3 executions to go',
+     'sampling on the way to hall, to certify its policy: 3 executions to go'),
+    ('round 1: states 7, 8, 99 no longer reached by their policies, deleted',
+     'round 1: door, hall, 99 no longer reached by their policies, deleted'),
+    ('round 2: another way is taken to state 8', 'round 2: another way is taken to hall'),
+    ('round 2: action 1 in state 7 leads elsewhere than before',
+     'round 2: west in door leads elsewhere than before'),
+    ('action 0 in state 9 led to 7, declared was 8, 9: the declaration of this pair is withdrawn',
+     'east in state 9 led to door, declared was hall, 9: the declaration of this pair is '
+     'withdrawn'),
+    ('RESET led to state 7 instead of home, state 23, 3 times in a row',
+     'RESET led to door instead of home, r3c2, 3 times in a row'),
+    ('reached 7 in 5 steps', 'reached door in 5 steps'),
+    ('\u2717 refused 7: why', '\u2717 refused door: why'),
+    ('it has failed 7 times in a row', 'it has failed 7 times in a row'),
+    ('at home in state 23', 'at home in r3c2'),
+    ('east, 4 times: to 9 in 75%, to door (7) in 25%',
+     'east, 4 times: to 9 in 75%, to door in 25%'),
+    # What several states are called, or could be an id, says not which one is meant.
+    ('at home in state 4', 'at home in cell (4)'), ('at home in state 6', 'at home in 12 (6)'),
+    ('at home in state 9', 'at home in state 9'),
+    ('sampling 7 states: 23 executions to go', 'sampling 7 states: 23 executions to go'),
+    ('round 7: 8 states known, now checking', 'round 7: 8 states known, now checking')])
+def test_states_are_called_by_their_names(sentence: str, said: str) -> None:
+    assert named(sentence, NAMED) == said
+    assert named(sentence, DESCRIPTION) != '' and named(sentence, Heard().description) == sentence
+
+
 @pytest.mark.parametrize(('seconds', 'text'), [
     (0.004, 'less than 1 s'), (1.2, '1 s'), (89, '89 s'), (90, '2 min'), (3600, '60 min'),
     (7260, '2 h 1 min'), (7200, '2 h'), (91_000, '25 h'), (172_799, '2 days'),
@@ -74,6 +113,8 @@ def test_who_is_not_there_is_told() -> None:
     assert where in words.presence(Heard(), 100.0, where)
     assert words.presence(Heard(heartbeat=99.0), 100.0, where) == ''
     assert 'silent for 12 s' in words.presence(Heard(heartbeat=88.0), 100.0, where)
+    gone = Heard(heartbeat=99.0, gone=True)    # said at once, as no beat will come
+    assert words.presence(gone, 100.0, where).startswith('The explorer has been gone for 1 s; it')
 
 
 def test_a_robot_that_hangs_is_told_of() -> None:
@@ -82,6 +123,8 @@ def test_a_robot_that_hangs_is_told_of() -> None:
     several = replace(one, robots=(
         RobotHeard('r1', 'ok', 'exploring', 20), RobotHeard('r2', 'ok', '', 14, None, 3.0)))
     assert words.presence(several, 100.0, '') == 'Robot r2: no answer for 3 s.'
+    for heard, robot in ((one, ''), (several, 'r2')):    # it is not to answer
+        assert words.presence(replace(heard, stopped=frozenset((robot,))), 100.0, '') == ''
     assert 'silent' in words.presence(several, 110.0, '')
     tile = next(tile for tile in words.tiles(several) if tile[0] == 'steps')
     assert tile == ('steps', '0', 'taken, 34 made by 2 robots; 0 per second')
@@ -92,7 +135,7 @@ def test_each_robot_of_several_has_a_row() -> None:
     assert robots_table(Heard()) == ''
     table = robots_table(Heard(description=DESCRIPTION, robots=(
         RobotHeard('r1', 'ok', 'exploring', 1234, 7), RobotHeard('r2', 'error', 'fault: <b>'))))
-    assert '<tr class="ok"><td>r1</td><td>1,234</td><td>door (7)</td><td>exploring</td>' in table
+    assert '<tr class="ok"><td>r1</td><td>1,234</td><td>door</td><td>exploring</td>' in table
     assert '<tr class="error"><td>r2</td><td></td><td></td><td>fault: &lt;b&gt;</td>' in table
 
 
@@ -120,12 +163,39 @@ def test_evidence_against_thresholds() -> None:
     heard = Heard(description=DESCRIPTION, activity=Activity(tests=(
         Evidence('policy', 7, None, 3.14159, 5.3), Evidence('transition', 7, 1, 40, 20),
         Evidence('<b>', None, None, 1, 1234.5))))
-    assert words.evidence(heard) == [
-        ('policy to door (7)', pytest.approx(0.5928, abs=1e-4), '3.14 of 5.3'),
-        ('transitions of door (7), west', 1.0, '40 of 20'),
-        ('<b>', pytest.approx(1 / 1234.5), '1 of 1,234')]
-    table = evidence_table(heard)
+    assert decisions(heard) == [
+        ('policy to door', 'about half of the proof is there', '3.14 of 5.3',
+         pytest.approx(0.5928, abs=1e-4)),
+        ('west in door', 'enough speaks for a change', '40 of 20', 1.0),
+        ('<b>', '1 of 1,234', '1 of 1,234', pytest.approx(1 / 1234.5))]
+    table = decisions_table(heard)
     assert '&lt;b&gt;' in table and '<b>' not in table and 'width:59%' in table
+
+
+@pytest.mark.parametrize(('kind', 'evidence', 'threshold', 'subject', 'said'), [
+    ('certificate', 3.0, 9.0, 'certificate of door', '3 of about 9 executions'),
+    ('detector', 0.0, 9.2, 'policy to door', 'nothing speaks against it'),
+    ('detector', 3.0, 9.2, 'policy to door', 'little speaks against it'),
+    ('detector', 6.0, 9.2, 'policy to door', 'something speaks against it'),
+    ('detector', 9.1, 9.2, 'policy to door', 'much speaks against it'),
+    ('proof', -1.0, 8.0, 'policy to door, anew', 'hardly any of the proof is there'),
+    ('proof', 7.9, 8.0, 'policy to door, anew', 'nearly all of the proof is there')])
+def test_evidence_in_words(
+        kind: str, evidence: float, threshold: float, subject: str, said: str) -> None:
+    told, = decisions(Heard(description=DESCRIPTION, activity=Activity(
+        tests=(Evidence(kind, 7, None, evidence, threshold),))))
+    assert told[:2] == (subject, said)
+
+
+def test_a_sentence_has_its_evidence_in_words_too() -> None:
+    assert without_figures(
+        'checking that the policy to 7 still works: evidence against it 0.3 of 9.2, '
+        'for it 4.4 of 8.9') == ('checking that the policy to 7 still works: little speaks '
+                                 'against it, about half of the proof is there')
+    assert without_figures('at 3 of 4') == 'at 3 of 4'
+    search, = decisions(Heard(activity=Activity(
+        tests=(Evidence('rediscovery', None, None, 84.0, 113640.0),))))
+    assert search[:2] == ('search for what is new', '84 of at most 113,640 steps')
 
 
 def test_what_is_known_of_a_state() -> None:

@@ -26,6 +26,11 @@ class Tab:
         return self.driver.execute_script(
             'return document.querySelectorAll(arguments[0]).length', selector)
 
+    def style(self, selector: str, name: str) -> str:
+        return self.driver.execute_script(
+            'return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]',
+            selector, name)
+
     def click(self, selector: str) -> None:
         """Click where a pointer would."""
         self.driver.find_element('css selector', selector).click()

@@ -51,24 +51,32 @@ def test_looked_at_and_operated(
         driver.get(address)
         tab = Tab(driver)
         shown(tab, peer)
+        in_sight_on_a_phone(tab)
         operated(tab, peer)
         nothing_from_elsewhere(tab, address)
 
         # An explorer that is killed is told of, and the one that comes after it is found.
         exploring.kill()
         tab.wait_for_text('.presence', 'has been silent for')
+        assert re.search(r'Last heard at \d\d:\d\d:\d\d', tab.text('.presence'))
+        assert tab.count('.stale .tiles') == 1 and 'grayscale' in tab.style('.tiles', 'filter')
         assert tab.count('.press-pause[disabled]') == 1
         explorer(max_steps=1)
         tab.wait_for_text('.chip', 'done')
         tab.wait_for(lambda: tab.text('.presence') == '', 'no more silence')
+        assert tab.count('.stale') == 0
         tab.wait_for_text('.tile-known .value', '0')    # what the other one knew is forgotten
 
         # So is the dashboard itself.
         assert dashboard.stop(signal.SIGTERM, limit=5.0) == 0
         tab.wait_for_text('#popup', 'Connection lost')
+        tab.wait_for_text('.offline-since', 'No connection to this page')
+        assert 'grayscale' in tab.style('.bar-row', 'filter')
+        assert re.search(r'since \d\d:\d\d:\d\d\.', tab.text('.offline-since'))
         start('dashboard', port=urlsplit(address).port)
         tab.wait_for_text('.chip', 'done')
         tab.wait_for(lambda: tab.text('#popup') == '', 'the connection')
+        tab.wait_for(lambda: not tab.count('.offline, .offline-since'), 'its colours')
 
 
 def shown(tab: Tab, peer: Peer) -> None:
@@ -87,10 +95,37 @@ def shown(tab: Tab, peer: Peer) -> None:
     tab.wait_for_text('.events', 'home is state 0')
 
 
+IN_SIGHT = """
+return scrollY > 300 && [...document.querySelectorAll('.bar-row .press')].every(button => {
+    const box = button.getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= 200 && box.left >= 0 && box.right <= 390
+        && box.height >= 44 && (button.classList.contains('disabled') || button.contains(
+            document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2)));
+});
+"""
+
+
+def in_sight_on_a_phone(tab: Tab) -> None:
+    """See the bar where it can be touched, also at the very bottom of the page."""
+    tab.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+        'width': 390, 'height': 844, 'deviceScaleFactor': 1, 'mobile': True})
+    tab.wait_for(lambda: tab.driver.execute_script(
+        f'scrollTo(0, document.documentElement.scrollHeight); {IN_SIGHT}'), 'the bar in sight')
+    assert tab.count('.bar-row .press') == 4
+    tab.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+    tab.driver.execute_script('scrollTo(0, 0)')
+
+
 def operated(tab: Tab, peer: Peer) -> None:
-    tab.click('.press-pause')
+    tab.click('.press-stop')
+    tab.wait_for_text('.told', 'Stop: \u2713 stopped')
+    tab.wait_for_text('.chip', 'stopped')
+    tab.click('.press-resume')
+    tab.wait_for(lambda: 'stopped' not in tab.text('.chip'), 'that it is free')
+    tab.click('.press-home')
+    tab.wait_for_text('.told', 'Home: \u2713 at home in state 0')
     tab.wait_for_text('.chip', 'paused')
-    assert 'paus' in tab.text('.control:has(.press-pause) .result')
+    assert tab.count('.press-pause[disabled]') == 1
     tab.click('.press-load')
     tab.wait_for_text('.control:has(.press-load) .result', 'checkpoint_dir')    # a refusal
     tab.click('.press-resume')

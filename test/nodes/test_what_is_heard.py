@@ -28,11 +28,11 @@ from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
 from mnm_ros.view.terminal.state_grid import described
+from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import policy_arrows
 from mnm_ros.view.web.panels import (
     CONTROLS,
     events_table,
-    evidence_table,
     machine,
     refusal,
     refusal_to_go,
@@ -45,7 +45,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from rich.console import Console
-from std_msgs.msg import Header, Int64, String
+from std_msgs.msg import Bool, Header, Int64, String
 from visualization_msgs.msg import Marker, MarkerArray
 
 MESSAGES = 25    # of each topic
@@ -112,6 +112,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     'policies': lambda: messages.PolicySet.of(hypothesis()).to_msg(),
     'policy': lambda: messages.encode_policy(hypothesis(), 1),
     'model': lambda: messages.encode_model(40, [(0, 0, 1, 9), (1, 1, 0, 3), (0, -1, 0, 2)]),
+    'stopped': lambda: Bool(data=True),
     'true_setting': lambda: Int64(data=0), 'exploration_steps': lambda: Int64(data=12),
     'diagnostics': diagnostics, 'heartbeat': Header, 'map': floor, 'world_markers': world,
     'amcl_pose': lambda: PoseWithCovarianceStamped(header=Header(frame_id=FRAME)),
@@ -210,15 +211,16 @@ class Page(Display):
         self.node = Node('dashboard')
         monkeypatch.setattr(self.node, 'count_publishers', lambda topic: topic in (
             'amcl_pose', 'pose'))
-        self.subscriptions, self.commands = PageSubscriptions(self.node), Commands(self.node)
+        self.subscriptions = PageSubscriptions(self.node)
+        self.commands = Commands(self.node, lambda: self.subscriptions.heard)
         self.commands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
         self.shared = Shared(self.subscriptions, self.commands, 'here')
-        self.subscriptions.look(0.0, frozenset())
+        self.subscriptions.look(0.0, frozenset)
         self.now = 0.0
 
     def show(self) -> None:
         self.now += 10.0
-        self.subscriptions.look(self.now, frozenset(('explore', 'change')))
+        self.subscriptions.look(self.now, lambda: frozenset(('explore', 'change')))
         self.shared.remember(self.now)
         heard = self.shared.update()
         policy = self.subscriptions.policy_to(1)
@@ -226,7 +228,7 @@ class Page(Display):
             heard, policy, self.shared.places.latest)), allow_nan=False)
         assert words.presence(heard, self.now, 'here') is not None
         for say in (words.tiles, words.doing, words.status, words.bar, events_table,
-                    evidence_table, robots_table):
+                    decisions_table, robots_table):
             say(heard)
         for state in (0, 1, 5):
             words.about(heard, state)

@@ -4,46 +4,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterator
+from threading import RLock
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from mnm_ros.navigator_client import NavigatorClient
-from mnm_ros.view.web.panels import CONTROLS
+from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, never, RepeatedCalls
+from mnm_ros.view.heard import Heard
+from mnm_ros.view.web.panels import BAR, CONTROLS, OF_ROBOTS
 from mnm_ros.view.words import in_time
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
-_TIMEOUT = 5.0    # s, for an answer
+_QUIET = ('paused', 'fault', 'done')    # phases in which the explorer leaves the robot alone
+_ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
+_WHOLE = ('stop', 'resume', 'home')     # controls of which the last one pressed counts
 
-
-class CommandOutcome(NamedTuple):
-    """
-    What came of a control.
-
-    :ivar good: whether it was done; None as long as that is open.
-    """
-
-    text: str
-    good: bool | None
+_Errand = Iterator[CommandOutcome]
 
 
 class Commands:
-    """Calls what the controls stand for; any thread may do so."""
+    """
+    Does what the controls stand for; any thread may ask for it.
 
-    def __init__(self, node: Node) -> None:
+    :param heard: returns what has been heard.
+    :ivar outcomes: what came of each control that was pressed.
+    :ivar latest: the control of the bar that was pressed last, and when.
+    """
+
+    def __init__(self, node: Node, heard: Callable[[], Heard]) -> None:
         self.outcomes: dict[str, CommandOutcome] = {}
-        self._waiting: dict[str, float] = {}    # until when, by control
-        self._clients: dict[str, Any] = {
-            control.service: node.create_client(
-                Trigger if control.data is None else SetBool, control.service)
-            for control in CONTROLS.values()}
+        self.latest = '', ''
+        self._node, self._heard = node, heard
+        self._lock = RLock()    # a robot is not to be freed by what a Stop has just ended
+        self._errands: dict[str, _Errand] = {}
+        self._clients: dict[str, Any] = {}
+        for control in CONTROLS.values():
+            self._client(control.service)
         self._navigator = NavigatorClient(node)
 
-    @property
     def offered(self) -> frozenset[str]:
-        """Return the services that are there."""
+        """Return the services that are there; those of robots if any robot has them."""
         return frozenset(
-            name for name, client in self._clients.items() if client.service_is_ready())
+            service for service in {control.service for control in CONTROLS.values()}
+            if any(client.service_is_ready() for client in self._at(service).values()))
 
     @property
     def outcome_of_goal(self) -> CommandOutcome | None:
@@ -58,27 +63,104 @@ class Commands:
         return CommandOutcome(f'{report.text}{more}', goal.reached if goal.over else None)
 
     def press(self, name: str) -> None:
-        """Call the service of a control."""
-        control = CONTROLS[name]
-        request = Trigger.Request() if control.data is None else SetBool.Request(data=control.data)
-        self.outcomes[name] = CommandOutcome('asked for', None)
-        self._waiting[name] = time.monotonic() + _TIMEOUT
-        future = self._clients[control.service].call_async(request)
-        future.add_done_callback(lambda done: self._on_answer(name, done))
+        """Do what a control stands for, at once."""
+        with self._lock:
+            if name in _WHOLE:
+                for each in _WHOLE:
+                    self._errands.pop(each, iter(()))
+                    self.outcomes.pop(each, None)
+            if name in BAR:
+                self.latest = name, time.strftime('%H:%M:%S')
+            self._errands[name] = {
+                'stop': self._stop, 'resume': self._go_on, 'home': self._go_home,
+                }.get(name, lambda: self._ask(name))()
+            self._advance()
 
     def go(self, state: int) -> None:
         """Send the robot to a state."""
         self._navigator.go(state)
 
-    def look(self, now: float) -> None:
-        """Give up waiting for answers that never come."""
-        for name, end in list(self._waiting.items()):
-            if now > end and self._waiting.pop(name, 0.0):
-                self.outcomes[name] = CommandOutcome(f'no answer after {_TIMEOUT:g} s', False)
+    def look(self) -> None:
+        """Carry on with what takes time; to be called several times a second."""
+        with self._lock:
+            self._advance()
 
-    def _on_answer(self, name: str, done: Any) -> None:
-        if self._waiting.pop(name, 0.0) and not done.cancelled():
-            response = done.result()
-            self.outcomes[name] = CommandOutcome(
-                response.message or ('done' if response.success else 'refused'),
-                response.success)
+    def _advance(self) -> None:
+        for name, errand in list(self._errands.items()):
+            outcome = next(errand, None)
+            if outcome is None:
+                del self._errands[name]
+            else:
+                self.outcomes[name] = outcome
+
+    def _client(self, name: str) -> Any:
+        if name not in self._clients:
+            service = name.rpartition('/')[2]
+            simple = next(control.data is None for control in CONTROLS.values()
+                          if control.service == service)
+            self._clients[name] = self._node.create_client(Trigger if simple else SetBool, name)
+        return self._clients[name]
+
+    def _at(self, service: str) -> dict[str, Any]:
+        """Return the clients of a service: of each robot, or the only one."""
+        robots = [robot.name for robot in self._heard().robots] if service in OF_ROBOTS else []
+        return {robot: self._client(f'{robot}/{service}'.lstrip('/')) for robot in robots or ['']}
+
+    def _ask(self, name: str, unfinished: Callable[[Any], bool] = never) -> _Errand:
+        """Call the service of a control until each of those who offer it has answered."""
+        control = CONTROLS[name]
+        request = Trigger.Request() if control.data is None else SetBool.Request(data=control.data)
+        calls = RepeatedCalls(
+            self._at(control.service), request, unfinished, repeat=control.data is not None)
+        while (outcome := calls.look(time.monotonic())).good is None:
+            yield outcome
+        yield outcome
+
+    def _stop(self) -> _Errand:
+        return self._ask('stop', lambda response: response.message == 'not at rest yet')
+
+    def _free(self) -> Generator[CommandOutcome, None, bool]:
+        """Free the robots that are there, which know best if they were stopped; return success."""
+        clients = {robot: client for robot, client in self._at('stop').items()
+                   if client.service_is_ready()}
+        calls = RepeatedCalls(clients, SetBool.Request(data=False))
+        while clients and (outcome := calls.look(time.monotonic())).good is not True:
+            yield outcome
+            if outcome.good is False:
+                return False
+        return True
+
+    def _go_on(self) -> _Errand:
+        if not (yield from self._free()):
+            return
+        if self._explorer_there and self._heard().phase not in ('fault', 'done'):
+            yield from self._ask('resume')
+        else:
+            yield CommandOutcome('the robot is free', True)
+
+    def _go_home(self) -> _Errand:
+        """End a goal, pause the exploration, free the robot, and lead it home."""
+        if self._client('cancel').service_is_ready():
+            for outcome in self._ask('cancel', lambda response: response.success):
+                yield CommandOutcome(f'ending the goal: {outcome.text}', None)
+        for outcome in self._ask('pause') if self._explorer_there else ():
+            yield CommandOutcome(f'first, {outcome.text}', None)
+        if not (yield from self._free()):
+            return
+        asked = time.monotonic()
+        while self._exploring:
+            if time.monotonic() > asked + _ASK_EVERY:    # a navigator may have let it go on
+                asked = time.monotonic()
+                self._client('explore').call_async(SetBool.Request(data=False))
+            yield CommandOutcome('first, exploration pauses after the current step', None)
+        yield from self._ask('home', lambda response: not response.success and (
+            response.message.endswith('call again')))
+
+    @property
+    def _explorer_there(self) -> bool:
+        return bool(self._client('explore').service_is_ready()
+                    and self._heard().silent(time.monotonic()) is None)
+
+    @property
+    def _exploring(self) -> bool:
+        return self._explorer_there and self._heard().phase not in _QUIET

@@ -1,50 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The page as one browser has it, and the server that serves it in a thread beside the node.
-
-It is built once, and changed where something new is to be seen.
-"""
+"""The page as one browser has it: built once, and changed where something new is to be seen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-import socket
-from threading import Thread
 import time
 from typing import Any
 
-from fastapi import FastAPI
-from mnm_ros.nodes.showing.commands import CommandOutcome, Commands
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
-from mnm_ros.parameters import ParameterError
+from mnm_ros.nodes.showing.page_subscriptions import Shared
+from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
+from mnm_ros.view.named import named
 from mnm_ros.view.scene import KINDS
-from mnm_ros.view.web.layers import Layers, policy_arrows
-from mnm_ros.view.web.origin import OwnPagesOnly
+from mnm_ros.view.web.decisions import decisions_table, without_figures
+from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
+    BAR,
+    bar_line,
     CONTROLS,
     events_table,
-    evidence_table,
     machine,
     refusal,
     refusal_to_go,
     robots_table,
+    stopped,
 )
 from nicegui import ui
 from nicegui.element import Element
-import uvicorn
 
 _PERIOD = 0.5       # s, between two looks at what is new
+_BEAT = 2.0         # s, between two signs of life for connection.js
 _STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
     f'@layer overrides {{ body {{ --{name}: {kind.colour}; }} '
     f'body.body--dark {{ --{name}: {kind.dark}; }} }}' for name, kind in KINDS.items())
-_LEGEND = (*((name, KINDS[name].word) for name in (
-    'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'met', 'home')),
-           ('current', 'robot is here'), ('reset', 'policy plays RESET'))
 _THEMES = {None: ('brightness_auto', True), True: ('dark_mode', False),
            False: ('light_mode', None)}
 """By what is chosen, the icon and what comes next; None is what the system wants."""
@@ -56,6 +48,10 @@ ICON = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M7
 
 class StateMap(Element, component='state_map.js'):    # type: ignore[call-arg]
     """The map of states; emits ``pick`` with the id of a state as text, or None."""
+
+
+class Connection(Element, component='connection.js'):    # type: ignore[call-arg]
+    """Says that the server is silent; its method ``beat`` says that it is not."""
 
 
 class Page:
@@ -70,14 +66,16 @@ class Page:
         self._shown_chart: dict[str, Any] = {}
         self._buttons: dict[str, ui.button] = {}
         self._tiles: dict[str, ui.element] = {}
+        self._legend: dict[str, ui.element] = {}
         ui.add_css(_STYLE)
         self._dark = ui.dark_mode(None)
         self._build()
         ui.timer(_PERIOD, self._refresh)
+        ui.timer(_BEAT, lambda: self._connection.run_method('beat'))
 
     def _build(self) -> None:
         self._head()
-        with _box('page'):
+        with _box('page') as self._page:
             self._presence = self._text('presence', 'presence')
             with _box('tiles'):
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
@@ -86,15 +84,24 @@ class Page:
                         ui.label(name).classes('name')
                         self._text(f'{name} remark', 'remark')
             with _box('columns'):
-                self._map_card()
+                with _box('main'):
+                    self._map_card()
+                    self._timeline_card()
                 with _box('side'):
                     self._doing_card()
+                    with _card('choice-card', '') as self._choice_card:
+                        self._text('chosen', 'choice')
+                        self._text('about', 'about')
                     with _card('robots-card', 'Robots') as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
                     self._controls_card()
-            self._timeline_card()
-            with _card('events-card', 'What happened'):
-                self._events = ui.html('', sanitize=False).classes('events')
+                    with _card('evidence-card', 'Closest to a decision') as self._evidence_card:
+                        card = self._evidence_card
+                        ui.checkbox('numbers', on_change=lambda event: card.classes(
+                            toggle='with-figures')).props('dense').classes('numbers')
+                        self._evidence = ui.html('', sanitize=False).classes('evidence')
+                    with _card('events-card', 'What happened'):
+                        self._events = ui.html('', sanitize=False).classes('events')
 
     def _head(self) -> None:
         with ui.element('header').classes('head'):
@@ -104,17 +111,24 @@ class Page:
             self._text('phase', 'chip')
             self._theme = ui.button(icon='brightness_auto', on_click=self._next_theme).props(
                 'flat round dense color=grey aria-label="light or dark"')
+            if (commands := self._shared.commands) is not None:
+                with _box('bar-row'):
+                    for name in BAR:
+                        self._button(name, CONTROLS[name].label, partial(commands.press, name)
+                                     ).tooltip(CONTROLS[name].effect)
+                    self._text('bar', 'told').props('role=status')
+            self._connection = Connection()
 
     def _map_card(self) -> None:
         with _card('map-card', 'Map of states'):
             self._map = StateMap().classes('map').on('pick', self._on_pick)
             with _box('legend'):
-                for kind, text in _LEGEND:
-                    with _box('entry'):
+                for kind, text in LEGEND.items():
+                    with _box('entry') as self._legend[kind]:
                         _box(f'dot {kind}')
                         ui.label(text)
-            self._text('chosen', 'choice')
-            self._about = self._text('about', 'about')
+            self._hint = ui.label(
+                'Click on a state to see what is known of it, and the policy that leads there.')
 
     def _doing_card(self) -> None:
         with _card('doing-card', 'What it is doing'):
@@ -126,7 +140,6 @@ class Page:
                     self._bar = _box('bar')
                 self._text('left', 'left')
                 self._text('detail', 'detail')
-            self._evidence = ui.html('', sanitize=False).classes('evidence')
 
     def _controls_card(self) -> None:
         commands = self._shared.commands
@@ -136,7 +149,7 @@ class Page:
                     'result')
                 return
             for name, control in CONTROLS.items():
-                if name == 'cancel':
+                if name in (*BAR, 'cancel'):
                     continue
                 with _box('control'):
                     self._button(name, control.label, partial(commands.press, name)
@@ -184,9 +197,15 @@ class Page:
         now = time.monotonic()
         heard = self._shared.update()
         absence = words.presence(heard, now, self._shared.where)
-        self._say('presence', absence)
+        silence = heard.silent(now)
+        last = '' if silence is None else time.strftime(
+            ' Last heard at %H:%M:%S.', time.localtime(time.time() - silence))
+        self._say('presence', f'{absence}{last}')
         self._once('absent', bool(absence), self._presence.set_visibility)
-        self._say('phase', heard.activity.within(heard.phase) or 'no explorer')
+        self._once('stale', silence is not None, lambda stale: self._page.classes(
+            add='stale' if stale else '', remove='' if stale else 'stale'))
+        phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
+        self._say('phase', ', '.join(filter(None, (phase or 'no explorer', stopped(heard)))))
         tiles = {name: told for name, *told in words.tiles(heard)}
         for name, tile in self._tiles.items():
             self._once(f'{name} there', name in tiles, tile.set_visibility)
@@ -212,8 +231,8 @@ class Page:
     def _show_doing(self, heard: Heard) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        self._say('doing', words.doing(heard))
-        self._say('status', words.status(heard))
+        self._say('doing', named(without_figures(words.doing(heard)), heard.description))
+        self._say('status', named(words.status(heard), heard.description))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
@@ -221,7 +240,8 @@ class Page:
                        lambda width: self._bar.style(f'width: {width}'))
             self._say('left', bar.text)
             self._say('detail', bar.detail)
-        self._once('evidence', evidence_table(heard), self._evidence.set_content)
+        self._once('tests', bool(heard.activity.tests), self._evidence_card.set_visibility)
+        self._once('evidence', decisions_table(heard), self._evidence.set_content)
 
     def _show_map(self, heard: Heard) -> None:
         layers = {**self._shared.layers, 'policy': self._policy(heard),
@@ -231,10 +251,15 @@ class Page:
         if news:
             self._sent = layers
             self._map.run_method('draw', news)
+            present = on_the_map(layers)
+            for kind, entry in self._legend.items():
+                self._once(f'legend {kind}', kind in present, entry.set_visibility)
         state = self._chosen
-        self._say('chosen', 'Click on a state to see what is known of it, and the policy that '
-                  'leads there.' if state is None else f'State {heard.description.label(state)}')
-        self._say('about', '' if state is None else '\n'.join(words.about(heard, state)))
+        self._once('hint', state is None, self._hint.set_visibility)
+        self._once('choice', state is not None, self._choice_card.set_visibility)
+        if state is not None:
+            self._say('chosen', f'State {heard.description.label(state)}')
+            self._say('about', named('\n'.join(words.about(heard, state)), heard.description))
 
     def _policy(self, heard: Heard) -> dict[str, list[Any]] | None:
         if self._chosen is None:
@@ -249,11 +274,17 @@ class Page:
         for name, button in self._buttons.items():
             refused = self._refusal(name)
             self._once(f'{name} enabled', not refused, button.set_enabled)
-            if name not in ('go', 'cancel'):
+            if name not in (*BAR, 'go', 'cancel'):
                 self._say(f'{name} result', _told(commands.outcomes.get(name), refused))
-        self._say('go result', _told(
-            commands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')))
-        choices = {state: heard.description.label(state) for state in heard.known}
+        name, when = commands.latest
+        pressed = commands.outcomes.get(name)
+        self._say('bar', bar_line(heard, time.monotonic(), '' if pressed is None else (
+            f'{when} {CONTROLS[name].label}: '
+            f'{named(_told(pressed, ""), heard.description)}')))
+        self._say('go result', named(_told(
+            commands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')),
+            heard.description))
+        choices = {state: heard.description.name(state) for state in heard.known}
         self._once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self._chosen if self._chosen in choices else None))
 
@@ -301,70 +332,7 @@ def _box(classes: str) -> ui.element:
 
 def _card(classes: str, title: str) -> ui.element:
     card = ui.element('section').classes(f'card {classes}')
-    with card:
-        ui.label(title).classes('heading')
+    if title:
+        with card:
+            ui.label(title).classes('heading')
     return card
-
-
-_GRACE = 1       # s, for requests under way when the node ends
-_JOIN = 3.0      # s, after which the thread is left alone
-
-
-class WebServer:
-    """
-    Serves the page until ``stop``.
-
-    :param commands: None for a page that commands nothing.
-    :param where: namespace and domain, for people.
-    :raises ParameterError: if the address cannot be bound.
-    :ivar address: of the page.
-    """
-
-    def __init__(self, subscriptions: PageSubscriptions, commands: Commands | None, host: str,
-                 port: int, where: str) -> None:
-        self._socket = _bound(host, port)
-        shown = f'[{host}]' if ':' in host else host
-        self.address = f'http://{shown}:{self._socket.getsockname()[1]}/'
-        shared = self._shared = Shared(subscriptions, commands, where)
-
-        ui.page('/', title='mnm_ros')(lambda: Page(shared))
-        application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-        ui.run_with(application, favicon=ICON, dark=None, tailwind=False,
-                    binding_refresh_interval=None, reconnect_timeout=10.0,
-                    show_welcome_message=False)
-        self._server = uvicorn.Server(uvicorn.Config(
-            OwnPagesOnly(application, host), log_level='warning', access_log=False,
-            timeout_graceful_shutdown=_GRACE))
-        self._thread = Thread(target=self._run, name='page', daemon=True)
-
-    def remember(self, now: float) -> None:
-        """Keep the course of things; to be called by the node, several times a second."""
-        self._shared.remember(now)
-
-    def start(self) -> None:
-        """Serve from now on."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End; browsers say then that the page has gone."""
-        self._server.should_exit = True
-        self._thread.join(_JOIN)
-        self._socket.close()
-
-    def _run(self) -> None:
-        self._server.run(sockets=[self._socket])
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, *_, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        bound = socket.socket(family, kind)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
-    except OSError as error:
-        raise ParameterError(
-            f"parameters 'host' and 'port' are {host!r} and {port}: {error.strerror}, expected "
-            'an address of this machine and a port that no program uses; port 0 takes any'
-            ) from None
-    return bound

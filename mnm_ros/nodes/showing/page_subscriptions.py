@@ -24,7 +24,7 @@ from nav_msgs.msg import OccupancyGrid
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
-from std_msgs.msg import Header
+from std_msgs.msg import Bool, Header
 from visualization_msgs.msg import MarkerArray
 
 _POSES = ('amcl_pose', 'pose')
@@ -50,19 +50,21 @@ class PageSubscriptions(Subscriptions):
         self._next_graph = self._next_world = -math.inf
         self._hear(OccupancyGrid, 'map', self._mapped)
         self._often(MarkerArray, 'world_markers', self._on_markers, messages.LATCHED)
+        self._stops: dict[str, Subscription] = {}
+        self._hear_stops('')
         messages.hear(node, Header, 'heartbeat', self._on_heartbeat, messages.HEARTBEATS)
 
-    def look(self, now: float, offered: frozenset[str]) -> None:
+    def look(self, now: float, offered: Callable[[], frozenset[str]]) -> None:
         """
         Take in who is there, and what comes too often to be looked at each time.
 
-        :param offered: services that are there.
+        :param offered: returns the services that are there.
         """
         if now >= self._next_graph:
             self._next_graph = now + _GRAPH
             self._look_around()
             navigator = bool(self._node.count_publishers('goal/status'))
-            self.heard = replace(self.heard, offered=offered, navigator=navigator)
+            self.heard = replace(self.heard, offered=offered(), navigator=navigator)
         if now >= self._next_world:
             self._next_world = now + _WORLD
             self._look_at_the_world()
@@ -70,6 +72,12 @@ class PageSubscriptions(Subscriptions):
     def _follow(self, robot: str) -> None:
         super()._follow(robot)
         self._hear(OccupancyGrid, f'{robot}/map', self._mapped)
+        self._hear_stops(robot)
+
+    def _hear_stops(self, robot: str) -> None:
+        self._stops[robot] = self._hear(
+            Bool, f'{robot}/stopped'.lstrip('/'), lambda message: {
+                'stopped': self.heard.stopped - {robot} | ({robot} if message.data else set())})
 
     def _often(self, kind: type, topic: str, take: Callable[[Any], None],
                qos: QoSProfile) -> Subscription:
@@ -93,6 +101,10 @@ class PageSubscriptions(Subscriptions):
         if self._explorers and present - self._explorers:
             self.forget()
         self._explorers = present or self._explorers
+        there = {robot for robot, stops in self._stops.items()
+                 if self._node.count_publishers(stops.topic_name)}
+        self.heard = replace(self.heard, stopped=self.heard.stopped & there,
+                             gone=bool(self._explorers) and not present)
         self._look_for_poses()
 
     def _look_for_poses(self) -> None:

@@ -46,8 +46,11 @@ const LAYERS = {
   home: house,
   current: (all) => all.map(([x, y, r]) =>
     `<circle class="ring" cx="${x}" cy="${y}" r="${1.17 * r}"/>`).join(""),
-  robots: (all) => all.map(([x, y, r, name]) =>
-    `<circle class="one" cx="${x}" cy="${y}" r="${r}"><title>${escape(name)}</title></circle>`).join(""),
+  robots: (all) => all.map(([x, y, r, side, name]) =>
+    `<circle class="one" cx="${x}" cy="${y}" r="${r}"><title>${escape(name)}</title></circle>`).join("") +
+    all.map(([x, y, r, side, name]) => `<text class="name" x="${x + 1.4 * side * r}"` +
+      ` y="${y + (side ? 0.7 : 2.8) * r}" font-size="${Math.max(1.7 * r, 0.1)}"` +
+      ` text-anchor="${["end", "middle", "start"][side + 1]}">${escape(name)}</text>`).join(""),
   robot: ([x, y, turn]) => `<path class="robot" transform="translate(${x} ${y}) rotate(${turn})"` +
     ` d="M0.2 0L-0.13 0.13L-0.06 0L-0.13 -0.13z"/>`,
   labels: (all) => all.map(label).join(""),

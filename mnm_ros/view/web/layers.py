@@ -33,7 +33,29 @@ _MARGIN = 0.3
 _LEAST = 0.02      # probability below which a transition is no arrow
 _HEAD = 0.13       # of an arrow
 _RING = 1.17       # of a state in which there is a robot, times its radius
+_WRITTEN = 8       # characters of a name on a state
 _ASIDE = 0.09      # how far an arrow is beside the line between two states
+
+
+LEGEND = {
+    **{kind: scene.KINDS[kind].word for kind in (
+        'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'met', 'home')},
+    'current': 'ring: a robot is in this state', 'one': 'one of several robots',
+    'pose': 'where the robot says that it is', 'link': 'where an action has led',
+    'way': 'policy to the state chosen', 'reset': 'there it plays RESET',
+    'open': 'open door', 'closed': 'closed door'}
+"""What the things on the map are."""
+
+
+def on_the_map(layers: Layers) -> set[str]:
+    """Return which things of the legend there are, the policy among the layers."""
+    doors = {is_open for *_, is_open in (layers['ground'] or {}).get('doors', ())}
+    policy = layers['policy'] or {}
+    there = {
+        'home': layers['home'], 'current': layers['current'], 'one': layers['robots'],
+        'pose': layers['robot'], 'link': layers['links'], 'way': policy.get('arrows'),
+        'reset': policy.get('resets'), 'open': True in doors, 'closed': False in doors}
+    return {entry[4] for entry in layers['states']} | {name for name in there if there[name]}
 
 
 def draw(heard: Heard, places: Places) -> Layers:
@@ -48,7 +70,7 @@ def draw(heard: Heard, places: Places) -> Layers:
         'walls': _walls(heard, places),
         'links': list(_links(heard, where)),
         'states': [[str(state), *_rounded(where[state]), kind, _short(heard, state),
-                    heard.description.label(state)] for state, kind in shown.items()],
+                    heard.description.name(state)] for state, kind in shown.items()],
         'home': _spot(heard.home, where),
         'current': [spot for state in heard.occupied if (spot := _spot(state, where))],
         'robots': list(_robots(heard, where)),
@@ -87,8 +109,8 @@ def _links(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
         if state in where and after in where:
             aside = _ASIDE if (after, state) in strongest else 0.0
             yield [arrow(where[state], where[after], aside), round(share, 2),
-                   f'{said.label(state)}: {said.action_name(action)} leads to '
-                   f'{said.label(after)} in {share:.0%}']
+                   f'{said.name(state)}: {said.action_name(action)} leads to '
+                   f'{said.name(after)} in {share:.0%}']
 
 
 def arrow(begin: Disc, end: Disc, aside: float) -> str:
@@ -118,10 +140,10 @@ def _rounded(place: Disc) -> tuple[float, ...]:
 
 
 def _short(heard: Heard, state: int) -> str:
-    """Return what is written on a state: its name if that is short, else its id."""
-    name = heard.description.names.get(state, '')
-    if 0 < len(name) <= 5:
-        return name
+    """Return what is written on a state: its name if it has one of its own, else its id."""
+    name = heard.description.name(state)
+    if name == heard.description.names.get(state):
+        return name if len(name) <= _WRITTEN else f'{name[:_WRITTEN - 1]}\u2026'
     text = str(state)
     return text if len(text) <= 6 else f'\u2026{text[-4:]}'
 
@@ -144,8 +166,10 @@ def _robots(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
         for index, name in enumerate(names):
             # From the bottom, as home and RESET are marked above.
             turn = math.pi / 2 - apart * (index - (len(names) - 1) / 2)
+            aside = math.cos(turn)
+            side = (aside > 0.01) - (aside < -0.01)    # of the spot, where its name stands
             yield [*(round(value, 3) for value in (
-                x + ring * math.cos(turn), y + ring * math.sin(turn), spot)), name]
+                x + ring * math.cos(turn), y + ring * math.sin(turn), spot)), side, name]
 
 
 def _walls(heard: Heard, places: Places) -> str:

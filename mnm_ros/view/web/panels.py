@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard, NOT_KEPT
+from mnm_ros.view.named import named
 from mnm_ros.view.scene import by_trust, KINDS
-from mnm_ros.view.words import evidence, whole
+from mnm_ros.view.words import whole
 
 _BOXES = {
     Phase.WAITING_FOR_ROBOT: (4, 8, 108, 'waiting for robot'),
@@ -65,21 +66,14 @@ def _head(arrow: str) -> str:
     return ''.join(f'M{end_x} {end_y}l{sign * dx} {sign * dy}' for dx, dy in _HEAD[letter])
 
 
-def evidence_table(heard: Heard) -> str:
-    """Return the tests that are closest to a decision as HTML."""
-    return ''.join(
-        f'<div class="test"><div class="line"><span>{escape(row.name)}</span>'
-        f'<span>{row.figures}</span></div><div class="track"><div class="bar" '
-        f'style="width:{row.share:.0%}"></div></div></div>' for row in evidence(heard))
-
-
 def robots_table(heard: Heard) -> str:
     """Return how each of several robots is, as HTML; empty for one without a name."""
     rows = ''.join(
         f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
         f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
-        f'<td>{"" if robot.place is None else escape(heard.description.label(robot.place))}</td>'
-        f'<td>{escape(robot.status)}</td></tr>' for robot in heard.robots)
+        f'<td>{"" if robot.place is None else escape(heard.description.name(robot.place))}</td>'
+        f'<td>{escape(named(robot.status, heard.description))}</td></tr>'
+        for robot in heard.robots)
     return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
             f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
 
@@ -88,7 +82,7 @@ def events_table(heard: Heard) -> str:
     """Return what has happened as HTML, the last first."""
     return '<table>' + ''.join(
         f'<tr class="{escape(event.kind)}"><td>{moment(event.time, "%a %H:%M:%S")}</td>'
-        f'<td>{escape(event.text)}</td></tr>' for event in reversed(heard.events)) + '</table>'
+        f'<td>{escape(named(event.text, heard.description))}</td></tr>' for event in reversed(heard.events)) + '</table>'
 
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
@@ -210,9 +204,14 @@ class Control(NamedTuple):
 
 
 CONTROLS = {
+    'stop': Control('Stop', 'stop', True, 'a robot side',
+                    'brings the robot to rest at once, in the middle of a move; Go on frees it'),
     'pause': Control('Pause', 'explore', False, 'an explorer',
                      'pauses after the current step; nothing is lost'),
-    'resume': Control('Go on', 'explore', True, 'an explorer', 'goes on exploring'),
+    'resume': Control('Go on', 'explore', True, 'an explorer',
+                      'frees the robot if it was stopped, and goes on exploring'),
+    'home': Control('Home', 'return_home', None, 'a robot side',
+                    'pauses the exploration, frees the robot, and leads it home; Go on ends that'),
     'recover': Control('Recover', 'recover', None, 'an explorer',
                        'leads out of a fault once the robot is well again'),
     'save': Control('Save', 'save', None, 'an explorer', 'has everything learnt on the disk'),
@@ -223,10 +222,18 @@ CONTROLS = {
                       'gives up the goal after the current step'),
 }
 
+BAR = ('stop', 'pause', 'resume', 'home')
+"""The controls that are always in sight."""
+
+OF_ROBOTS = ('stop', 'return_home')
+"""The services that each of several robots offers in its own namespace."""
+
 
 def refusal(name: str, heard: Heard, now: float) -> str:
     """Return why a control is of no use at present; empty if it is."""
     control = CONTROLS[name]
+    if name == 'resume' and heard.stopped:
+        return ''    # whatever the explorer does, the robot is to be freed
     if control.service not in heard.offered:
         return f'needs {control.offerer}: no node offers {control.service}'
     if control.offerer == 'an explorer' and heard.silent(now) is not None:
@@ -251,6 +258,24 @@ def _refusal_in(phase: str, name: str) -> str:
     return ''
 
 
+def stopped(heard: Heard) -> str:
+    """Return which robots the service ``stop`` keeps at rest, in words; or nothing."""
+    names = sorted(heard.stopped - {''}) if len(heard.stopped) < len(heard.robots) else ()
+    return ' '.join((*names, 'stopped')) if heard.stopped else ''
+
+
+def bar_line(heard: Heard, now: float, came_of_it: str) -> str:
+    """
+    Return what stands below the bar.
+
+    :param came_of_it: what came of the control that was pressed last.
+    """
+    missing = (f'{CONTROLS[name].label} {refused}' for name in ('stop', 'home')
+               if (refused := refusal(name, heard, now)))
+    lasting = 'at rest until Go on or Home' if heard.stopped else ''
+    return ' \u00b7 '.join(filter(None, (came_of_it, lasting, *missing)))
+
+
 def refusal_to_go(state: int | None, heard: Heard) -> str:
     """Return why the robot cannot be sent to a state; empty if it can."""
     if not heard.navigator:
@@ -258,5 +283,5 @@ def refusal_to_go(state: int | None, heard: Heard) -> str:
     if state is None:
         return 'choose a known state first'
     if state not in (*heard.known, *by_trust((), heard.trust)['certified']):
-        return f'state {heard.description.label(state)} is neither known nor certified'
+        return f'state {heard.description.name(state)} is neither known nor certified'
     return ''

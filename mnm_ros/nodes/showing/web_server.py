@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The server that serves the page in a thread beside the node."""
+
+from __future__ import annotations
+
+import socket
+from threading import Thread
+
+from fastapi import FastAPI
+from mnm_ros.nodes.showing.commands import Commands
+from mnm_ros.nodes.showing.page import ICON, Page
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
+from mnm_ros.parameters import ParameterError
+from mnm_ros.view.web.origin import OwnPagesOnly
+from nicegui import ui
+import uvicorn
+
+_GRACE = 1       # s, for requests under way when the node ends
+_JOIN = 3.0      # s, after which the thread is left alone
+
+
+class WebServer:
+    """
+    Serves the page until ``stop``.
+
+    :param commands: None for a page that commands nothing.
+    :param where: namespace and domain, for people.
+    :raises ParameterError: if the address cannot be bound.
+    :ivar address: of the page.
+    """
+
+    def __init__(self, subscriptions: PageSubscriptions, commands: Commands | None, host: str,
+                 port: int, where: str) -> None:
+        self._socket = _bound(host, port)
+        shown = f'[{host}]' if ':' in host else host
+        self.address = f'http://{shown}:{self._socket.getsockname()[1]}/'
+        shared = self._shared = Shared(subscriptions, commands, where)
+
+        ui.page('/', title='mnm_ros')(lambda: Page(shared))
+        application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+        ui.run_with(application, favicon=ICON, dark=None, tailwind=False,
+                    binding_refresh_interval=None, reconnect_timeout=10.0,
+                    show_welcome_message=False)
+        self._server = uvicorn.Server(uvicorn.Config(
+            OwnPagesOnly(application, host), log_level='warning', access_log=False,
+            timeout_graceful_shutdown=_GRACE))
+        self._thread = Thread(target=self._run, name='page', daemon=True)
+
+    def remember(self, now: float) -> None:
+        """Keep the course of things; to be called by the node, several times a second."""
+        self._shared.remember(now)
+
+    def start(self) -> None:
+        """Serve from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; browsers say then that the page has gone."""
+        self._server.should_exit = True
+        self._thread.join(_JOIN)
+        self._socket.close()
+
+    def _run(self) -> None:
+        self._server.run(sockets=[self._socket])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, *_, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        bound = socket.socket(family, kind)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        raise ParameterError(
+            f"parameters 'host' and 'port' are {host!r} and {port}: {error.strerror}, expected "
+            'an address of this machine and a port that no program uses; port 0 takes any'
+            ) from None
+    return bound

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The tests that are closest to a decision: in words, with their figures for those who ask."""
+
+from __future__ import annotations
+
+from html import escape
+import re
+from typing import NamedTuple
+
+from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.view.heard import Heard
+from mnm_ros.view.words import of_threshold, whole
+
+_MOST = 5    # tests that are shown
+_PARTS = ('hardly any', 'about a quarter', 'about half', 'about three quarters', 'nearly all')
+_AMOUNTS = ('little', 'something', 'much')
+_AGAINST = re.compile(r'evidence against it ([\d.]+) of ([\d.]+)')
+_FOR = re.compile(r', for it ([\d.]+) of ([\d.]+)')
+
+
+class Decision(NamedTuple):
+    """
+    A test.
+
+    :ivar subject: what it is about.
+    :ivar said: how far it is, in words.
+    :ivar figures: the evidence and its threshold.
+    :ivar share: of the threshold that is there, at most 1.
+    """
+
+    subject: str
+    said: str
+    figures: str
+    share: float
+
+
+def decisions(heard: Heard) -> list[Decision]:
+    """Return the tests that are closest to a decision."""
+    return [Decision(_subject(heard, test), _said(test), of_threshold(test),
+                     min(1.0, max(0.0, test.share)))
+            for test in heard.activity.tests[:_MOST]]
+
+
+def decisions_table(heard: Heard) -> str:
+    """Return them as HTML."""
+    return ''.join(
+        f'<div class="test"><div class="line"><span>{escape(row.subject)}</span>'
+        f'<span>{escape(row.said)}<span class="figures"> ({row.figures})</span></span></div>'
+        f'<div class="track"><div class="bar" style="width:{row.share:.0%}"></div></div></div>'
+        for row in decisions(heard))
+
+
+def without_figures(sentence: str) -> str:
+    """Return a sentence about a test with the evidence in words."""
+    against = _AGAINST.sub(lambda found: _speaks('against it', _share(found)), sentence)
+    return _FOR.sub(lambda found: f', {_proof(_share(found))}', against)
+
+
+def _share(found: re.Match[str]) -> float:
+    evidence, threshold = (float(figure.rstrip('.')) for figure in found.groups())
+    return evidence / threshold if threshold else 0.0
+
+
+def _subject(heard: Heard, test: Evidence) -> str:
+    name = '' if test.state is None else heard.description.name(test.state)
+    action = '' if test.action is None else heard.description.action_name(test.action)
+    return {'certificate': f'certificate of {name}', 'policy': f'policy to {name}',
+            'proof': f'policy to {name}, anew', 'detector': f'policy to {name}',
+            'transition': f'{action} in {name}', 'rediscovery': 'search for what is new',
+            }.get(test.kind, ' '.join(filter(None, (test.kind, name, action))))
+
+
+def _said(test: Evidence) -> str:
+    made, wanted = round(test.evidence), round(test.threshold)
+    return {'certificate': f'{whole(made)} of about {whole(wanted)} executions',
+            'policy': _proof(test.share), 'proof': _proof(test.share),
+            'detector': _speaks('against it', test.share),
+            'transition': _speaks('for a change', test.share),
+            'rediscovery': f'{whole(made)} of at most {whole(wanted)} steps',
+            }.get(test.kind, of_threshold(test))
+
+
+def _proof(share: float) -> str:
+    return f'{_PARTS[round(4 * min(1.0, max(0.0, share)))]} of the proof is there'
+
+
+def _speaks(what: str, share: float) -> str:
+    amount = 'nothing' if share <= 0 else 'enough' if share >= 1 else _AMOUNTS[int(3 * share)]
+    return f'{amount} speaks {what}'
