@@ -212,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         '--output', type=Path, default=ROOT / 'docs' / 'figures' / 'exploration.gif',
         metavar='FILE', help='where to write the picture (default docs/figures/exploration.gif)')
-    parser.number('stride', 40, 'steps between two pictures; fewer where much happens')
+    parser.number('stride', 60, 'steps between two pictures; fewer where much happens')
     parser.number('seed', 3, 'of the robot and the explorer')
     parser.number('steps', 20_000, 'stop after so many at the latest')
     given = parser.read(arguments)
