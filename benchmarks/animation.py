@@ -41,7 +41,7 @@ COLORS = {'never seen': '#e6eaed', 'assumed, by the map': '#d3dfe9', 'certified'
 ROUTE, CHANGE = '#1d6b46', '#b3383c'
 DOOR = (5, 4)          # row and column
 RADIUS = 12.0
-CALM = 300             # steps between the first hypothesis and the change
+CALM = 300             # steps between the first hypothesis and the change, and at the end
 CLOSE = 100            # steps after the start and the change of which more is shown
 COLORS_IN_FILE = 48    # enough for the few of the picture and the edges of its letters
 PICTURE, PAUSE = 100, 3000    # ms, of a picture and of the last one
@@ -82,6 +82,7 @@ def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
     exploration = Exploration(settings(Problem(
         len(ACTIONS), RADIUS, 1.0, 0.1, Support(support(cmps[0])))), seed)
     first = change = None
+    calm = 0
     while robot.steps < most:
         action = exploration.next_action()
         exploration.observe(action, robot.step(action))
@@ -94,9 +95,9 @@ def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
         often = 5 if since < CLOSE else 1 if since < 15 * CLOSE or first is None else 0.5
         if robot.steps % max(1, round(stride / often)) == 0:
             yield _frame(exploration, robot, change)
-        if change and not exploration.lost and exploration.changes_relearnt and judge(
-                robot.cmp, exploration.hypothesis, RADIUS, 1.0).ok:
-            yield _frame(exploration, robot, change)
+        right = change and judge(robot.cmp, exploration.hypothesis, RADIUS, 1.0).ok
+        calm = calm + 1 if right else 0
+        if calm == CALM:
             return
 
 
@@ -115,7 +116,7 @@ def _frame(exploration: Exploration, robot: Simulator, change: int | None) -> Fr
 
 def _sentence(text: str) -> str:
     """Return what has happened without numbers of states, which the picture shows."""
-    text = re.sub(r'^round \d+: ', '', text)
+    text = re.sub(r'^(round \d+|home is state \d+)[:,] ', '', text)
     text = re.sub(r'action (\d) in state \d+', lambda found: f'"{ACTIONS[int(found[1])]}"', text)
     return re.sub(r'states? (\d+(?:, \d+)*)', lambda found: (
         lambda count: f'{count} places' if count > 1 else 'a place')(
@@ -152,7 +153,7 @@ def _picture(frames: Sequence[Frame], steps: int) -> Image.Image:
     _flat(figure.add_axes((0.01, 0.2, 0.6, 0.78)), frame)
     _curve(figure.add_axes((0.68, 0.31, 0.29, 0.58)), frames, steps)
     for number, (name, color) in enumerate(COLORS.items()):
-        x = 0.03 + (0, 0.15, 0.37, 0.5, 0.62, 0.75)[number]
+        x = 0.03 + (0, 0.15, 0.385, 0.515, 0.63, 0.75)[number]
         figure.patches.append(Rectangle((x, 0.115), 0.018, 0.034, facecolor=color, edgecolor=INK,
                                         linewidth=0.5, transform=figure.transFigure))
         figure.text(x + 0.025, 0.131, name, va='center', fontsize=9, color=INK)
@@ -212,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         '--output', type=Path, default=ROOT / 'docs' / 'figures' / 'exploration.gif',
         metavar='FILE', help='where to write the picture (default docs/figures/exploration.gif)')
-    parser.number('stride', 60, 'steps between two pictures; fewer where much happens')
+    parser.number('stride', 20, 'steps between two pictures; fewer where much happens')
     parser.number('seed', 3, 'of the robot and the explorer')
     parser.number('steps', 20_000, 'stop after so many at the latest')
     given = parser.read(arguments)
