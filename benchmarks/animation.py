@@ -42,6 +42,7 @@ ROUTE, CHANGE = '#1d6b46', '#b3383c'
 DOOR = (5, 4)          # row and column
 RADIUS = 12.0
 CALM = 300             # steps between the first hypothesis and the change, and at the end
+HINT = 60              # steps for which a hint is shown
 CLOSE = 100            # steps after the start and the change of which more is shown
 COLORS_IN_FILE = 48    # enough for the few of the picture and the edges of its letters
 PICTURE, PAUSE = 100, 3000    # ms, of a picture and of the last one
@@ -111,7 +112,14 @@ def _frame(exploration: Exploration, robot: Simulator, change: int | None) -> Fr
         robot.steps, robot.state, exploration.home,
         {**kinds, **dict.fromkeys(exploration.lost, 'lost')},
         {state: _route(each.policy, exploration) for state, each in told.items()
-         if each.trust in relied}, _sentence(exploration.events[-1].text), change)
+         if each.trust in relied}, _sentence(_shown(exploration)), change)
+
+
+def _shown(exploration: Exploration) -> str:
+    """Return what has happened last, or a hint a little before, which is worth to be seen."""
+    last = exploration.events[-1]
+    return next((event.text for event in exploration.events
+                 if 'hint' in event.text and event.step > exploration.steps - HINT), last.text)
 
 
 def _sentence(text: str) -> str:

@@ -196,7 +196,7 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
     world: _World = simulator
     interrupted: Union[Player, Robots] = player
 
-    def tell(sentence: str) -> None:
+    def tell(sentence: str, *about: object) -> None:
         outcome.log.append(f'{world.steps:>9} {sentence}')
     try:
         if configuration.alone:
