@@ -27,7 +27,7 @@ from mnm_ros.core import Exploration, Policy, Problem, settings
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.simulation.cmp import described, grid_cmp, GRID_MOVES, support
-from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
@@ -78,8 +78,9 @@ def world(closed: bool = False) -> tuple[str, ...]:
 def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
     """Explore until all has been relearnt, and yield what is seen every ``stride`` steps."""
     cmps = [grid_cmp(world(closed), SLIP, ACTIONS) for closed in (False, True)]
-    robot = Simulator(Scenario('flat', ACTIONS, cmps[0].start, tuple(
-        Setting(cmp, None) for cmp in cmps), Path()), seed)
+    scenario = Scenario('flat', ACTIONS, cmps[0].start, tuple(
+        Setting(cmp, None) for cmp in cmps), Path())
+    robot, truth = Simulator(scenario, seed), ExplorationSteps(scenario, RADIUS, 1.0)
     exploration = Exploration(settings(Problem(
         len(ACTIONS), RADIUS, 1.0, 0.1, Support(support(cmps[0])))), seed)
     first = change = None
@@ -96,7 +97,7 @@ def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
         often = 5 if since < CLOSE else 1 if since < 15 * CLOSE or first is None else 0.5
         if robot.steps % max(1, round(stride / often)) == 0:
             yield _frame(exploration, robot, change)
-        right = change and judge(robot.cmp, exploration.hypothesis, RADIUS, 1.0).ok
+        right = change and truth.verdict(robot.setting, exploration.hypothesis).ok
         calm = calm + 1 if right else 0
         if calm == CALM:
             return
