@@ -219,10 +219,8 @@ class Mnm(Phased):
                 f'what is declared is not true of {len(wrong)} actions that were executed before '
                 f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), withdrawn')
         self._support_changed(opened)
-        checking, forbidden = self.checking, frozenset(
-            (state, action) for state, lists in declared.successors.items()
-            for action, ends in enumerate(lists) if not ends)
-        if any(_plays(policy, forbidden) for policy in self._known_policies):
+        checking, forbidden = self.checking, self.support.all_forbidden
+        if any(policy.plays(forbidden) for policy in self._known_policies):
             if checking is not None:
                 self.log.notice()
             self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
@@ -231,7 +229,7 @@ class Mnm(Phased):
                 self.trigger('hypothesis_refuted')
             self._begin_round()
         found = self.hypothesis
-        if found is not None and any(_plays(policy, forbidden) for policy in found.policies):
+        if found is not None and any(policy.plays(forbidden) for policy in found.policies):
             # It stays until another one is found, but its readers must not go that way, either.
             self.hypothesis = replace(found, revision=found.revision + 1, policies=tuple(
                 _without(policy, forbidden) for policy in found.policies))
@@ -334,10 +332,6 @@ class Mnm(Phased):
             self._begin_round()
         elif checking.rediscovering != (self.state is MnmPhase.REDISCOVERY):
             self.trigger('rediscover' if checking.rediscovering else 'evaluate')
-
-
-def _plays(policy: Policy, pairs: frozenset[Pair]) -> bool:
-    return any(not pairs.isdisjoint(zip(policy.states, moves)) for moves in policy.actions)
 
 
 def _without(policy: Policy, pairs: frozenset[Pair]) -> Policy:

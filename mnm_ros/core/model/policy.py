@@ -84,6 +84,10 @@ class Policy:
         """Return whether the policy knows what to do in ``state``."""
         return self._order.column.get(state, len(self.states)) < len(self.states)
 
+    def plays(self, pairs: frozenset[tuple[int, int]]) -> bool:
+        """Return whether it plays any of these actions in their states."""
+        return any(not pairs.isdisjoint(zip(self.states, moves)) for moves in self.actions)
+
     def on(self, states: Iterable[int]) -> Policy:
         """Return the same policy confined to ``states``: RESET where it knew nothing."""
         kept = tuple(states)

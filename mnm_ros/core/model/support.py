@@ -56,6 +56,12 @@ class Support:
         # Asked at each step, as what follows: where nothing is declared, that is all.
         return state in self.declared.successors and self.ends(state, action) == ()
 
+    @property
+    def all_forbidden(self) -> frozenset[Pair]:
+        """Return all pairs that are never to be commanded."""
+        return frozenset((state, action) for state, lists in self.declared.successors.items()
+                         for action, ends in enumerate(lists) if not ends)
+
     def forbidden(self, states: Sequence[int], actions: int) -> list[list[bool]]:
         """Return which of the pairs are never to be commanded, as [state][action]."""
         return [[self.forbids(state, action) for action in range(actions)] for state in states]

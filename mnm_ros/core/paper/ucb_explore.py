@@ -97,10 +97,7 @@ class UcbExplore(IncrementalBase):
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Attempt no policy any more that plays what is never to be commanded."""
         if self.evaluating and self._attempts is not None:
-            self._given_up = any(
-                self._problem.support.forbids(state, action)
-                for moves in self._attempts.policy.actions
-                for state, action in zip(self._attempts.policy.states, moves))
+            self._given_up = self._attempts.policy.plays(self._problem.support.all_forbidden)
 
     @property
     def between_attempts(self) -> bool:
