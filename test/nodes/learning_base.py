@@ -14,6 +14,7 @@ from node_processes import ScriptedRobot
 WIDTH = 40                                              # actions, and states of the first level
 ACTIONS = [f'way_{number}' for number in range(WIDTH)]
 HORIZON = 20
+TREE = {'actions': ACTIONS, 'horizon': HORIZON}           # parameters of the explorer
 LARGE, LARGER = 1000, 1003
 MANY = 90
 

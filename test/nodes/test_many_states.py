@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 import time
 
-from learning_base import ACTIONS, LARGER, MANY, policies, TreeRobot
+from learning_base import LARGER, MANY, policies, TREE, TreeRobot
 from mnm_ros.messages import (
     decode_known_states,
     decode_policy,
@@ -44,7 +44,7 @@ def test_policies_come_at_most_once_a_second_and_the_last_is_not_lost(
         Int64MultiArray, 'policies',
         lambda message: heard.append((time.monotonic(), message)), LATCHED)
     known = peer.listen(Int64MultiArray, 'known_states')
-    explorer(actions=ACTIONS, base='learning_base:one_by_one')
+    explorer(**TREE, base='learning_base:one_by_one')
     TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
                   f'{MANY} states')
@@ -76,7 +76,7 @@ def ask(peer: Peer, target: int) -> PolicyAnswer:
 
 def test_one_policy_can_be_asked_for(explorer: Callable, peer: Peer) -> None:
     known = peer.listen(Int64MultiArray, 'known_states')
-    explorer(actions=ACTIONS, base='learning_base:one_by_one')
+    explorer(**TREE, base='learning_base:one_by_one')
     TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
                   f'{MANY} states')
@@ -89,7 +89,7 @@ def test_beyond_the_limit_policies_are_empty_and_the_navigator_asks(
         explorer: Callable, start: Callable, peer: Peer) -> None:
     heard = peer.listen(Int64MultiArray, 'policies')
     known = peer.listen(Int64MultiArray, 'known_states')
-    explorer(actions=ACTIONS, base='learning_base:one_by_one', policies_up_to=MANY - 1)
+    explorer(**TREE, base='learning_base:one_by_one', policies_up_to=MANY - 1)
     TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
                   f'{MANY} states')
@@ -97,17 +97,18 @@ def test_beyond_the_limit_policies_are_empty_and_the_navigator_asks(
     peer.wait_for(lambda: stamps(heard[-1:]) == [stamp], 'the same hypothesis on both topics')
     assert PolicySet.from_msg(heard[-1]).policies == ()
 
-    start('navigator')
+    # That all of them are within reach is news to a first run that knew two, and they are doubted.
+    start('navigator', least_trust='doubted')
     operator = Operator(peer)
     operator.wait_for_navigator()
-    assert operator.go(77) == 'reached 77 in 2 steps'
+    assert operator.go(77) in ('reached 77 in 2 steps', 'reached 77 in 1 steps')  # on its way
     assert operator.go(12) == 'reached 12 in 1 steps'
 
 
 def test_more_than_a_thousand_states_take_little_memory(explorer: Callable, peer: Peer) -> None:
     known = peer.listen(Int64MultiArray, 'known_states')
     heard = peer.listen(Int64MultiArray, 'policies')
-    process = explorer(actions=ACTIONS, base='learning_base:large')
+    process = explorer(**TREE, base='learning_base:large')
     TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == LARGER,
                   f'{LARGER} states')

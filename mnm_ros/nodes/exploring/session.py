@@ -236,7 +236,7 @@ class ExplorationSession:
         self.checkpointing.abandon()
         self._guard.close()
         self._link.close()
-        self._publishers.close()
+        self._publishers.close(self.exploration, self._link)
         self.node.destroy_all()
         self.checkpointing.close()
         if not self.checkpointing.waiting:    # what was recorded before is better than nothing

@@ -60,9 +60,11 @@ class Publishers:
         self._latest: dict[Publisher, object] = {}
         self._republished: float | None = None
 
-    def close(self) -> None:
-        """Publish what still waits, before the topics are removed."""
+    def close(self, exploration: Exploration, link: Link) -> None:
+        """Publish what still waits, and that it has stopped, before the topics are removed."""
         self._learnt.publish_due(math.inf)
+        if not self._stopped:
+            self._tell_stop(exploration.phase, exploration.status, exploration.steps, link)
 
     def republish(self, period: float, now: float) -> None:
         """Publish all values again every ``period`` s, for nodes that lost them; 0: never."""
