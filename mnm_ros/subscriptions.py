@@ -239,6 +239,16 @@ class Listener:
             self.listen(_POLL)
         return found
 
+    def provisional_policies(self, timeout: float) -> tuple[Policy, ...]:
+        """Return every policy that there is; none if they are not heard in time."""
+        heard: list[messages.PolicySet] = []
+        messages.hear(self._node, Int64MultiArray, 'provisional_policies',
+                      lambda message: heard.append(messages.PolicySet.from_msg(message)))
+        end = time.monotonic() + timeout
+        while not heard and time.monotonic() < end:
+            self.listen(_POLL)
+        return heard[0].policies if heard else ()
+
     def actions(self, timeout: float) -> tuple[str, ...]:
         """Return the names of the actions by the explorer's parameters; none if it is silent."""
         client = self._node.create_client(GetParameters, f'{self.explorer}/get_parameters')

@@ -58,14 +58,13 @@ def policies(arguments: Sequence[str], program: str) -> int:
 
 def _chosen(learnt: Learnt, target: str | None) -> Policy | None:
     """Return the policy that is asked for; None for all. ValueError says why there is none."""
-    if not learnt.known and (target is not None or len(learnt.trust) < 2):    # home is one
+    state = None if target is None else learnt.description.state(target)
+    policy = None if state is None else learnt.policy(state)
+    if not learnt.known and policy is None and (
+            state is not None or len(learnt.trust) < 2):    # home is one
         raise ValueError(f'{learnt.source} has no hypothesis yet: {len(learnt.states)} states '
                          f'were seen in {learnt.steps:,} steps')
-    if target is None:
-        return None
-    state = learnt.description.state(target)
-    policy = learnt.policy(state)
-    if policy is None:
+    if state is not None and policy is None:
         why = {'beyond': 'was seen, but lies beyond the radius by what is known so far',
                'candidate': 'was seen, and may become known',
                'lost': 'was known, until its policy was deleted',
@@ -136,6 +135,8 @@ def _route(learnt: Learnt, policy: Policy) -> Iterator[RenderableType]:
     from mnm_ros.export.learnt import route
     limit = '' if learnt.limit is None else f' of at most {learnt.limit:g}'
     over = ', which is over the limit' if learnt.over_limit(policy.target) else ''
+    trust = _trust(learnt, policy.target)
+    over += f' ({trust})' if trust else ''
     said, legs = learnt.description, route(learnt, policy)
     yield (f'to {said.label(policy.target)}: '
            f'{_steps(learnt.steps_to(policy.target))} expected steps{limit}{over}')

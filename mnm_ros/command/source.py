@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 import os
 import time
 from typing import TYPE_CHECKING
 
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.console.arguments import NoAnswer
-from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
 from mnm_ros.export.learnt import Learnt, read
 from mnm_ros.robot_description import RobotDescription
@@ -51,11 +51,15 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     with Listener(given.namespace, ros_arguments) as listener:
         heard = _listen(listener, given.timeout)
         learnt = _learnt(heard, listener)
-        if target is None or learnt.policies or not learnt.known:
+        state = None if target is None else learnt.description.state(target)
+        if state is None or learnt.policy(state):
             return learnt
-        # They are too many for one message, so that one is asked for.
-        policy = listener.policy(learnt.description.state(target), given.timeout)
-        return learnt if policy is None else _learnt(heard, listener, (policy,))
+        if state in learnt.known:    # too many for one message, so that one is asked for
+            asked = listener.policy(state, given.timeout)
+            return learnt if asked is None else replace(learnt, policies=(asked,))
+        if state in learnt.trust:
+            return replace(learnt, provisional=listener.provisional_policies(given.timeout))
+        return learnt
 
 
 def first(listener: Listener, timeout: float, enough: Callable[[Heard], object]) -> Heard:
@@ -88,13 +92,13 @@ def _complete(heard: Heard) -> bool:
                 and heard.reports and heard.description.actions)
 
 
-def _learnt(heard: Heard, listener: Listener, asked: tuple[Policy, ...] = ()) -> Learnt:
+def _learnt(heard: Heard, listener: Listener) -> Learnt:
     activity, description = heard.activity, heard.description
     if not description.actions and (names := listener.actions(_REST)):
         description = RobotDescription(names)
     hypothesis = heard.hypothesis
     return Learnt(
         listener.explorer, heard.count('steps') or activity.step, heard.home,
-        heard.known, asked or (hypothesis.policies if hypothesis is not None else ()),
+        heard.known, hypothesis.policies if hypothesis is not None else (),
         heard.counts, heard.candidates, frozenset(activity.lost), activity.limit or None,
         description, activity.expected_steps, heard.trust)

@@ -53,6 +53,7 @@ class Learnt:
     :ivar steps: made so far.
     :ivar known: home first.
     :ivar policies: one for each known state; without those that are not at hand.
+    :ivar provisional: others, to states that are not known yet, as far as they are at hand.
     :ivar counts: since the last change that was noticed.
     :ivar candidates: states that may still become known.
     :ivar lost: states that were known before the last change noticed.
@@ -76,6 +77,7 @@ class Learnt:
     told: Mapping[int, float | None] = field(default_factory=dict)
     trust: Mapping[int, Told] = field(default_factory=dict)
     saved: Saved | None = None
+    provisional: tuple[Policy, ...] = ()
 
     @cached_property
     def states(self) -> tuple[int, ...]:
@@ -118,7 +120,8 @@ class Learnt:
 
     def policy(self, target: int) -> Policy | None:
         """Return the policy to a state, if it is at hand."""
-        return next((policy for policy in self.policies if policy.target == target), None)
+        return next((policy for policy in (*self.policies, *self.provisional)
+                     if policy.target == target), None)
 
     def steps_to(self, state: int) -> float | None:
         """
@@ -153,8 +156,8 @@ class Learnt:
     @cached_property
     def _cmp(self) -> TableCmp:
         assert self.home is not None
-        played = max((max(row, default=0) for policy in self.policies for row in policy.actions),
-                     default=0)
+        played = max((max(row, default=0) for policy in (*self.policies, *self.provisional)
+                      for row in policy.actions), default=0)
         return TableCmp.from_counts(self.home, played + 1, dict(self._pairs()))
 
 
@@ -183,6 +186,7 @@ def _learnt(saved: Saved) -> Learnt:
     hypothesis = exploration.hypothesis
     policies = hypothesis.policies if hypothesis is not None else ()
     known = tuple(policy.target for policy in policies)
+    trusted = exploration.trust(0 if known else None)    # seconds for hundreds of states
     candidates = frozenset(exploration.candidates) - {*known}
     actions = tuple(saved.identity['actions'])
     described = kept_beside(saved.path)
@@ -194,7 +198,8 @@ def _learnt(saved: Saved) -> Learnt:
         candidates if not known or exploration.under_revision else frozenset(),
         limit=settings_of_file(saved.identity).problem.limit,
         description=described, saved=saved,
-        trust={told.policy.target: told for told in exploration.trust(0)})
+        trust={told.policy.target: told for told in trusted},
+        provisional=tuple(told.policy for told in trusted if told.policy.target not in known))
 
 
 def _file_in(folder: Path, log: bool) -> Path:

@@ -46,6 +46,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Heard]:
         def policy(self, target: int, timeout: float) -> Policy | None:
             return POLICY if target == POLICY.target else None
 
+        def provisional_policies(self, timeout: float) -> tuple[Policy, ...]:
+            return POLICY,
+
         def actions(self, timeout: float) -> tuple[str, ...]:
             return 'east', 'west'
 
@@ -99,3 +102,13 @@ def test_before_the_first_hypothesis_it_tells_what_is_certified(
     assert 'certified on the way to the next hypothesis: 1 (2.50 steps, about 8 s)' in out
     assert 'assumed on the way to the next hypothesis: 2 (2.50 steps)' in out
     assert run(capsys, '--to', '1')[0] == 1
+
+
+def test_the_way_to_a_state_that_is_certified_before_there_is_a_hypothesis(
+        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
+    told.append(replace(MANY, phase='building/discovery', known=(), hypothesis=None, trust={
+        2: Told(Trust.CERTIFIED, 2.1, 8.0, 0, 'certified')}))
+    status, out, _ = run(capsys, '--to', '2')
+    assert status == 0 and out.startswith('to 2: 2.11 expected steps of at most 8 (certified)\n')
+    status, out, error = run(capsys, '--to', '1')
+    assert (status, out) == (1, '') and 'has no hypothesis yet' in error
