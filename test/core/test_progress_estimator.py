@@ -97,7 +97,7 @@ def test_the_story_of_a_change() -> None:
 
 
 def test_what_a_certificate_lacks_is_told() -> None:
-    exploration, told = explorer(load('trap'), epsilon=0.5), []
+    exploration, told = explorer(load('trap'), epsilon=0.2), []
     for _ in steps(exploration, 1000, scenario=load('trap')):
         told += [test for test in exploration.activity().tests if test.kind == 'certificate']
     assert any(0.1 < test.share < 1 and test.action is None for test in told)
