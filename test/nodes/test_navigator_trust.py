@@ -38,6 +38,7 @@ def test_as_far_as_they_may_be_trusted(
     provisional.publish(KNOWN.to_msg())
     tell(peer, trust(_0='proven', _1='certified', _2='assumed'))
     peer.wait_for(lambda: operator.go(1).startswith('reached 1'), 'a certified policy')
+    assert operator.go(0).startswith('reached 0')    # home, which no hypothesis has to name
     assert operator.go(2) == (
         'refused 2: its policy is assumed, expected certified (least_trust): so it is said')
     assert operator.go(3) == 'refused 3: no policy for it yet'

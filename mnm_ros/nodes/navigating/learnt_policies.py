@@ -49,7 +49,7 @@ class LearntPolicies:
 
     def refusal(self, target: int | None, least: Trust) -> str:
         """Return why there is no policy for a state that may be trusted enough, or nothing."""
-        known = self._is_known(target)
+        known = self._is_known(target) or self._is_home(target)
         told = None if target is None else self._told.get(target)
         if known and (told is None or told.trust is not Trust.DOUBTED):
             return ''    # the hypothesis is newer than what was told of it
@@ -66,6 +66,11 @@ class LearntPolicies:
     def _is_known(self, target: int | None) -> bool:
         # The two topics may be heard one after the other: a state has to be in both.
         return target in self.targets and (self._known is None or target in self._known)
+
+    def _is_home(self, target: int | None) -> bool:
+        """Return whether RESET leads there, which is proven before there is a hypothesis."""
+        policy = self._provisional_for(target)
+        return policy is not None and target == policy.states[0]
 
     def _provisional_for(self, target: int | None) -> Policy | None:
         found = self._provisional.policies if self._provisional else ()
