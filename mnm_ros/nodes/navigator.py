@@ -244,7 +244,7 @@ class Navigator(Node):
         return True, 'cancelled' if self._goal is None else 'cancelling after the current step'
 
     def _tick(self) -> None:
-        self._poses.tick(self._navigation.last_state if self._navigation else None)
+        self._poses.tick(self._whereabouts.last_seen)
         now = time.monotonic()
         if self._navigation and self._loop:
             self._loop.adjust(step_limits(self._given))

@@ -133,6 +133,9 @@ def test_poses_are_known_places(
 def test_feedback_tells_where_it_is(peer: Peer, commander: Commander) -> None:
     robot = HeldRobot(peer)
     _, result = commander.send(2.0)
+    commander.wait_for(lambda: robot.held and commander.feedback, 'an action, and feedback')
+    # Where it was not seen yet, it is not said to be 0 m from the goal.
+    assert all(math.isnan(each.distance_remaining) for each in commander.feedback)
     for place in ((0.0, 2.0), (1.0, 1.0)):
         commander.wait_for(lambda: robot.held, 'an action')
         robot.release()

@@ -111,7 +111,7 @@ class PoseGoals:
         """
         Tell what has become of the goals.
 
-        :param here: the state that the robot was last seen in; None if it may be anywhere.
+        :param here: the state that the robot was last seen in, if any.
         """
         for goal_id, (handle, last) in [*self._open.items()]:
             report = self._board.report(goal_id)
@@ -199,6 +199,7 @@ class PoseGoals:
         feedback.estimated_time_remaining = Duration(
             nanoseconds=int((report.expected_seconds_left or 0) * _SECOND)).to_msg()
         feedback.number_of_recoveries = min(max(0, report.attempts - 1), 2**15 - 1)
+        feedback.distance_remaining = math.nan    # 0 would mean that it is there
         if here in described.positions and report.target in described.positions:
             assert here is not None and report.target is not None
             place = described.positions[here]

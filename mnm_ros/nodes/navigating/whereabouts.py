@@ -57,6 +57,11 @@ class Whereabouts:
         hear(node, 'way', messages.decode_way, self._on_way, messages.STEP, String)
         self._requests = node.create_publisher(Int64, 'way/request', messages.STEP)
 
+    @property
+    def last_seen(self) -> int | None:
+        """Return the last state heard, which the robot may have left; None if it was lost."""
+        return self._heard[1] if self._heard else None
+
     def heard(self, seq: int, state: int) -> None:
         """Take a ``state`` message."""
         self._heard = seq, state
