@@ -5,15 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-import re
 import time
 
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.named import named, place
 
 _MOST_NAMED = 5    # states in a sentence
-_STATES = re.compile(r'\bstates? (-?\d+(?:, -?\d+)*)')
-_ACTION = re.compile(r'\baction (\d+)\b')
 
 
 def moment(seconds: float, form: str = '%a %H:%M') -> str:
@@ -28,7 +26,7 @@ def told(event: Event, description: RobotDescription) -> str:
         return ('hint, outside of the promise: ' * hint) + _pair(event.change, description)
     if event.ways is not None:
         return f'{event.text}: {_ways(event.ways, description)}'
-    return _named(event.text, description)
+    return named(event.text, description)
 
 
 def _pair(change: PairChange, description: RobotDescription) -> str:
@@ -65,26 +63,5 @@ def _ways(ways: WaysChange, description: RobotDescription) -> str:
 
 def _places(states: Sequence[int], description: RobotDescription) -> str:
     more = len(states) - _MOST_NAMED
-    named = ', '.join(place(state, description) for state in states[:_MOST_NAMED])
-    return f'{named} and {more:,} more' if more > 0 else named
-
-
-def place(state: int, description: RobotDescription) -> str:
-    """Return the name of a state, or else its id."""
-    return description.names.get(state) or f'state {state}'
-
-
-def _named(text: str, description: RobotDescription) -> str:
-    """Return a sentence with the names that there are instead of ids."""
-    def places(found: re.Match[str]) -> str:
-        states = [int(state) for state in found[1].split(', ')]
-        if not any(state in description.names for state in states):
-            return found[0]
-        return ', '.join(place(state, description) for state in states)
-
-    def action(found: re.Match[str]) -> str:
-        number = int(found[1])
-        known = number < len(description.actions)
-        return f'"{description.actions[number]}"' if known else found[0]
-
-    return _ACTION.sub(action, _STATES.sub(places, text))
+    first = ', '.join(place(state, description) for state in states[:_MOST_NAMED])
+    return f'{first} and {more:,} more' if more > 0 else first

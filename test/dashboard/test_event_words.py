@@ -42,6 +42,6 @@ def test_ids_become_names_where_there_are_any() -> None:
     said = ('round 1: states 5, 7 found, added', 'action 1 in state 6 led to 5',
             'round 2: state 7 found, added', 'action 3 in state 5')
     assert [told(Event(9, text), FLAT) for text in said] == [
-        'round 1: r1c2, state 7 found, added', '"east" in r1c3 led to 5', said[2],
+        'round 1: r1c2, state 7 found, added', '"east" in r1c3 led to r1c2', said[2],
         'action 3 in r1c2']
     assert told(Event(9, said[0]), NOWHERE) == said[0]

@@ -68,12 +68,12 @@ NAMED = RobotDescription(
     ('sampling on the way to 8, to certify its policy: 3 executions to go',
      'sampling on the way to hall, to certify its policy: 3 executions to go'),
     ('round 1: states 7, 8, 99 no longer reached by their policies, deleted',
-     'round 1: door, hall, 99 no longer reached by their policies, deleted'),
+     'round 1: door, hall, state 99 no longer reached by their policies, deleted'),
     ('round 2: another way is taken to state 8', 'round 2: another way is taken to hall'),
     ('round 2: action 1 in state 7 leads elsewhere than before',
-     'round 2: west in door leads elsewhere than before'),
+     'round 2: "west" in door leads elsewhere than before'),
     ('action 0 in state 9 led to 7, declared was 8, 9: the declaration of this pair is withdrawn',
-     'east in state 9 led to door, declared was hall, 9: the declaration of this pair is '
+     '"east" in state 9 led to door, declared was hall, state 9: the declaration of this pair is '
      'withdrawn'),
     ('RESET led to state 7 instead of home, state 23, 3 times in a row',
      'RESET led to door instead of home, r3c2, 3 times in a row'),
@@ -90,7 +90,7 @@ NAMED = RobotDescription(
     ('round 7: 8 states known, now checking', 'round 7: 8 states known, now checking')])
 def test_states_are_called_by_their_names(sentence: str, said: str) -> None:
     assert named(sentence, NAMED) == said
-    assert named(sentence, DESCRIPTION) != '' and named(sentence, Heard().description) == sentence
+    assert named(said, NAMED) == said and named(sentence, Heard().description) == sentence
 
 
 @pytest.mark.parametrize(('seconds', 'text'), [

@@ -10,7 +10,7 @@ from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.robot_link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
-from mnm_ros.robot_description import UNDESCRIBED
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 import pytest
 
 
@@ -56,10 +56,12 @@ def test_a_robot_of_several_that_stops_and_goes_on() -> None:
     def watch(**robots: RunState) -> list[tuple[str, str]]:
         before = len(world.published)
         world.events.watch([
-            RobotReport(name, state, state.value, {}) for name, state in robots.items()], 7)
+            RobotReport(name, state, f'{state.value} in state 5', {})
+            for name, state in robots.items()], 7, RobotDescription(('go',), names={5: 'hall'}))
         return [(event.kind, event.text) for event in world.published[before:]]
 
     run, wait, fault = RunState.RUNNING, RunState.WAITING_FOR_ROBOT, RunState.FAULT
     assert watch() == watch(r1=run, r2=wait) == watch(r1=run, r2=wait) == []
-    assert watch(r1=fault, r2=run) == [('fault', 'r1: fault'), ('robot', 'r2: running')]
-    assert watch(r1=run, r2=run) == [('robot', 'r1: running')]
+    assert watch(r1=fault, r2=run) == [
+        ('fault', 'r1: fault in hall'), ('robot', 'r2: running in hall')]
+    assert watch(r1=run, r2=run) == [('robot', 'r1: running in hall')]

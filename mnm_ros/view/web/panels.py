@@ -82,7 +82,7 @@ def events_table(heard: Heard) -> str:
     """Return what has happened as HTML, the last first."""
     return '<table>' + ''.join(
         f'<tr class="{escape(event.kind)}"><td>{moment(event.time, "%a %H:%M:%S")}</td>'
-        f'<td>{escape(named(event.text, heard.description))}</td></tr>'
+        f'<td>{escape(event.text)}</td></tr>'
         for event in reversed(heard.events)) + '</table>'
 
 

@@ -15,8 +15,9 @@ from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.robot_link import RobotReport
-from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.event_words import place, told
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import told
+from mnm_ros.view.named import place
 from rclpy.node import Node
 from std_msgs.msg import String
 
@@ -68,13 +69,14 @@ class EventTopic:
         self._keep(event)
         return event
 
-    def watch(self, robots: Iterable[RobotReport], step: int) -> None:
+    def watch(self, robots: Iterable[RobotReport], step: int,
+              description: RobotDescription) -> None:
         """Tell when one of several robots stops or goes on; to be called about once a second."""
         for robot in robots:
             before, self._robots[robot.name] = self._robots.get(robot.name), robot.state
             if before not in (None, robot.state):
                 self.tell(Event(step, f'{robot.name}: {robot.status}', 'fault' if (
-                    robot.state is RunState.FAULT) else 'robot'), UNDESCRIBED)
+                    robot.state is RunState.FAULT) else 'robot'), description)
 
     def _on_goals(self, message: DiagnosticArray) -> None:
         self._goal = next((report.target for report in reversed(messages.decode_goals(message))

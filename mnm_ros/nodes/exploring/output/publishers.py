@@ -112,7 +112,7 @@ class Publishers:
 
     def restarted(self, step: int) -> None:
         """Tell that it goes on from what was kept."""
-        self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), UNDESCRIBED)
+        self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self.description)
 
     def tell(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is no decision of the exploration, and log it."""
@@ -152,7 +152,7 @@ class Publishers:
         """Publish how the robots are now, with what ``diagnostics`` has found out last."""
         known, unanswered = self._diagnosed, round(link.unanswered(now), 1)
         robots = link.robots
-        self._events.watch(robots, self._counted[0])
+        self._events.watch(robots, self._counted[0], self.description)
         self._diagnostics.publish(DiagnosticArray(
             header=Header(stamp=self._node.get_clock().now().to_msg()),
             status=[DiagnosticStatus(
