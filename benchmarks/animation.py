@@ -23,8 +23,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from mnm_ros.core import Exploration, Policy, Problem, settings
+from mnm_ros.core import Exploration, Problem, settings
 from mnm_ros.core.model.support import Support
+from mnm_ros.core.progress.events import ways
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.simulation.cmp import described, grid_cmp, GRID_MOVES, support
 from mnm_ros.simulation.ground_truth import ExplorationSteps
@@ -105,6 +106,9 @@ def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
 
 def _frame(exploration: Exploration, robot: Simulator, change: int | None) -> Frame:
     told = {each.policy.target: each for each in exploration.trust()}
+    counts = exploration.counts
+    found = ways(tuple(each.policy for each in told.values()),
+                 lambda *pair: counts.get(pair, {}))
     relied = {Trust.PROVEN: 'proven', Trust.CERTIFIED: 'certified'}
     kinds = {state: relied.get(each.trust, 'doubted' if each.trust is Trust.DOUBTED
                                else 'assumed, by the map') for state, each in told.items()}
@@ -112,7 +116,7 @@ def _frame(exploration: Exploration, robot: Simulator, change: int | None) -> Fr
     return Frame(
         robot.steps, robot.state, exploration.home,
         {**kinds, **dict.fromkeys(exploration.lost, 'lost')},
-        {state: _route(each.policy, exploration) for state, each in told.items()
+        {state: (*(passed for passed, _ in found[state]), state) for state, each in told.items()
          if each.trust in relied}, _sentence(_shown(exploration)), change)
 
 
@@ -130,20 +134,6 @@ def _sentence(text: str) -> str:
     return re.sub(r'states? (\d+(?:, \d+)*)', lambda found: (
         lambda count: f'{count} places' if count > 1 else 'a place')(
             found[1].count(',') + 1), text)
-
-
-def _route(policy: Policy, exploration: Exploration) -> tuple[int, ...]:
-    """Return the states on the way to a target, if each move ends where it mostly did."""
-    assert exploration.home is not None
-    state, counts, route = exploration.home, exploration.counts, [exploration.home]
-    for step in range(policy.horizon):
-        if state == policy.target:
-            break
-        followed = counts.get((state, policy.action(step, state)), {state: 1})
-        state = max((after for after in followed if after != state), default=state,
-                    key=lambda after: followed[after])    # noqa: B023
-        route.append(state)
-    return tuple(route)
 
 
 def draw(frames: Sequence[Frame]) -> list[Image.Image]:

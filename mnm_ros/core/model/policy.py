@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -87,6 +87,24 @@ class Policy:
     def plays(self, pairs: frozenset[tuple[int, int]]) -> bool:
         """Return whether it plays any of these actions in their states."""
         return any(not pairs.isdisjoint(zip(self.states, moves)) for moves in self.actions)
+
+    def usual_way(self, home: int, leads: Callable[[int, int], int | None],
+                  ) -> Iterator[tuple[int, int]]:
+        """
+        Yield the states and actions from home on, as a rule, until it arrives.
+
+        :param leads: returns the state that an action leads to if it does not stay; None if that
+            is not known, where the way ends.
+        """
+        here: int | None = home
+        seen = set[int]()
+        while here is not None and here != self.target and here not in seen:
+            action = self.action(len(seen), here)
+            if action == RESET:
+                return
+            seen.add(here)
+            yield here, action
+            here = leads(here, action)
 
     def on(self, states: Iterable[int]) -> Policy:
         """Return the same policy confined to ``states``: RESET where it knew nothing."""

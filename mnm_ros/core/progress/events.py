@@ -18,7 +18,6 @@ from typing import Any, Union
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import (
     by_state,
     integer,
@@ -159,21 +158,15 @@ def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[i
     :param policies: that for home first.
     :param following: says how often each next state followed an action in a state.
     """
-    return {policy.target: _way(policy, policies[0].target, following) for policy in policies}
+    def leads(state: int, action: int) -> int | None:
+        nexts = following(state, action)
+        return max((after for after in nexts if after != state),
+                   key=nexts.__getitem__, default=None)
 
-
-def _way(policy: Policy, here: int, following: Callable[[int, int], Mapping[int, int]],
-         ) -> tuple[Pair, ...]:
-    found: dict[Pair, None] = {}
-    while here != policy.target:
-        action = policy.action(len(found), here)
-        # To stay is to try again.
-        nexts = {after: count for after, count in following(here, action).items() if after != here}
-        if action == RESET or (here, action) in found or not nexts:
-            return ()
-        found[here, action] = None
-        here = max(nexts, key=nexts.__getitem__)
-    return tuple(found)
+    found = {policy.target: tuple(policy.usual_way(policies[0].target, leads))
+             for policy in policies}
+    return {target: way if way and leads(*way[-1]) == target else ()
+            for target, way in found.items()}
 
 
 def difference(before: Mapping[int, tuple[Pair, ...]], now: Mapping[int, tuple[Pair, ...]],

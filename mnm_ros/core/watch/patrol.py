@@ -49,8 +49,9 @@ class Patrol:
     def change(self, policies: Sequence[Policy], following: Following) -> None:
         """Patrol the ways of these policies, that for home first."""
         home, others = policies[0].target, {policy.target: policy for policy in policies[1:]}
-        self._ways = {target: tuple(_way(policy, home, following))
-                      for target, policy in others.items()}
+        self._ways = {target: tuple(policy.usual_way(home, lambda *pair: next(
+            (after for after in following(pair) if after != pair[0]), None)))
+            for target, policy in others.items()}
         plays = {target: dict(_may_play(policy, home, following))
                  for target, policy in others.items()}
         self.passed = {target: tuple(
@@ -80,19 +81,6 @@ class Patrol:
         return max((target for target, way in self._ways.items() if longest in way),
                    key=lambda target: sum(self._step - self._last[pair]
                                           for pair in self._ways[target]))
-
-
-def _way(policy: Policy, home: int, following: Following) -> Iterator[Pair]:
-    """Yield the pairs of the most likely way, as far as it is known."""
-    here: int | None = home
-    seen = set[int]()
-    while here is not None and here != policy.target and here not in seen:
-        pair = (here, policy.action(len(seen), here))
-        if pair[1] == RESET:
-            return
-        seen.add(here)
-        yield pair
-        here = next((after for after in following(pair) if after != here), None)
 
 
 def _may_play(policy: Policy, home: int, following: Following) -> Iterator[Pair]:
