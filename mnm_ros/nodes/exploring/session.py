@@ -25,8 +25,8 @@ from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, Link, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
+from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.publishers import Publishers
-from mnm_ros.nodes.exploring.output.way_topic import WayTopic
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.protocol.step_loop import FleetLoop

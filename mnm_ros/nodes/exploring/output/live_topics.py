@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topics that show an exploration: what has been counted, and what is being done now."""
+"""The topics that show an exploration as it is now, and ``way``, which answers ``way/request``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from typing import TypeVar
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import over_own_targets
-from mnm_ros.core.progress.trust import to_json, TrustedPolicy
+from mnm_ros.core.progress import trust, way_answer
+from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from rclpy.node import Node
-from std_msgs.msg import Int64MultiArray, String
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 _MODEL_PERIOD = 1.0       # s, at least between two messages
 _ACTIVITY_PERIOD = 0.2    # s
@@ -168,4 +170,28 @@ class TrustTopics:
         self._policies.publish(messages.PolicySet(
             *version, told[0].policy.horizon,
             over_own_targets(each.policy for each in told) if few else ()).to_msg())
-        self._trust.publish(String(data=to_json(version, told)))
+        self._trust.publish(String(data=trust.to_json(version, told)))
+
+
+class WayTopic:
+    """
+    Says how a state is reached from elsewhere than home, and whether the robot is at rest.
+
+    :param exploration: returns the present one.
+    :param last_order: returns what ``WayAnswer`` has.
+    """
+
+    def __init__(self, node: Node, guard: CallbackGuard, exploration: Callable[[], Exploration],
+                 last_order: Callable[[], int | None]) -> None:
+        self._exploration = exploration
+        self._last_order = last_order
+        self._ways = node.create_publisher(String, 'way', messages.STEP)
+        node.create_subscription(
+            Int64, 'way/request', guard.for_topic(self._on_request, 1), messages.STEP)
+
+    def _on_request(self, message: Int64) -> None:
+        order = self._last_order()
+        # A way is of no use as long as it is not known where the robot is.
+        way = None if order is None else self._exploration().direct_way(message.data)
+        self._ways.publish(String(data=way_answer.to_json(
+            way_answer.WayAnswer(message.data, order, way))))
