@@ -11,7 +11,7 @@ import time
 from typing import NamedTuple, TYPE_CHECKING
 
 from mnm_ros.command.main import COMMANDS
-from mnm_ros.console.arguments import add_timeout, NoAnswer, parser, split
+from mnm_ros.console.arguments import add_timeout, parser, split
 from mnm_ros.topics import SERVICES
 
 if TYPE_CHECKING:
@@ -53,14 +53,10 @@ def main(arguments: Sequence[str], program: str) -> int:
     from std_srvs.srv import SetBool, Trigger
     kind = Trigger if called.data is None else SetBool
     request = Trigger.Request() if called.data is None else SetBool.Request(data=called.data)
-    try:
-        with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
-            response = client.call(
-                kind, service.name, request, f'what does: {_servers(service.servers)}',
-                repeat=called.data is not None)
-    except NoAnswer as error:
-        print(f'{program}: {error}', file=sys.stderr)
-        return 1
+    with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
+        response = client.call(
+            kind, service.name, request, f'what does: {_servers(service.servers)}',
+            repeat=called.data is not None)
     print(f'{"" if response.success else "refused: "}{response.message or "done"}',
           file=sys.stdout if response.success else sys.stderr)
     return 0 if response.success else 1
@@ -90,7 +86,7 @@ def goal(arguments: Sequence[str], program: str) -> int:
     try:
         with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
             result, status = _go(client, _state(client, given.state))
-    except (NoAnswer, ValueError) as error:
+    except ValueError as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     print(result, file=sys.stderr if status else sys.stdout)

@@ -16,7 +16,7 @@ import os
 import sys
 from typing import NamedTuple
 
-from mnm_ros.console.arguments import COMPLETING, Parser
+from mnm_ros.console.arguments import COMPLETING, NoAnswer, Parser
 
 EPILOG = """\
 commands:
@@ -47,7 +47,7 @@ COMMANDS = {
     'explore': Command('console.__main__',
                        'explore a simulated robot, or your own, and watch it live'),
     'watch': Command('command.watch', 'show what a running explorer knows, does and decides'),
-    'events': Command('command.events', 'print what has happened, with clock times'),
+    'events': Command('command.watch:events', 'print what has happened, with clock times'),
     'policies': Command('command.knowledge:policies',
                         'print what was learnt, or the way to one state'),
     'export': Command('command.knowledge:export', 'write what was learnt for other programs'),
@@ -94,6 +94,9 @@ def _run(words: list[str]) -> int:
         module, _, function = COMMANDS[words[0]].module.partition(':')
         main = getattr(importlib.import_module(f'mnm_ros.{module}'), function or 'main')
         return int(main(words[1:], f'mnm_ros {words[0]}'))
+    except NoAnswer as error:
+        print(f'mnm_ros {words[0]}: {error}', file=sys.stderr)
+        return 1
     except ModuleNotFoundError as error:
         missing = (error.name or '').partition('.')[0]
         if missing == 'mnm_ros':

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Show what a running explorer says about itself: live, line by line, or as JSON."""
+"""Show what a running explorer says about itself: live, line by line, as JSON, or its events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 import os
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from mnm_ros.console.arguments import add_timeout, NoAnswer, parser, split
+from mnm_ros.console.arguments import add_timeout, parser, split
 
 if TYPE_CHECKING:
     from mnm_ros.subscriptions import Listener
     from mnm_ros.view.heard import Heard
 
 _LOOK = 0.25    # s, between two looks
+_QUIET = 0.5     # s without another event, after which the last ones have come
 
 
 def main(arguments: Sequence[str], program: str) -> int:
-    """Show it until Ctrl-C, which is the ordinary end; 1 if there is no explorer."""
+    """Show it until Ctrl-C, which is the ordinary end."""
     words, ros_arguments = split(arguments)
     made = parser(program, 'Show what a running explorer knows, does and decides, until Ctrl-C: '
                   'as a picture in a terminal, and else with a line for each change.')
@@ -32,23 +34,42 @@ def main(arguments: Sequence[str], program: str) -> int:
     from mnm_ros.command.source import first
     from mnm_ros.subscriptions import Listener
     from mnm_ros.view.heard import Heard
-    try:
-        with Listener(given.namespace, ros_arguments) as listener:
-            first(listener, given.timeout, lambda heard: heard != Heard())
-            return _json(listener) if given.json else _shown(listener)
-    except NoAnswer as error:
-        print(f'{program}: {error}', file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 0
+    with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
+        first(listener, given.timeout, lambda heard: heard != Heard())
+        (_json if given.json else _shown)(listener)
+    return 0
 
 
-def _look(listener: Listener, show: Callable[[Heard], None]) -> int:
+def events(arguments: Sequence[str], program: str) -> int:
+    """Print the last events with clock times, and with ``--follow`` each new one."""
+    words, ros_arguments = split(arguments)
+    made = parser(program, 'Print what has happened last: decisions, changes, hints, pauses, '
+                  'faults.')
+    add_timeout(made)
+    made.add_argument('--follow', action='store_true', help='go on with each event until Ctrl-C')
+    given = made.parse_args(words)
+
+    from mnm_ros.command.source import first
+    from mnm_ros.subscriptions import Listener
+    from mnm_ros.view.event_words import moment
+    with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
+        heard = first(listener, given.timeout, lambda heard: heard.phase or heard.events)
+        told, quiet_at = 0.0, time.monotonic() + _QUIET
+        while given.follow or time.monotonic() < quiet_at:
+            for event in heard.events:
+                if event.time > told:
+                    print(f'{moment(event.time, "%a %H:%M:%S")}  {event.text}', flush=True)
+                    told, quiet_at = event.time, time.monotonic() + _QUIET
+            heard = listener.listen(_LOOK)
+    return 0
+
+
+def _look(listener: Listener, show: Callable[[Heard], None]) -> None:
     while True:
         show(listener.listen(_LOOK))
 
 
-def _json(listener: Listener) -> int:
+def _json(listener: Listener) -> None:
     from mnm_ros.view.words import as_json
     before = ''
 
@@ -58,10 +79,10 @@ def _json(listener: Listener) -> int:
             print(now, flush=True)
             before = now
 
-    return _look(listener, show)
+    _look(listener, show)
 
 
-def _shown(listener: Listener) -> int:
+def _shown(listener: Listener) -> None:
     from mnm_ros.view.terminal import live_view
     if live_view.is_terminal(sys.stdout, os.environ):
         shown = live_view.choose(sys.stdout, live_view.Frame(
@@ -70,6 +91,6 @@ def _shown(listener: Listener) -> int:
         shown = live_view.Lines(sys.stdout)
     begun = time.monotonic()
     try:
-        return _look(listener, lambda heard: shown.show(heard, time.monotonic() - begun))
+        _look(listener, lambda heard: shown.show(heard, time.monotonic() - begun))
     finally:
         shown.close()

@@ -14,10 +14,10 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
+from mnm_ros.command.follow import Closures
 from mnm_ros.command.knowledge import export
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.trust import Told, Trust
-from mnm_ros.export.closures import Closures
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.export.learnt import Learnt, nested
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph
