@@ -348,7 +348,8 @@ def worth_a_trial(drawn: Draw, radius: float, epsilon: float) -> bool:
         return len(near) == len(within[0]) <= len(far) - 2
     changes = range(len(within) - 1)
     if drawn.benign and changes:
-        return _keeps_right(drawn, radius, (1 + epsilon) * radius)
+        return within.count(within[0]) == len(within) and _keeps_right(
+            drawn, (1 + epsilon) * radius)
     if any(within[i] == within[i + 1] for i in changes):    # spares the larger sets
         return False
     limits = [set(reachable_states(cmp, (1 + epsilon) * radius))
@@ -356,11 +357,12 @@ def worth_a_trial(drawn: Draw, radius: float, epsilon: float) -> bool:
     return all(within[i] - limits[i + 1] or within[i + 1] - limits[i] for i in changes)
 
 
-def _keeps_right(drawn: Draw, radius: float, limit: float) -> bool:
-    """Return whether all settings have the same states within the radius and within the limit."""
-    sets = {tuple(frozenset(reachable_states(cmp, steps))
-                  for steps in (radius, 0.9 * limit, 1.1 * limit)) for cmp in drawn.cmps()}
-    return len(sets) == 1 and all(near == far for _, near, far in sets)
+def _keeps_right(drawn: Draw, limit: float) -> bool:
+    """Return whether all settings have the same states within the limit, and none close to it."""
+    sets = (set(reachable_states(cmp, steps))
+            for cmp in drawn.cmps() for steps in (0.9 * limit, 1.1 * limit))
+    first = next(sets)
+    return all(each == first for each in sets)
 
 
 def _mixture(parts: list[tuple[int, float]]) -> Outcomes:

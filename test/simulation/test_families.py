@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 import math
 
-from families import Draw, draw, FAMILIES, LARGEST, SMALLEST, worth_a_trial
+import families
+from families import Draw, FAMILIES, LARGEST, SMALLEST, worth_a_trial
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import Scenario
@@ -18,6 +20,16 @@ SEEDS = range(12)
 CHANGING = [name for name in FAMILIES if name.startswith(('changing', 'twice', 'early'))]
 SETTINGS = {'changing': 2, 'early': 2, 'benign': 2, 'twice': 3}
 """By the first word of the name; all others have one."""
+
+
+@lru_cache(maxsize=None)
+def drawn(family: str, seed: int, radius: float, epsilon: float) -> Scenario:
+    return families.draw(family, seed, radius, epsilon)
+
+
+def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:
+    """Draw as ``families.draw``, once for all tests, as up to 2,000 draws are not worth a trial."""
+    return drawn(family, seed, radius, epsilon)
 
 
 def tables(scenario: Scenario, radius: float = 4.0) -> list[dict]:
@@ -48,16 +60,16 @@ def test_the_cmps_are_valid(family: str) -> None:
 
 @pytest.mark.parametrize('family', FAMILIES)
 def test_a_seed_always_gives_the_same(family: str) -> None:
-    one, other = draw(family, 5), draw(family, 5)
+    one, other = families.draw(family, 5), families.draw(family, 5)
     assert tables(one) == tables(other)
     assert (one.name, one.start, one.actions) == (other.name, other.start, other.actions)
 
 
 @pytest.mark.parametrize('family', FAMILIES)
 def test_seeds_differ(family: str) -> None:
-    drawn = [(draw(family, seed).start, tables(draw(family, seed))) for seed in SEEDS]
-    assert all(one != other for i, one in enumerate(drawn) for other in drawn[:i])
-    assert len({len(cmps[0]) for _, cmps in drawn}) >= 4
+    found = [(draw(family, seed).start, tables(draw(family, seed))) for seed in SEEDS]
+    assert all(one != other for i, one in enumerate(found) for other in found[:i])
+    assert len({len(cmps[0]) for _, cmps in found}) >= 4
 
 
 @pytest.mark.parametrize('family', FAMILIES)
