@@ -28,7 +28,7 @@ def drawn(family: str, seed: int, radius: float, epsilon: float) -> Scenario:
 
 
 def draw(family: str, seed: int, radius: float = 4.0, epsilon: float = 1.0) -> Scenario:
-    """Draw as ``families.draw``, once for all tests, as up to 2,000 draws are not worth a trial."""
+    """Draw as ``families.draw``, which may take 2,000 draws, once for all tests."""
     return drawn(family, seed, radius, epsilon)
 
 
