@@ -16,6 +16,7 @@ import sys
 import time
 
 from mnm_ros import messages
+from mnm_ros.contract.__main__ import main as contract
 from mnm_ros.parameters import NODES
 from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
@@ -216,12 +217,13 @@ def test_ros_arguments_that_are_none_are_refused_in_a_sentence(
     assert f'mnm_ros {name}: {complaint}' in done.stderr
 
 
-def test_contract_without_a_robot_ends_in_a_sentence() -> None:
-    done = command('contract', '--actions', '2', '--namespace', 'robot_9')
-    assert done.returncode == 1 and done.stdout == ''
-    assert done.stderr == (
+def test_contract_without_a_robot_ends_in_a_sentence(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr('mnm_ros.contract.robot._FIND', 1.0)
+    assert contract(['--actions', '2', '--namespace', 'robot_9']) == 1
+    assert capsys.readouterr() == ('', (
         'no node subscribes /robot_9/action (reliable, volatile) in ROS domain '
-        f'{os.environ["ROS_DOMAIN_ID"]}: start the robot side first\n')
+        f'{os.environ["ROS_DOMAIN_ID"]}: start the robot side first\n'))
 
 
 def test_explore_with_ones_own_robot(start: Callable) -> None:
