@@ -42,6 +42,7 @@ class Subscriptions:
     :param settings: how many a simulator has; None if that is not known.
     :param hypothesis: whether all policies are decoded as they come.
     :ivar heard: nothing that comes with each step.
+    :ivar policies: the last message of all, read when a policy is wanted, if not as it comes.
     """
 
     def __init__(self, node: Node, robots: Iterable[str] = (), settings: int | None = None,
@@ -49,7 +50,7 @@ class Subscriptions:
         self.heard = Heard()
         self._node, self._settings, self._decoding = node, settings, hypothesis
         self._namespace = node.get_namespace()
-        self._policies: Int64MultiArray | None = None
+        self.policies: Int64MultiArray | None = None
         self._decoded: tuple[Int64MultiArray | None, Hypothesis | None] = None, None
         self._answer: messages.PolicyAnswer | None = None
         self._asked: tuple[int, float] = (0, -math.inf)
@@ -72,7 +73,7 @@ class Subscriptions:
 
     def policy_to(self, state: int) -> Policy | None:
         """Return the policy to a known state; None until it is there. Any thread may ask."""
-        if (message := self._policies) is not self._decoded[0]:
+        if (message := self.policies) is not self._decoded[0]:
             try:
                 self._decoded = message, messages.PolicySet.from_msg(message)
             except messages.MessageError:
@@ -87,7 +88,7 @@ class Subscriptions:
         for subscription in self._explorer:
             self._node.destroy_subscription(subscription)
         before = self.heard
-        self._policies = self._answer = None
+        self.policies = self._answer = None
         self.heard = Heard(
             description=before.description, true_setting=before.true_setting,
             exploration_steps=before.exploration_steps, ground=before.ground, pose=before.pose,
@@ -120,7 +121,7 @@ class Subscriptions:
         return {'events': (*self.heard.events, Event.from_json(message.data))[-_EVENTS:]}
 
     def _learnt(self, message: Int64MultiArray) -> dict[str, Any]:
-        self._policies = message    # read when a policy is wanted, if not as it comes
+        self.policies = message
         return {'hypothesis': messages.PolicySet.from_msg(message)} if self._decoding else {}
 
     def _described(self, message: String) -> dict[str, Any]:

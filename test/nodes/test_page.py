@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
 
 from browsing import browser, missing  # noqa: E402, I100
 
+HOME, RIGHT = '\ue011', '\ue014'    # keys, as WebDriver has them
+
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
 
 
@@ -52,6 +54,7 @@ def test_looked_at_and_operated(
         tab = Tab(driver)
         shown(tab, peer)
         in_sight_on_a_phone(tab)
+        moved_back(tab)
         operated(tab, peer)
         nothing_from_elsewhere(tab, address)
 
@@ -114,6 +117,29 @@ def in_sight_on_a_phone(tab: Tab) -> None:
     assert tab.count('.bar-row .press') == 4
     tab.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
     tab.driver.execute_script('scrollTo(0, 0)')
+
+
+def moved_back(tab: Tab) -> None:
+    """Slide to the first moment by the keyboard; the buttons act on the present all the while."""
+    slider = tab.driver.find_element('css selector', '.time input')
+    tab.wait_for(lambda: int(slider.get_attribute('max')) > 1, 'two moments')
+    assert tab.count('.past') == 0 and tab.style('.past-bar', 'display') == 'none'
+    slider.send_keys(HOME)
+    tab.wait_for_text('.past-bar', 'The past is shown')
+    then = re.search(r'\d\d:\d\d:\d\d, step ([\d,]+)', tab.text('.past-bar'))[1]
+    assert slider.get_attribute('value') == '0' and tab.count('.page.past') == 1
+    tab.click('.press-stop')
+    tab.wait_for_text('.chip', 'stopped')
+    tab.click('.press-resume')
+    tab.wait_for(lambda: 'stopped' not in tab.text('.chip'), 'that it is free')
+    assert tab.text('.tile-steps .value') == then and 'stopped' not in tab.text('.doing')
+    slider.send_keys(RIGHT)
+    tab.wait_for(lambda: tab.text('.tile-steps .value') not in ('', then), 'the next moment')
+    assert f'step {tab.text(".tile-steps .value")}' in tab.text('.past-bar')
+    tab.click('.press-now')
+    tab.wait_for(lambda: tab.count('.past') == 0, 'that it is now')
+    assert tab.style('.past-bar', 'display') == 'none'
+    assert slider.get_attribute('value') == slider.get_attribute('max')
 
 
 def operated(tab: Tab, peer: Peer) -> None:

@@ -226,6 +226,10 @@ class Page(Display):
         policy = self.subscriptions.policy_to(1)
         json.dumps((self.shared.layers, self.shared.chart, policy and policy_arrows(
             heard, policy, self.shared.places.latest)), allow_nan=False)
+        for moment in self.shared.looking_back.past.moments[-1:]:
+            then = self.shared.looking_back.then(
+                moment, self.shared.places, self.shared.layers)
+            json.dumps((then.told, then.layers, then.arrows(1)), allow_nan=False)
         assert words.presence(heard, self.now, 'here') is not None
         for say in (words.tiles, words.doing, words.status, words.bar, events_table,
                     decisions_table, robots_table):

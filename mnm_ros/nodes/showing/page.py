@@ -10,9 +10,11 @@ from pathlib import Path
 import time
 from typing import Any
 
+from mnm_ros.nodes.showing.looking_back import Then
 from mnm_ros.nodes.showing.page_subscriptions import Shared
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
 from mnm_ros.view import words
+from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard
 from mnm_ros.view.named import named
 from mnm_ros.view.scene import KINDS
@@ -54,12 +56,17 @@ class Connection(Element, component='connection.js'):    # type: ignore[call-arg
     """Says that the server is silent; its method ``beat`` says that it is not."""
 
 
+class TimeSlider(Element, component='time_slider.js'):    # type: ignore[call-arg]
+    """Emits ``slide`` with the number of a moment, or None for now."""
+
+
 class Page:
     """What one browser shows."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self._chosen: int | None = None
+        self._then: Then | None = None    # None for now
         self._sent: Layers = {}
         self._said: dict[str, str] = {}
         self._labels: dict[str, ui.label] = {}
@@ -117,11 +124,18 @@ class Page:
                         self._button(name, CONTROLS[name].label, partial(commands.press, name)
                                      ).tooltip(CONTROLS[name].effect)
                     self._text('bar', 'told').props('role=status')
+            with _box('past-bar').props('role=status') as self._past_bar:
+                with _box('past-when'):
+                    self._text('past', '')
+                    ui.label('Buttons act on the robot as it is now.').classes('remark')
+                ui.button('Back to now', on_click=lambda: self._slide(None)).props(
+                    'dense unelevated no-caps').classes('press press-now')
             self._connection = Connection()
 
     def _map_card(self) -> None:
         with _card('map-card', 'Map of states'):
             self._map = StateMap().classes('map').on('pick', self._on_pick)
+            self._slider = TimeSlider().on('slide', lambda event: self._slide(event.args))
             with _box('legend'):
                 for kind, text in LEGEND.items():
                     with _box('entry') as self._legend[kind]:
@@ -196,16 +210,14 @@ class Page:
     def _refresh(self) -> None:
         now = time.monotonic()
         heard = self._shared.update()
-        absence = words.presence(heard, now, self._shared.where)
-        silence = heard.silent(now)
-        last = '' if silence is None else time.strftime(
-            ' Last heard at %H:%M:%S.', time.localtime(time.time() - silence))
-        self._say('presence', f'{absence}{last}')
-        self._once('absent', bool(absence), self._presence.set_visibility)
-        self._once('stale', silence is not None, lambda stale: self._page.classes(
-            add='stale' if stale else '', remove='' if stale else 'stale'))
-        phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
-        self._say('phase', ', '.join(filter(None, (phase or 'no explorer', stopped(heard)))))
+        self._show_slider()
+        self._show_presence(heard, now)
+        self._show_controls(heard)
+        if self._shared.chart is not self._shown_chart:
+            self._shown_chart = self._shared.chart
+            self._chart.run_chart_method('setOption', self._shown_chart)
+        if self._then:
+            heard = self._then.heard
         tiles = {name: told for name, *told in words.tiles(heard)}
         for name, tile in self._tiles.items():
             self._once(f'{name} there', name in tiles, tile.set_visibility)
@@ -216,10 +228,42 @@ class Page:
         self._once('robots', robots_table(heard), self._robots.set_content)
         self._once('events', events_table(heard), self._events.set_content)
         self._show_map(heard)
-        self._show_controls(heard)
-        if self._shared.chart is not self._shown_chart:
-            self._shown_chart = self._shared.chart
-            self._chart.run_chart_method('setOption', self._shown_chart)
+
+    def _show_presence(self, heard: Heard, now: float) -> None:
+        """Say whether the explorer is there now, whatever the picture is of."""
+        absence = words.presence(heard, now, self._shared.where)
+        silence = heard.silent(now)
+        last = '' if silence is None else time.strftime(
+            ' Last heard at %H:%M:%S.', time.localtime(time.time() - silence))
+        self._say('presence', f'{absence}{last}')
+        self._once('absent', bool(absence), self._presence.set_visibility)
+        self._once('kind', 'past' if self._then else '' if silence is None else 'stale',
+                   lambda kind: self._page.classes(kind, remove='past stale'))
+        phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
+        self._say('phase', ', '.join(filter(None, (phase or 'no explorer', stopped(heard)))))
+
+    def _show_slider(self) -> None:
+        moments = self._shared.looking_back.past.moments
+        at, told = len(moments), ''
+        if self._then and not (moments and moments[0].time <= self._then.moment.time):
+            self._then = None    # an exploration has begun anew
+        if self._then:    # found by its time, as it may be forgotten meanwhile
+            at, told = self._then.among(moments), self._then.told
+            self._say('past', f'The past is shown: {told}')
+        begin = moment(moments[0].time) if moments else ''
+        self._once('slider', (len(moments), at, begin, told or 'now'),
+                   lambda shown: self._slider.run_method('show', *shown))
+        self._once('past there', bool(told), self._past_bar.set_visibility)
+
+    def _slide(self, wanted: Any) -> None:
+        """Show a moment of the past by its number, or now; a browser may claim anything."""
+        moments = self._shared.looking_back.past.moments
+        self._then = None
+        if type(wanted) is int and 0 <= wanted < len(moments):
+            self._then = self._shared.looking_back.then(
+                moments[wanted], self._shared.places, self._shared.layers)
+        self._said.pop('once slider', None)    # which waits for an answer
+        self._refresh()
 
     def _once(self, name: str, value: Any, show: Callable[[Any], Any]) -> None:
         """Show a value unless it is shown already."""
@@ -244,7 +288,8 @@ class Page:
         self._once('evidence', decisions_table(heard), self._evidence.set_content)
 
     def _show_map(self, heard: Heard) -> None:
-        layers = {**self._shared.layers, 'policy': self._policy(heard),
+        layers = {**(self._then.layers if self._then else self._shared.layers),
+                  'policy': self._policy(heard),
                   'chosen': None if self._chosen is None else str(self._chosen)}
         news = {name: layer for name, layer in layers.items()
                 if name not in self._sent or self._sent[name] != layer}
@@ -264,6 +309,8 @@ class Page:
     def _policy(self, heard: Heard) -> dict[str, list[Any]] | None:
         if self._chosen is None:
             return None
+        if self._then:
+            return self._then.arrows(self._chosen)
         policy = self._shared.subscriptions.policy_to(self._chosen)
         return policy_arrows(heard, policy, self._shared.places.latest) if policy else None
 

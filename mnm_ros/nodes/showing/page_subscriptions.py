@@ -15,6 +15,7 @@ from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from mnm_ros import messages
 from mnm_ros.nodes.common.graph_watch import identities
 from mnm_ros.nodes.showing.commands import Commands
+from mnm_ros.nodes.showing.looking_back import LookingBack
 from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view.heard import Ground, Heard
@@ -153,6 +154,7 @@ class Shared:
         self.subscriptions, self.commands, self.where = subscriptions, commands, where
         self.places = Places()
         self.timeline = Timeline()
+        self.looking_back = LookingBack(subscriptions)
         self.layers: Layers = {}
         self._drawn: tuple[Any, ...] = ()
         self._charted, self._new = 0.0, False
@@ -160,6 +162,7 @@ class Shared:
 
     def remember(self, now: float) -> None:
         """Keep the course of things, whether a page is open or not."""
+        self.looking_back.look(now)
         self._new |= self.timeline.update(self.subscriptions.heard)
         if self._new and now >= self._charted + _CHART:
             self._new, self._charted, self.chart = False, now, self.timeline.options()

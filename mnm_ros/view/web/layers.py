@@ -58,10 +58,14 @@ def on_the_map(layers: Layers) -> set[str]:
     return {entry[4] for entry in layers['states']} | {name for name in there if there[name]}
 
 
-def draw(heard: Heard, places: Places) -> Layers:
-    """Return the layers of the map, without those of a policy."""
+def draw(heard: Heard, places: Places, still: bool = False) -> Layers:
+    """
+    Return the layers of the map, without those of a policy.
+
+    :param still: of the past: no place of a state changes.
+    """
     shown = scene.kinds(heard)
-    where = places.update(heard, shown)
+    where = places.of(shown) if still else places.update(heard, shown)
     shown = {state: kind for state, kind in shown.items() if state in where}
     return {
         'box': _box(heard, places, [where[state] for state in shown]),
@@ -281,6 +285,14 @@ class Places:
                     self._corner[0] + _BESIDE * index, self._corner[1] + _BESIDE, _ROUND)
         return self.latest
 
+    def of(self, states: Iterable[int]) -> dict[int, Disc]:
+        """Return the places of states that have been shown before, and move none."""
+        if self.placed:
+            return self.latest
+        places = {state: place for state in states if (place := self._layout.place(state))}
+        return {state: Disc(x, -y, radius) for (state, (x, y)), radius in zip(
+            places.items(), _radii([*places.values()]))}
+
     def point(self, x: float, y: float) -> Point:
         """Return a point of the world, in m, in lengths of the picture."""
         return x / self.unit, -y / self.unit
@@ -313,10 +325,7 @@ class Places:
         linked = {heard.home, *chain.from_iterable(pairs)}
         shown = [state for state in shown if state in linked or state in self.latest]
         self._layout.update(shown, pairs)
-        places = {state: place for state in shown if (place := self._layout.place(state))}
-        self.latest = {
-            state: Disc(x, -y, radius)
-            for (state, (x, y)), radius in zip(places.items(), _radii([*places.values()]))}
+        self.latest = self.of(shown)
         now = self._clock()
         self._next_layout = now + _REST * (now - began)
         return self.latest

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the page has shown before: kept packed, and shown again when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+import math
+import pickle
+import time
+from typing import Any, NamedTuple
+import zlib
+
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.progress.events import Event
+from mnm_ros.messages import MessageError, PolicySet
+from mnm_ros.robot_description import UNDESCRIBED
+from mnm_ros.subscriptions import Subscriptions
+from mnm_ros.view.event_words import moment
+from mnm_ros.view.heard import Heard
+from mnm_ros.view.named import named
+from mnm_ros.view.past import CHANGE, DECISION, Moment, NOTHING, Past
+from mnm_ros.view.scene import kinds
+from mnm_ros.view.web.layers import Disc, draw, Layers, Places, policy_arrows
+from mnm_ros.view.words import whole
+
+_EVERY = 2.0     # s, between two moments
+_SETTLE = 1.0    # s, after which all that follows from a decision has been heard
+_REST = 50       # times as long as keeping a moment takes, before the next one
+_WEIGHTS = {'change': CHANGE, 'fault': CHANGE}
+
+
+class Then(NamedTuple):
+    """
+    What was to be seen at a moment.
+
+    :ivar where: each state is drawn; where it is drawn now.
+    :ivar layers: of the map.
+    """
+
+    moment: Moment
+    heard: Heard
+    where: Mapping[int, Disc]
+    layers: Layers
+    hypothesis: Hypothesis | None
+
+    def among(self, moments: Sequence[Moment]) -> int:
+        """Return where it is, or would be, among moments."""
+        return sum(each.time < self.moment.time for each in moments)
+
+    def arrows(self, state: int) -> dict[str, list[Any]] | None:
+        """Return the policy to a state as arrows, if it was known then and all were told."""
+        if self.hypothesis is None or state not in self.hypothesis.targets:
+            return None
+        return policy_arrows(self.heard, self.hypothesis.policy_for(state), self.where)
+
+    @property
+    def told(self) -> str:
+        """Return in words when that was, and what had happened."""
+        at = self.moment
+        return f'{moment(at.time, "%a %H:%M:%S")}, step {whole(at.step)}' + (
+            f': {named(at.text, self.heard.description)}' if at.text else '')
+
+
+class LookingBack:
+    """
+    Keeps moments, above all those at which something was decided, whether a page is open or not.
+
+    :ivar past: the moments.
+    """
+
+    def __init__(self, subscriptions: Subscriptions) -> None:
+        self.past = Past()
+        self._subscriptions = subscriptions
+        self._events: tuple[Event, ...] = ()
+        self._kept: tuple[int, tuple[Event, ...]] = -1, ()    # steps and events
+        self._due = self._latest = -math.inf
+
+    def look(self, now: float) -> None:
+        """Keep what is heard now, if it is time and there is something new."""
+        heard = self._subscriptions.heard
+        if heard.count('steps') is None:
+            return
+        if heard.events != self._events:
+            settled = max(self._due, now + _SETTLE)
+            if self._events == self._kept[1]:    # the first news since
+                self._latest = settled + _EVERY
+            self._events, self._due = heard.events, min(settled, self._latest)
+        if now >= self._due and (heard.steps, heard.events) != self._kept:
+            began = time.monotonic()
+            self._keep(heard)
+            self._due = now + max(_EVERY, _REST * (time.monotonic() - began))
+
+    def _keep(self, heard: Heard) -> None:
+        told = [event for event in heard.events if event not in self._kept[1]]
+        told.sort(key=lambda event: _WEIGHTS.get(event.kind, DECISION))
+        self._kept = heard.steps, heard.events
+        # Robot side and map are large, and shown as they are now.
+        shown = replace(heard, description=UNDESCRIBED, ground=replace(heard.ground, image=''))
+        self.past.add(Moment(
+            heard.steps, time.time(), told[-1].text if told else '',
+            _WEIGHTS.get(told[-1].kind, DECISION) if told else NOTHING,
+            zlib.compress(pickle.dumps((shown, self._subscriptions.policies)), 1)))
+
+    def then(self, at: Moment, places: Places, shown: Layers) -> Then:
+        """
+        Return what was to be seen at a moment.
+
+        :param shown: what is to be seen now, the frame of which does not change.
+        """
+        now = self._subscriptions.heard
+        heard, policies = pickle.loads(zlib.decompress(at.packed))    # of this process
+        ground = replace(
+            now.ground, doors=heard.ground.doors, door_size=heard.ground.door_size)
+        heard = replace(heard, description=now.description, ground=ground)
+        try:
+            hypothesis = policies and PolicySet.from_msg(policies)
+        except MessageError:
+            hypothesis = None
+        return Then(at, heard, places.of(kinds(heard)), {
+            **draw(heard, places, still=True), 'box': shown['box']}, hypothesis)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Moments of an exploration to which one can look back: not all, but spread over all of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MOST = 200                 # moments that are kept
+MOST_BYTES = 16_000_000    # of all together
+NOTHING, DECISION, CHANGE = 1, 4, 16
+"""How much a moment weighs: as many times as far from others, one that weighs 1 is as dear."""
+
+
+class Moment(NamedTuple):
+    """
+    What was to be seen once.
+
+    :ivar step: after how many steps.
+    :ivar time: in s since 1970; 0 if that is not known.
+    :ivar text: what had happened just before, or ''.
+    :ivar weight: one of those above.
+    """
+
+    step: int
+    time: float
+    text: str
+    weight: int
+    packed: bytes
+
+
+class Past:
+    """
+    Keeps moments; of too many, those that are closest to others and weigh least are forgotten.
+
+    :ivar moments: the oldest first, anew after each change, so that any thread may read them.
+    """
+
+    def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
+        self.moments: tuple[Moment, ...] = ()
+        self._most, self._most_bytes = most, most_bytes
+
+    def add(self, moment: Moment) -> None:
+        """Keep a moment; one of fewer steps than the last is of an exploration begun anew."""
+        begun_anew = bool(self.moments) and moment.step < self.moments[-1].step
+        kept = [*(() if begun_anew else self.moments), moment]
+        size = sum(len(each.packed) for each in kept)
+        while len(kept) > 1 and (len(kept) > self._most or size > self._most_bytes):
+            size -= len(kept.pop(_least(kept)).packed)
+        self.moments = tuple(kept)
+
+
+def _least(kept: list[Moment]) -> int:
+    """Return which one is missed least; the first and the last one are missed most."""
+    return min(range(1, len(kept) - 1), default=0, key=lambda at: (
+        kept[at].weight * (kept[at + 1].step - kept[at - 1].step)))

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The page keeps what it has shown, and shows it again as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.events import Event
+from mnm_ros.messages import PolicySet
+from mnm_ros.nodes.showing.looking_back import LookingBack
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.heard import Ground, Heard
+from mnm_ros.view.web.layers import draw, Places
+import pytest
+from std_msgs.msg import Int64MultiArray
+
+
+class Told:
+    """What has been heard, by hand."""
+
+    policies: Int64MultiArray | None = None
+
+    def __init__(self) -> None:
+        self.heard = Heard()
+        self.back = LookingBack(self)    # type: ignore[arg-type]
+        self.now = 100.0
+
+    def hear(self, steps: int, *new: Event, seconds: float = 0.0, **fields: object) -> None:
+        self.heard = replace(
+            self.heard, report={'steps': str(steps)}, events=(*self.heard.events, *new), **fields)
+        self.go_by(seconds)
+
+    def go_by(self, seconds: float) -> None:
+        """Let the node look ten times a second."""
+        for _ in range(round(10 * seconds)):
+            self.now += 0.1
+            self.back.look(self.now)
+
+    @property
+    def kept(self) -> list[tuple[int, str]]:
+        return [(moment.step, moment.text) for moment in self.back.past.moments]
+
+
+def chain(length: int) -> dict[int, dict[int, dict[int, int]]]:
+    return {state: {0: {state + 1: 5}} for state in range(length)}
+
+
+def policies(*states: int) -> Int64MultiArray:
+    return PolicySet.of(Hypothesis(1, 0, 4, tuple(
+        Policy(target, 4, states, ((0,) * len(states),)) for target in states))).to_msg()
+
+
+def test_a_moment_every_two_seconds_in_which_something_happens() -> None:
+    told = Told()
+    told.go_by(5.0)
+    assert told.kept == []    # nothing has been heard
+    told.hear(10, seconds=60.0)
+    assert told.kept == [(10, '')]
+    for steps in range(11, 111):
+        told.hear(steps, seconds=0.1)
+    assert 4 <= len(told.kept) - 1 <= 6
+
+
+def test_an_event_is_shown_with_what_follows_from_it() -> None:
+    told = Told()
+    told.hear(10, seconds=5.0)
+    told.hear(20, Event(20, 'round 1'), Event(20, 'it moved', 'change'), Event(20, 'more'))
+    told.go_by(0.5)
+    told.hear(20, known=(0, 1))
+    told.go_by(2.0)
+    assert told.kept == [(10, ''), (20, 'it moved')]
+    then = told.back.then(told.back.past.moments[1], Places(), draw(told.heard, Places()))
+    assert then.heard.known == (0, 1) and then.told.endswith(', step 20: it moved')
+
+
+def test_news_without_end_are_no_reason_to_keep_nothing() -> None:
+    told = Told()
+    for steps in range(200):
+        told.hear(steps, Event(steps, f'event {steps}'), seconds=0.1)
+    assert len(told.kept) >= 4
+
+
+def test_what_was_heard_is_shown_again_and_nothing_moves() -> None:
+    told, places = Told(), Places(clock=lambda: 0.0)
+    told.hear(10, counts=chain(3), known=(0, 1, 2), activity=Activity(step=10, current=1, home=0))
+    told.policies = policies(0, 1, 2)
+    draw(told.heard, places)
+    told.go_by(3.0)
+    before = told.heard
+    told.hear(500, counts={**chain(9), 5: {0: {0: 7}}}, known=(0, 1),
+              activity=Activity(step=500, current=5, home=0, lost=(2,)))
+    told.policies = policies(0, 1)
+    for _ in range(60):
+        now = draw(told.heard, places)
+    where = dict(places.latest)
+    then = told.back.then(told.back.past.moments[0], places, now)
+    assert then.heard == before
+    entries = {entry[0]: entry for entry in then.layers['states']}
+    assert {state: entry[4] for state, entry in entries.items()} == {
+        '0': 'known', '1': 'known', '2': 'known', '3': 'met'}
+    assert all(where[int(state)][:2] == pytest.approx(entry[1:3], abs=0.006)
+               for state, entry in entries.items())
+    assert len(then.layers['links']) == 3 and then.layers['box'] == now['box']
+    assert then.arrows(2)['arrows'] and then.arrows(3) is None
+    assert places.latest == where and draw(told.heard, places) == now
+
+
+def test_map_and_names_are_those_of_now_and_doors_those_of_then() -> None:
+    here = {0: (0.0, 0.0), 1: (1.0, 0.0)}
+    told, places = Told(), Places()
+    told.hear(1, description=RobotDescription(('east',), 0, 'map', {}, here), known=(0, 1),
+              ground=Ground('then', (0.0, 0.0), (2.0, 1.0), ((0.5, 0.0, True),), 0.2))
+    told.go_by(3.0)
+    named = RobotDescription(('east',), 0, 'map', {1: 'hall'}, here)
+    told.hear(2, description=named, ground=Ground(
+        'now', (0.0, 0.0), (4.0, 1.0), ((0.5, 0.0, False),), 0.2))
+    now = draw(told.heard, places)
+    layers = told.back.then(told.back.past.moments[0], places, now).layers
+    assert layers['ground'] == {**now['ground'], 'doors': [[*now['ground']['doors'][0][:3], True]]}
+    assert [entry[5] for entry in layers['states'] if entry[0] == '1'] == ['hall']
+
+
+def test_policies_that_cannot_be_read_are_not_shown() -> None:
+    told, places = Told(), Places()
+    told.hear(1, known=(0, 1), counts=chain(2))
+    told.policies = Int64MultiArray(data=[1, 2, 3])
+    now = draw(told.heard, places)
+    told.go_by(3.0)
+    assert told.back.then(told.back.past.moments[0], places, now).arrows(1) is None
