@@ -1,6 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Attempts to reach the target of a policy from home."""
+"""
+Attempts to reach the target of a policy from home.
+
+Why a certificate holds for what is published later. A policy ``pi`` that plays the same at every
+step and is certified on the states ``K1`` known then is published over more, ``K2``. In a state
+of ``K2`` outside ``K1`` it plays a RESET that is one step of the attempt, whose clock goes on;
+outside ``K2`` the attempt is over, and the next one begins with step 0. It is to be certified for
+every ``K2``. Fix one, let ``W`` be ``tau`` of what is published, and ``w_h`` the expected steps to
+go from home when the clock shows ``h``, so that ``w_0 = W``. Run ``pi`` from home once with ``H =
+G - h`` steps left and once with all ``G``. Both go the same way until the ``H`` steps are over,
+unless they arrive or leave ``K2`` before, after which they are equal. If not, one goes home for
+``1 + W`` and the other still has at least one step to go. So ``w_h <= W + W c_H``, where ``c_H``
+is the probability that ``pi``, going home wherever it leaves ``K1``, does not arrive within ``H``
+steps: that does not depend on ``K2``. An attempt that first leaves ``K1`` after ``l < G`` steps
+has at most ``l + 1 + max(W, w_(l+1))`` steps to come in all. With ``len`` and ``failed`` of an
+attempt that is over where it leaves ``K1``,
+
+    W <= E[len] + P(failed) (1 + W) + W P(it leaves K1, goes home and on, and has not arrived
+                                          when the clock shows G).
+
+So ``W <= m`` if ``E[Y] <= m``, where ``Y = len + 1{failed} (1 + m) + m 1{left K1 and not arrived
+when the clock shows G}``: both say ``a + b W <= W`` with the same ``a > 0`` and ``b``. The test
+sees this event, as an attempt that leaves ``K1`` goes on with a RESET until it arrives or the
+clock shows ``G``. As ``w_(l+1) <= G - l + W`` in any case, attempts with ``l + m > R = max(G,
+ceil(m + L))`` may count as failed at the horizon instead, so that ``Y`` stays in ``[0, R + 1 +
+m]``; ``R = G`` for ``epsilon <= 1``. Only ``w_(l+1) <= G - l + W`` holds for a policy that does
+not play the same at every step: every attempt with it that leaves ``K1`` counts so.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +55,7 @@ class Episode:
     attempt that leaves the states of the policy after ``l`` steps goes on with a RESET, only to
     see whether it arrives within the horizon ``G``. It has failed after ``l`` steps if so, after
     ``l + m`` if not, and after ``most`` at once if ``l + m`` is above that, or if the policy does
-    not play the same at every step. ``docs/algorithm.md`` (Evaluation) proves that this is enough.
+    not play the same at every step. The top of this file proves that this is enough.
 
     :ivar length: steps so far; at the end, those that count.
     :ivar over: whether it has ended; failed: whether it has ended without arriving.
