@@ -22,7 +22,7 @@ from mnm_ros import messages
 from mnm_ros.core.presets import OPTIONS, PRESETS
 from mnm_ros.parameters import is_required, NODES, ParameterSpec, REQUIRED
 from mnm_ros.parameters.tables import spec_of
-from mnm_ros.topics import DIAGNOSTICS, SERVICES, TOPICS
+from mnm_ros.topics import DIAGNOSTICS, ROBOT_SIDES, SERVICES, TOPICS
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,6 +72,9 @@ HEADINGS = {
     ('diff_drive_sim', 'slip'): 'What goes wrong',
 }
 """Headings in ``config``: each stands before the parameter named."""
+
+
+_AS_OPTIONS = tuple(spec_of(option) for option in OPTIONS if not option.importable)
 
 
 def files() -> Iterator[tuple[Path, str]]:
@@ -139,17 +142,21 @@ def block(name: str) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table in Markdown."""
-    return ''.join(f'| {" | ".join(row)} |\n' for row in (head, ['---'] * len(head), *rows))
+    lines = [f'| {" | ".join(row)} |\n' for row in (head, *rows)]
+    return ''.join((lines[0], '|---' * len(head), '|\n', *lines[1:]))
 
 
 def parameters(node: str) -> str:
-    """Return the table of the parameters of a node."""
+    """Return the table of the parameters of a node; what is as of the explorer is told there."""
     return table(('parameter', 'default', 'meaning', 'allowed'), (
         (f'`{spec.name}`',
          'required' if is_required(spec) else 'not set' if spec.optional else
-         f"`{str(spec.default).lower() if spec.default != '' else repr('')}`", spec.description,
-         _range(spec) + ('; *live*' if spec.runtime else '; *fixed*' if spec.read_only
-                         and node == 'explorer' else ''))
+         f"`{str(spec.default).lower() if spec.default != '' else repr('')}`",
+         *(('as of `explorer`', '') if node != 'explorer' and spec in NODES['explorer'] else
+           ('an [option](#options-of-the-presets)', '') if spec in _AS_OPTIONS else
+           (spec.description, '; '.join(filter(None, (
+               _range(spec), '*live*' if spec.runtime else
+               '*fixed*' if spec.read_only and node == 'explorer' else ''))))))
         for spec in NODES[node]))
 
 
@@ -160,13 +167,16 @@ def _allowed(spec: ParameterSpec) -> str:
 
 def _range(spec: ParameterSpec) -> str:
     """Return what is allowed without the type, which the default shows."""
-    return re.sub(r'^(double|integer|string), ', '', _allowed(spec))
+    return re.sub(r'^(double|integer|string|bool)(, |$)(in |one of )?', '', _allowed(spec))
 
 
 def _names(nodes: str) -> str:
-    """Return nodes for people, to whom an advisor is an explorer."""
+    """Return nodes for people, to whom an advisor is an explorer, and any robot side will do."""
     names = nodes.replace('explorer advisor', 'explorer').split()
-    shown = (f'`{name}`'.replace('`advisor`', '`explorer` with `advisory`') for name in names)
+    sides = {*ROBOT_SIDES.split()}
+    shown = [f'`{name}`'.replace('`advisor`', '`explorer` with `advisory`')
+             for name in names if not sides <= {*names} or name not in sides]
+    shown += ['robot sides'] if sides <= {*names} else []
     return 'all nodes' if len(names) == len(NODES) else ', '.join(shown)
 
 
@@ -178,13 +188,12 @@ def _executables() -> str:
 
 
 def _options() -> str:
-    head = ('option', *(f'`{preset}`' for preset in PRESETS), 'meaning', 'allowed', 'from ROS')
+    head = ('option', *(f'`{preset}`' for preset in PRESETS), 'meaning', 'allowed')
     return table(head, (
         (f'`{option.name}`',
          *(f'`{values[option.name]}`' if values[option.name] else 'by formula'
            for values in PRESETS.values()),
-         option.description, _range(spec_of(option)),
-         'parameter' if option.parameter else '`overrides`') for option in OPTIONS))
+         option.description, _range(spec_of(option))) for option in OPTIONS))
 
 
 def _profiles() -> str:

@@ -13,8 +13,8 @@ import re
 from typing import NamedTuple
 
 _EXPLORERS = 'explorer advisor'    # an advisor is an explorer with the parameter advisory
-_ROBOT_SIDES = 'cmp_sim grid_driver gym_side'
-_ALL = f'{_EXPLORERS} {_ROBOT_SIDES} diff_drive_sim navigator preflight dashboard'
+ROBOT_SIDES = 'cmp_sim grid_driver gym_side'
+_ALL = f'{_EXPLORERS} {ROBOT_SIDES} diff_drive_sim navigator preflight dashboard'
 
 
 def namespace(text: str) -> str:
@@ -84,24 +84,23 @@ class Service(NamedTuple):
 TOPICS = {
     'Steps': (
         Topic('action', 'std_msgs/Int64MultiArray', 'STEP', 'explorer navigator preflight',
-              f'advisor {_ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. '
-              'Published by the one explorer that may command the robot'),
-        Topic('state', 'std_msgs/Int64MultiArray', 'STEP', _ROBOT_SIDES,
+              f'advisor {ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. '
+              'Published by the one explorer that may command'),
+        Topic('state', 'std_msgs/Int64MultiArray', 'STEP', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
-        Topic('robot_side', 'std_msgs/String', 'LATCHED', _ROBOT_SIDES,
+        Topic('robot_side', 'std_msgs/String', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight dashboard',
-              '[what the robot side is](robot_sides.md#what-it-is): its actions, and perhaps '
-              'home, names, positions and where actions lead'),
-        Topic('stopped', 'std_msgs/Bool', 'LATCHED', _ROBOT_SIDES, 'navigator dashboard',
+              '[what the robot side is](robot_sides.md#what-it-is), as JSON'),
+        Topic('stopped', 'std_msgs/Bool', 'LATCHED', ROBOT_SIDES, 'navigator dashboard',
               'whether the service `stop` keeps the robot at rest; free without this topic'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
               'when each explorer started, in ns; only the first one commands the robot'),
         Topic('advice', 'std_msgs/Int64MultiArray', 'LATCHED', 'advisor', '',
               'instead of `action` with `advisory`: `[seq of the state message it follows, '
               'action]`'),
-        Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, f'{_ROBOT_SIDES} dashboard',
+        Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, f'{ROBOT_SIDES} dashboard',
               "twice a second as long as the explorer's callbacks are served, in every lifecycle "
               "state; `frame_id` is the node's full name. Robot sides heed those that publish "
               '`action`'),
@@ -117,7 +116,8 @@ TOPICS = {
         Topic('policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
               'cmp_sim navigator dashboard',
               '`[target][step][state]` after the head `[round, revision, horizon, ids...]`; '
-              'empty beyond `policies_up_to` states; see [policies.md](policies.md)'),
+              'empty beyond `policies_up_to` states; '
+              '[decoded](policies.md#reading-the-policies)'),
         Topic('provisional_policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
               'navigator', 'as `policies`: every policy there is, before the first hypothesis, '
               'too; at most once a second, while there is a subscriber'),
@@ -126,22 +126,20 @@ TOPICS = {
         Topic('policy/request', 'std_msgs/Int64', 'STEP', 'navigator dashboard', _EXPLORERS,
               'the known state to which one policy is asked for'),
         Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator dashboard',
-              'the answer: `[step][state]` after the head `[round, revision, horizon, target, '
-              'ids...]`; no steps if the state is not known; see '
-              '[policies.md](policies.md#asking-for-one-policy)'),
+              '[the answer](policies.md#asking-for-one-policy): `[step][state]` after the head '
+              '`[round, revision, horizon, target, ids...]`; no steps if the state is not known'),
         Topic('way/request', 'std_msgs/Int64', 'STEP', 'navigator', _EXPLORERS,
               'the state to which a way from elsewhere than home is asked for'),
         Topic('way', 'std_msgs/String', 'STEP', _EXPLORERS, 'navigator',
-              'the answer, as [JSON](policies.md#from-where-the-robot-is): from where that is no '
-              'longer than by way of home, and which order was the last'),
+              'the answer, as [JSON](policies.md#from-where-the-robot-is)'),
         Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator dashboard',
               '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               'one sentence: what the explorer is doing, or why it has stopped'),
         Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
-              'what [has happened](operating.md#what-has-happened), as JSON: decisions, changes, '
-              'hints, pauses, faults; the last 50 for a late subscriber'),
+              'what [has happened](operating.md#what-has-happened), as JSON; the last 50 for a '
+              'late subscriber'),
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
@@ -165,9 +163,8 @@ TOPICS = {
               '`reached 7 in 5 steps`, `refused 7: why`, `cancelled 7: why` or `failed 7: why`; '
               'of the goal that was over last'),
         Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', 'dashboard', 'navigator',
-              'as `goal`, with an id of its own: `[goal id, state]`, or with '
-              'the [least trust](policies.md#trust) as a third number; see '
-              '[policies.md](policies.md#goals-with-an-id)'),
+              '`[goal id, state]`, or with the least trust as a third number: [goals with an '
+              'id](policies.md#goals-with-an-id)'),
         Topic('goal/cancel', 'std_msgs/Int64', 'STEP', 'dashboard', 'navigator',
               'the id of the goal to give up after the current step'),
         Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator',
@@ -224,13 +221,13 @@ SERVICES = (
     Service('recover', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'leads out of the phase `fault` once the robot is well again'),
     Service('save', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
-            'returns once everything learnt is on the disk (it is written twice a second anyway)'),
+            'returns once everything learnt is on the disk'),
     Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
-            'while paused or in `fault`: goes back to what is on the disk; a long replay goes on '
-            'after the response, and `status` tells of its end'),
-    Service('return_home', 'std_srvs/Trigger', _ROBOT_SIDES, 'explorer navigator dashboard',
+            'while paused or in `fault`: goes back to what is on the disk; `status` tells of the '
+            'end of a long replay'),
+    Service('return_home', 'std_srvs/Trigger', ROBOT_SIDES, 'explorer navigator dashboard',
             'RESET, for `reset_mode: service` and for people'),
-    Service('stop', 'std_srvs/SetBool', _ROBOT_SIDES, 'dashboard',
+    Service('stop', 'std_srvs/SetBool', ROBOT_SIDES, 'dashboard',
             'true brings the robot to rest until false frees it; the step under way does not '
             'count'),
     Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', 'dashboard',
@@ -245,10 +242,10 @@ DIAGNOSTICS = {
     'round': 'round of MNM: 1 for the first hypothesis, and one more after each restart',
     'phase': 'as on the topic `phase`',
     'quantum': 'while building: quanta played so far in this phase',
-    'streams': 'while building: streams of the base algorithm started so far',
+    'streams': 'while building: streams started so far',
     'known': 'known states, home included',
     'candidates': 'states met by the active run that it does not know yet',
-    'states': 'different states met so far, candidates included; see `max_states`',
+    'states': 'different states met so far; see `max_states`',
     'steps': 'steps so far, RESETs included',
     'reset_misses': 'RESETs that ended elsewhere than at home',
     'check_steps': 'while checking: most steps of a rediscovery, `W_r`',
@@ -260,7 +257,7 @@ DIAGNOSTICS = {
     'changes_noticed': 'changes of the world noticed so far',
     'changes_relearnt': 'noticed changes after which nothing more has to be revised',
     'steps_per_second': 'since the last message',
-    'robot_timeouts': 'how often an order was given again because no answer came in time',
+    'robot_timeouts': 'orders given again because no answer came in time',
     'unanswered': 's for which a robot has owed an answer, once that is twice as long as it '
                   'usually takes, and at least 2; else 0',
     'checkpoint': '`ok`, or why not everything can be written to `checkpoint_dir` at the moment; '

@@ -37,11 +37,10 @@ def spec_of(option: Option) -> ParameterSpec:
 
 
 EXPLORER: tuple[ParameterSpec, ...] = (
-    ParameterSpec('actions', None, 'names of the actions in order; RESET is always there besides. '
-                  'Not set: those that the robot side has, as it says on robot_side',
-                  optional=True),
-    ParameterSpec('robots', None, 'namespaces of several robots that explore together, relative '
-                  'to that of the explorer. Not set: one robot, in the namespace of the explorer',
+    ParameterSpec('actions', None, 'names of the actions in order. Not set: those that the robot '
+                  'side says it has', optional=True),
+    ParameterSpec('robots', None, 'namespaces of several robots that explore together, below '
+                  'that of the explorer. Not set: one robot, in that of the explorer',
                   namespaces=True, optional=True, read_only=True),
     *PROBLEM,
     ParameterSpec('delta', 0.1, 'probability with which the promise may fail', minimum=1e-12,
@@ -55,25 +54,25 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   'not answering', minimum=0, runtime=True),
     ParameterSpec('reset_mode', 'action', 'RESET as an action -1, or by calling the service '
                   'return_home', choices=('action', 'service')),
-    ParameterSpec('reset_retries', 10, 'times RESET is tried again after it has failed or ended '
-                  'elsewhere than at home, before that is a fault', minimum=0, runtime=True),
+    ParameterSpec('reset_retries', 10, 'times RESET is tried again after it has failed or missed '
+                  'home, before that is a fault', minimum=0, runtime=True),
     ParameterSpec('autostart', True, 'configure and activate by itself', read_only=True),
     ParameterSpec('advisory', False, 'command nothing: advise the driver of the robot and learn '
                   'from that'),
     ParameterSpec('on_shutdown', 'rest', 'what becomes of a robot that is being driven when the '
-                  'node ends: it is brought to rest, goes home by a last RESET, or nothing',
+                  'node ends: rest, reset (it goes home by a last RESET) or nothing',
                   choices=('rest', 'reset', 'nothing'), runtime=True),
     ParameterSpec('shutdown_timeout', 60.0, 's, that the end waits for the robot to come home '
                   'with on_shutdown reset', minimum=0, runtime=True),
     ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
                   'again; 0 for never', minimum=0, runtime=True),
     ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all '
-                  'policies; beyond, each is asked for on policy/request', minimum=0),
+                  'policies; beyond, ask for each on policy/request', minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),
-    ParameterSpec('max_states', 10_000, 'different states met, candidates included, beyond which '
-                  'exploration pauses until this is raised and the service explore called; 0 for '
-                  'no limit', minimum=0, runtime=True),
+    ParameterSpec('max_states', 10_000, 'different states met, beyond which exploration pauses '
+                  'until this is raised and the service explore called; 0 for no limit',
+                  minimum=0, runtime=True),
     ParameterSpec('max_duration', 0.0, 's since the first activation after which exploration is '
                   'done; 0 for no limit', minimum=0, runtime=True),
     ParameterSpec('battery_low', 0.0, '% on the topic battery below which the robot goes home and '
@@ -91,8 +90,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   "begin with; '' for none", read_only=True),
     ParameterSpec('declaration', '', 'YAML file that says where actions may lead, instead of what '
                   "robot sides declare; '' for none", read_only=True),
-    ParameterSpec('ignore_declared', False, 'rely on nothing that a robot side declares of where '
-                  'its actions lead, and command what it says is never to be commanded'),
+    ParameterSpec('ignore_declared', False, 'rely on nothing that a robot side declares, and '
+                  'command what it says is never to be commanded'),
     RECORD,
     *(spec_of(option) for option in OPTIONS if option.parameter),
     ParameterSpec('overrides', '', 'other options of the preset paper, name=value with spaces '
@@ -104,8 +103,8 @@ CMP_SIM: tuple[ParameterSpec, ...] = (
     ParameterSpec('seed', 0, 'of the dynamics, and apart from them of the faults', minimum=0,
                   read_only=True),
     *PROBLEM,
-    ParameterSpec('declare_successors', False, 'say on robot_side where each action may lead in '
-                  'the setting that is in force at the start', read_only=True),
+    ParameterSpec('declare_successors', False, 'declare where each action may lead in the setting '
+                  'that is in force at the start', read_only=True),
     ParameterSpec('latency', 0.0, 's, delay of every answer', minimum=0, maximum=3600,
                   runtime=True),
     ParameterSpec('jitter', 0.0, 's, largest additional random delay of an answer', minimum=0,
@@ -143,9 +142,8 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   'certain and no longer than by way of home', runtime=True),
     ParameterSpec('goals_at_rest', True, 'whether goals are taken while the robot rests because '
                   'of its battery or the hour', runtime=True),
-    ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed: '
-                  'proven, certified, assumed or doubted', runtime=True,
-                  choices=tuple(trust.value for trust in Trust)),
+    ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed',
+                  choices=tuple(trust.value for trust in Trust), runtime=True),
     ParameterSpec('pose_tolerance', 0.5, 'm, between a goal of the action navigate_to_pose and '
                   'the known place that it means; 0: the action is not served', minimum=0.0,
                   runtime=True),
@@ -176,8 +174,7 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('drive', 'cmd_vel', 'how it moves: velocities on cmd_vel, poses on goal_pose, '
                   'or the action of nav2', choices=('cmd_vel', 'goal_pose', 'nav2')),
     ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped instead of a Twist'),
-    ParameterSpec('pose_source', 'odom', 'topic of the pose: odom (Odometry), amcl_pose or pose '
-                  '(both PoseWithCovarianceStamped, of AMCL and of slam_toolbox); or tf2: the '
+    ParameterSpec('pose_source', 'odom', 'topic of the pose, odom, amcl_pose or pose; or tf2: the '
                   'transform from map_frame to base_frame', choices=tuple(POSE_SOURCES)),
     ParameterSpec('map_frame', 'map', 'frame of the grid with pose_source tf2'),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot, for tf2 and for a stamped '
@@ -186,8 +183,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   'entered'),
     ParameterSpec('robot_radius', 0.0, 'm around the centre of a cell that have to be free on the '
                   'map; 0 for the centre alone', minimum=0, maximum=100),
-    ParameterSpec('declare_successors', False, 'say on robot_side where each move may lead: to '
-                  'the next cell, if that may be entered, or nowhere'),
+    ParameterSpec('declare_successors', False, 'declare where each move may lead: to the next '
+                  'cell, if that may be entered, or nowhere'),
     _length('cell_size', 0.5, 'm, side of a cell'),
     _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame of '
                 'the poses'),
@@ -232,8 +229,7 @@ DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('broadcast', 'map', 'transforms on tf: map (from map_frame to odom_frame to '
                   'base_frame), odom (from odom_frame to base_frame only) or none',
                   choices=('map', 'odom', 'none')),
-    ParameterSpec('map_frame', 'map', 'frame of the world, for amcl_pose, true_pose, map and '
-                  'markers'),
+    ParameterSpec('map_frame', 'map', 'frame of the world'),
     ParameterSpec('odom_frame', 'odom', 'frame in which the wheels count'),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot'),
     ParameterSpec('tick', 0.05, 's of simulated time between two poses', minimum=0.001, maximum=1),
@@ -268,8 +264,8 @@ GYM_SIDE = _fixed(
     ParameterSpec('seed', 0, 'of the dynamics and of the start state', minimum=0),
     ParameterSpec('one_home', True, 'every RESET leads to the state in which the first one ended; '
                   'false: to the state that the environment draws'),
-    ParameterSpec('declare_successors', False, 'say on robot_side where each action may lead, and '
-                  'with which probability, by the table P of the environment'),
+    ParameterSpec('declare_successors', False, 'declare where each action may lead, and with '
+                  'which probability, by the table P of the environment'),
     ParameterSpec('discretize', '', 'module:function that makes states of observations; '
                   "'' if they are states"),
 )
