@@ -122,7 +122,7 @@ TOPICS = {
               'navigator', 'as `policies`: every policy there is, before the first hypothesis, '
               'too; at most once a second, while there is a subscriber'),
         Topic('trust', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator dashboard',
-              'with it: how far each may be trusted, as [JSON](policies.md#trust)'),
+              'with it: how far to trust each, as [JSON](policies.md#trust)'),
         Topic('policy/request', 'std_msgs/Int64', 'STEP', 'navigator dashboard', _EXPLORERS,
               'the known state to which one policy is asked for'),
         Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator dashboard',
@@ -160,8 +160,7 @@ TOPICS = {
         Topic('goal', 'std_msgs/Int64', 'STEP', '', 'navigator',
               'the known state to go to; a new goal replaces the one under way'),
         Topic('goal_result', 'std_msgs/String', 'LATCHED', 'navigator', '',
-              '`reached 7 in 5 steps`, `refused 7: why`, `cancelled 7: why` or `failed 7: why`; '
-              'of the goal that was over last'),
+              'of the last: `reached 7 in 5 steps`, or `refused`, `cancelled` or `failed 7: why`'),
         Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', 'dashboard', 'navigator',
               '`[goal id, state]`, or with the least trust as a third number: [goals with an '
               'id](policies.md#goals-with-an-id)'),
@@ -169,17 +168,16 @@ TOPICS = {
               'the id of the goal to give up after the current step'),
         Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator',
               f'dashboard {_EXPLORERS}',
-              'the goals that are not over and the last 20 that are, at every change, and at most '
-              'ten times a second for the steps'),
+              'the goals that are not over and the last 20 that are, at most ten times a second'),
     ),
     'The mobile robot': (
         Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', 'grid_driver',
-              'pose by the wheels; best effort will do'),
+              'pose by the wheels'),
         Topic('amcl_pose', 'geometry_msgs/PoseWithCovarianceStamped', 'LATCHED', 'diff_drive_sim',
-              'grid_driver dashboard', 'pose by localisation; best effort will do'),
+              'grid_driver dashboard', 'pose by localisation'),
         Topic('pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', '',
               'grid_driver dashboard',
-              'pose by slam_toolbox; best effort will do'),
+              'pose by slam_toolbox'),
         Topic('tf', 'tf2_msgs/TFMessage', 'TRANSFORMS', 'diff_drive_sim', 'grid_driver',
               'transforms, if `tf2_msgs` is installed; without a namespace it is `/tf`, as usual'),
         Topic('tf_static', 'tf2_msgs/TFMessage', 'STATIC_TRANSFORMS', '', 'grid_driver',
@@ -189,9 +187,9 @@ TOPICS = {
         Topic('goal_pose', 'geometry_msgs/PoseStamped', 'STEP', 'grid_driver', '',
               'goals for a planner, with `drive: goal_pose`'),
         Topic('battery', 'sensor_msgs/BatteryState', 'STEP', 'diff_drive_sim', _EXPLORERS,
-              'the charge, heard with `battery_low`; best effort will do'),
+              'the charge, heard with `battery_low`'),
         Topic('bump', 'std_msgs/Bool', 'LATCHED', 'diff_drive_sim', 'grid_driver',
-              'whether the robot is in contact with something; need not be latched'),
+              'whether the robot is in contact; need not be latched'),
         Topic('map', 'nav_msgs/OccupancyGrid', 'LATCHED', 'diff_drive_sim',
               'grid_driver dashboard',
               'the walls; `grid_driver` reads it with `use_map`'),
@@ -200,7 +198,7 @@ TOPICS = {
     ),
     'Simulation': (
         Topic('true_setting', 'std_msgs/Int64', 'LATCHED', 'cmp_sim diff_drive_sim', 'dashboard',
-              'which setting of the scenario or the world is in force'),
+              'which setting is in force'),
         Topic('exploration_steps', 'std_msgs/Int64', 'LATCHED', 'cmp_sim', 'dashboard',
               'steps so far at which what was published was not good enough'),
         Topic('true_pose', 'geometry_msgs/PoseStamped', 'STEP', 'diff_drive_sim', '',
@@ -209,7 +207,7 @@ TOPICS = {
               'which doors are open, `D open`, for example'),
         Topic('world_markers', 'visualization_msgs/MarkerArray', 'LATCHED', 'diff_drive_sim',
               'dashboard',
-              'walls, doors and the robot, for RViz, at most ten times a second'),
+              'walls, doors and the robot, for RViz'),
         Topic('/clock', 'rosgraph_msgs/Clock', 'STEP', 'diff_drive_sim', _ALL,
               'simulated time, which begins at 0'),
     ),
@@ -231,7 +229,7 @@ SERVICES = (
             'true brings the robot to rest until false frees it; the step under way does not '
             'count'),
     Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', 'dashboard',
-            'puts the next setting of the scenario or the world in force'),
+            'puts the next setting in force'),
     Service('cancel', 'std_srvs/Trigger', 'navigator', 'dashboard',
             'gives up all goals after the current step'),
     Service('dock', 'std_srvs/Trigger', '', 'grid_driver',
@@ -258,9 +256,8 @@ DIAGNOSTICS = {
     'changes_relearnt': 'noticed changes after which nothing more has to be revised',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'orders given again because no answer came in time',
-    'unanswered': 's for which a robot has owed an answer, once that is twice as long as it '
-                  'usually takes, and at least 2; else 0',
-    'checkpoint': '`ok`, or why not everything can be written to `checkpoint_dir` at the moment; '
-                  '`off` without one',
+    'unanswered': 's for which a robot has owed an answer, once that is twice as long as '
+                  'usual, and at least 2; else 0',
+    'checkpoint': '`ok`, `off`, or why not everything can be written to `checkpoint_dir`',
 }
 """The meaning of each value of the status ``exploration`` on ``/diagnostics``."""

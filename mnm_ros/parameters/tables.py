@@ -39,8 +39,8 @@ def spec_of(option: Option) -> ParameterSpec:
 EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('actions', None, 'names of the actions in order. Not set: those that the robot '
                   'side says it has', optional=True),
-    ParameterSpec('robots', None, 'namespaces of several robots that explore together, below '
-                  'that of the explorer. Not set: one robot, in that of the explorer',
+    ParameterSpec('robots', None, 'namespaces of several robots that explore together. '
+                  'Not set: one robot, in that of the explorer',
                   namespaces=True, optional=True, read_only=True),
     *PROBLEM,
     ParameterSpec('delta', 0.1, 'probability with which the promise may fail', minimum=1e-12,
@@ -62,12 +62,12 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('on_shutdown', 'rest', 'what becomes of a robot that is being driven when the '
                   'node ends: rest, reset (it goes home by a last RESET) or nothing',
                   choices=('rest', 'reset', 'nothing'), runtime=True),
-    ParameterSpec('shutdown_timeout', 60.0, 's, that the end waits for the robot to come home '
-                  'with on_shutdown reset', minimum=0, runtime=True),
+    ParameterSpec('shutdown_timeout', 60.0, 's, that the end waits for the last RESET',
+                  minimum=0, runtime=True),
     ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
                   'again; 0 for never', minimum=0, runtime=True),
-    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all '
-                  'policies; beyond, ask for each on policy/request', minimum=0),
+    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all; '
+                  'beyond, ask for each on policy/request', minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),
     ParameterSpec('max_states', 10_000, 'different states met, beyond which exploration pauses '
@@ -182,7 +182,7 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('use_map', False, 'only the free cells of the OccupancyGrid on map may be '
                   'entered'),
     ParameterSpec('robot_radius', 0.0, 'm around the centre of a cell that have to be free on the '
-                  'map; 0 for the centre alone', minimum=0, maximum=100),
+                  'map', minimum=0, maximum=100),
     ParameterSpec('declare_successors', False, 'declare where each move may lead: to the next '
                   'cell, if that may be entered, or nowhere'),
     _length('cell_size', 0.5, 'm, side of a cell'),
@@ -200,10 +200,9 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _coordinate('home_y', 0.0, 'm, y of the home pose'),
     ParameterSpec('home_yaw', 0.0, 'rad, heading of the home pose', minimum=-math.pi,
                   maximum=math.pi),
-    ParameterSpec('home_retries', 3, 'legs of a way home that may fail before it counts as failed',
+    ParameterSpec('home_retries', 3, 'legs of a way home that may fail before it fails',
                   minimum=0, maximum=1000),
-    _time('home_timeout', 300.0, 's, for a way home with all legs and retries; for each call of '
-          'dock'),
+    _time('home_timeout', 300.0, 's, for a way home with all retries; for each call of dock'),
     _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
     ParameterSpec('max_detour', 2.0, 'times the straight way, or the side of a cell if that is '
@@ -227,7 +226,7 @@ DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('publish_clock', True, 'publish the simulated time on /clock'),
     ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped'),
     ParameterSpec('broadcast', 'map', 'transforms on tf: map (from map_frame to odom_frame to '
-                  'base_frame), odom (from odom_frame to base_frame only) or none',
+                  'base_frame), odom (without the first) or none',
                   choices=('map', 'odom', 'none')),
     ParameterSpec('map_frame', 'map', 'frame of the world'),
     ParameterSpec('odom_frame', 'odom', 'frame in which the wheels count'),
@@ -243,8 +242,8 @@ DIFF_DRIVE_SIM = _fixed(
                   'brakes', minimum=0.001, maximum=3600),
     ParameterSpec('battery_idle', 0.0, '% of the battery that is lost per s of simulated time',
                   minimum=0, maximum=100),
-    ParameterSpec('battery_drive', 0.0, '% of the battery that is lost per m of the wheels; the '
-                  'topic battery is there if this or battery_idle is not 0', minimum=0,
+    ParameterSpec('battery_drive', 0.0, '% of the battery that is lost per m of the wheels',
+                  minimum=0,
                   maximum=100),
     ParameterSpec('battery_charge', 1.0, '% of the battery that is charged per s of simulated '
                   'time while the robot stands at home', minimum=0, maximum=100),
@@ -275,15 +274,14 @@ PREFLIGHT: tuple[ParameterSpec, ...] = (
     ParameterSpec('resets', 5, 'times RESET has to lead to the same state', minimum=2),
     ParameterSpec('steps', PROBE_STEPS, 'steps to try the actions with, besides the resets',
                   minimum=1),
-    ParameterSpec('states', 0, 'states expected to be learnt; 0 to estimate them from the steps '
-                  'tried', minimum=0),
+    ParameterSpec('states', 0, 'states expected to be learnt; 0 to estimate them', minimum=0),
     SEED,
 )
 
 DASHBOARD = _fixed(
-    ParameterSpec('host', '127.0.0.1', 'address that the page is served at; 0.0.0.0 for every one '
-                  'of this machine: read docs/several_machines.md before'),
-    ParameterSpec('port', 8080, 'port that the page is served at; 0 for any that is free',
+    ParameterSpec('host', '127.0.0.1', 'address of the page; 0.0.0.0 for every one of this '
+                  'machine: read docs/several_machines.md before'),
+    ParameterSpec('port', 8080, 'port of the page; 0 for any that is free',
                   minimum=0, maximum=65535),
     ParameterSpec('read_only', False, 'show everything, and leave out what would command an '
                   'explorer, a robot or a simulator'),
