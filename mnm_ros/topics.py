@@ -173,7 +173,7 @@ TOPICS = {
     'The mobile robot': (
         Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', 'grid_driver',
               'pose by the wheels'),
-        Topic('amcl_pose', 'geometry_msgs/PoseWithCovarianceStamped', 'LATCHED', 'diff_drive_sim',
+        Topic('amcl_pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', 'diff_drive_sim',
               'grid_driver dashboard', 'pose by localisation'),
         Topic('pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', '',
               'grid_driver dashboard',

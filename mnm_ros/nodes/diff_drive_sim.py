@@ -93,8 +93,7 @@ class DiffDriveSim(Node):
         self._clock_publisher = self.create_publisher(
             ClockMessage, '/clock', 10) if given['publish_clock'] else None
         self._odom_publisher = self.create_publisher(Odometry, 'odom', 10)
-        self._pose_publisher = self.create_publisher(
-            PoseWithCovarianceStamped, 'amcl_pose', messages.LATCHED)    # as AMCL's
+        self._pose_publisher = self.create_publisher(PoseWithCovarianceStamped, 'amcl_pose', 10)
         self._truth_publisher = self.create_publisher(PoseStamped, 'true_pose', 10)
         self._bump_publisher = self.create_publisher(Bool, 'bump', messages.LATCHED)
         self._doors_publisher = self.create_publisher(String, 'doors', messages.LATCHED)
