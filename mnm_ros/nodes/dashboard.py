@@ -3,21 +3,27 @@
 """
 Serves a web page that shows a running exploration live, and from which it can be operated.
 
+With the parameter ``log`` it shows a transition log instead.
+
 Only this node needs NiceGUI, which the extra ``dashboard`` installs.
 """
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 import sys
+from threading import Thread
 import time
 from typing import Any
 
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.showing.commands import Commands
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
+from mnm_ros.nodes.showing.played_log import PlayedLog
 from mnm_ros.parameters import NODES, ParameterError, Parameters
+from mnm_ros.trial.scenes import Scenes
 from rclpy.node import Node
 
 _TICK = 0.1    # s
@@ -25,10 +31,10 @@ _TICK = 0.1    # s
 
 class Dashboard(Node):
     """
-    Listens to an explorer in its own namespace, and serves the page in a thread.
+    Listens to an explorer in its own namespace, or plays a log, and serves the page in a thread.
 
-    :raises ParameterError: if a parameter is not allowed, the address cannot be bound, or NiceGUI
-        is not installed.
+    :raises ParameterError: if a parameter is not allowed, the log cannot be read, the address
+        cannot be bound, or NiceGUI is not installed.
     """
 
     def __init__(self, **node_arguments: Any) -> None:
@@ -42,26 +48,51 @@ class Dashboard(Node):
             raise ParameterError(
                 f"{error}, expected NiceGUI: pip install 'nicegui>=3.4,<4' (the extra dashboard)"
                 ) from None
-        self._explorer = PageSubscriptions(self)
-        self._commands = None if given['read_only'] else Commands(
-            self, lambda: self._explorer.heard)
-        self._server = WebServer(
-            self._explorer, self._commands, given['host'], given['port'],
-            f'namespace {self.get_namespace()}, ROS domain {os.environ.get("ROS_DOMAIN_ID") or 0}')
-        every(_TICK, self, self._look)
+        self._ended = False
+        self._shared = self._played(given['log']) if given['log'] else self._live(
+            given['read_only'])
+        self._server = WebServer(self._shared, given['host'], given['port'])
         self._server.start()
         self.get_logger().info(f'the page is at {self._server.address}')
 
     def close(self) -> None:
         """End the server."""
+        self._ended = True
         self._server.stop()
 
-    def _look(self) -> None:
-        now = time.monotonic()
-        if self._commands:
-            self._commands.look()
-        self._explorer.look(now, self._commands.offered if self._commands else frozenset)
-        self._server.remember(now)
+    def _live(self, read_only: bool) -> Shared:
+        """Show and operate a running exploration."""
+        explorer = PageSubscriptions(self)
+        commands = None if read_only else Commands(self, lambda: explorer.heard)
+        shared = Shared(explorer, commands, f'namespace {self.get_namespace()}, ROS domain '
+                        f'{os.environ.get("ROS_DOMAIN_ID") or 0}')
+
+        def look() -> None:
+            now = time.monotonic()
+            if commands:
+                commands.look()
+            explorer.look(now, commands.offered if commands else frozenset)
+            shared.remember(now)
+        every(_TICK, self, look)
+        return shared
+
+    def _played(self, path: str) -> Shared:
+        """Show a log, which is played as fast as that goes."""
+        log = PlayedLog()
+        shared = Shared(log, None, f'log {path}')
+        try:
+            scenes = Scenes(Path(path).expanduser())
+        except (ValueError, OSError) as error:
+            raise ParameterError(f"parameter 'log' is {path!r}: {error}") from None
+
+        def play() -> None:
+            try:
+                scenes.play(shared.play, lambda: self._ended)
+            except (ValueError, OSError) as error:
+                log.refused = f'No more can be shown: {error}.'
+                self.get_logger().error(log.refused)
+        Thread(target=play, name='log', daemon=True).start()
+        return shared
 
 
 def main(args: list[str] | None = None) -> int:

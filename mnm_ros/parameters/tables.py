@@ -283,6 +283,8 @@ DASHBOARD = _fixed(
                   'machine: read docs/several_machines.md before'),
     ParameterSpec('port', 8080, 'port of the page; 0 for any that is free',
                   minimum=0, maximum=65535),
+    ParameterSpec('log', '', 'path of a transition log, or a checkpoint, to be shown in place of '
+                  "a running exploration; '' for none"),
     ParameterSpec('read_only', False, 'show everything, and leave out what would command an '
                   'explorer, a robot or a simulator'),
 )

@@ -4,5 +4,6 @@
 What surrounds a trial on a robot: a prediction before it and a report after it.
 
 Read ``probe`` (the check before) with ``rehearsal`` (a prediction by simulation), and ``report``
-over ``replay`` (what happened), ``facts`` (in figures and words) and ``pictures``.
+over ``replay`` (what happened), ``facts`` (in figures and words) and ``pictures``. ``scenes`` is
+what the page shows of a log.
 """

@@ -224,7 +224,7 @@ def tiles(heard: Heard) -> list[tuple[str, str, str]]:
         ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
          trusted(heard) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
-         f'{_per_second(heard) or "0 per second"}'),
+         f'{_per_second(heard) or ("" if heard.heartbeat is None else "0 per second")}'),
         ('changes', '\u2013' if noticed is None else str(noticed),
          'noticed' if true is None else f'noticed; true setting {true}')]
     if exploration is not None:

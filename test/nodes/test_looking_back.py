@@ -11,9 +11,11 @@ from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.nodes.showing.looking_back import LookingBack
+from mnm_ros.nodes.showing.page_subscriptions import Shared
+from mnm_ros.nodes.showing.played_log import PlayedLog
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import Ground, Heard
-from mnm_ros.view.web.layers import draw, Places
+from mnm_ros.view.web.layers import draw, Places, policy_arrows
 import pytest
 from std_msgs.msg import Int64MultiArray
 
@@ -121,6 +123,28 @@ def test_map_and_names_are_those_of_now_and_doors_those_of_then() -> None:
     layers = told.back.then(told.back.past.moments[0], places, now).layers
     assert layers['ground'] == {**now['ground'], 'doors': [[*now['ground']['doors'][0][:3], True]]}
     assert [entry[5] for entry in layers['states'] if entry[0] == '1'] == ['hall']
+
+
+def test_a_log_that_is_played_becomes_the_past() -> None:
+    """With the times that are known, and a timeline; its end stands for now."""
+    shared = Shared(PlayedLog(), None, 'here')
+    known = Hypothesis(1, 0, 4, tuple(Policy(to, 4, (0, 1), ((0, 0),)) for to in (0, 1)))
+    events = Event(2, 'round 1'), Event(3, 'paused', 'pause', time=1.8e9)
+    for steps, targets, told in ((1, (), ()), (2, (0, 1), events[:1]), (3, (0, 1), events)):
+        shared.play(Heard(report={'steps': str(steps)}, known=targets, counts=chain(1),
+                          events=told), known if targets else None)
+    assert [moment[:3] for moment in shared.looking_back.past.moments] == [
+        (1, 0.0, ''), (2, 0.0, 'round 1'), (3, 1.8e9, 'paused')]
+    assert shared.update().known == (0, 1) and shared.layers['states']
+    thens = [shared.looking_back.then(moment, shared.places, shared.layers)
+             for moment in shared.looking_back.past.moments]
+    assert [then.heard.known for then in thens] == [(), (0, 1), (0, 1)]
+    assert thens[1].arrows(1) == policy_arrows(
+        shared.subscriptions.heard, shared.subscriptions.policy_to(1), shared.places.latest)
+    assert thens[0].arrows(1) is None and thens[1].told == 'step 2: round 1'
+    assert thens[2].told.endswith(', step 3: paused')
+    series = {entry['name']: entry['data'] for entry in shared.chart['series']}
+    assert series['known'] == [[1, 0], [2, 2], [3, 2]]
 
 
 def test_policies_that_cannot_be_read_are_not_shown() -> None:

@@ -12,6 +12,12 @@ import socket
 import sys
 from urllib.parse import urlsplit
 
+from mnm_ros.checkpoint.input_log import InputLog
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.presets import OPTIONS, settings
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
 from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
 from tab import Tab
@@ -45,6 +51,7 @@ def answer_to_websocket(address: str, origin: str) -> str:
 def test_looked_at_and_operated(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     dashboard = start('dashboard', port=0)
+    of_a_log = start('dashboard', port=0, log=str(corridor_log(tmp_path)))
     start('cmp_sim', scenario=scenario)
     start('navigator')
     exploring = explorer()
@@ -54,8 +61,8 @@ def test_looked_at_and_operated(
         tab = Tab(driver)
         shown(tab, peer)
         in_sight_on_a_phone(tab)
-        moved_back(tab)
         operated(tab, peer)
+        moved_back(tab)
         nothing_from_elsewhere(tab, address)
 
         # An explorer that is killed is told of, and the one that comes after it is found.
@@ -80,6 +87,9 @@ def test_looked_at_and_operated(
         tab.wait_for_text('.chip', 'done')
         tab.wait_for(lambda: tab.text('#popup') == '', 'the connection')
         tab.wait_for(lambda: not tab.count('.offline, .offline-since'), 'its colours')
+
+        driver.get(address_of(of_a_log, peer))
+        played(tab)
 
 
 def shown(tab: Tab, peer: Peer) -> None:
@@ -161,6 +171,37 @@ def operated(tab: Tab, peer: Peer) -> None:
     tab.click('.press-change')
     tab.wait_for(lambda: '\u2713' in tab.text('.control:has(.press-change) .result')
                  or '\u2717' in tab.text('.control:has(.press-change) .result'), 'an answer')
+
+
+def corridor_log(folder: Path) -> Path:
+    """Write the log of 300 steps in a corridor."""
+    scenario = load('corridor')
+    simulator = Simulator(scenario, 1)
+    exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1), 'onboard'), 3)
+    log = InputLog.create(folder / 'explorer.log.sqlite', {
+        'actions': list(scenario.actions), 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
+        'preset': 'onboard', 'seed': 3, 'version': '0.1.0',
+        **{option.name: option.default for option in OPTIONS}}, None)
+    for _ in range(300):
+        action = exploration.next_action()
+        log.append([exploration.observe(action, simulator.step(action)).entry])
+    log.close()
+    return folder / 'explorer.log.sqlite'
+
+
+def played(tab: Tab) -> None:
+    """See a log from its end and from its beginning, and nothing of a robot."""
+    tab.wait_for_text('.tile-steps .value', '300')
+    assert 'explorer.log.sqlite' in tab.text('.where') and tab.count('.bar-row') == 0
+    assert tab.text('.presence') == '' and tab.text('.time .ends').split() == [
+        'step', '1', 'the', 'end']
+    states = tab.count('.state')
+    tab.driver.find_element('css selector', '.time input').send_keys(HOME)
+    tab.wait_for_text('.past-bar', 'Shown: step 1')
+    tab.wait_for(lambda: 0 < tab.count('.state') < states, 'fewer states')
+    assert tab.text('.tile-steps .value') == '1'
+    tab.click('.press-now')
+    tab.wait_for_text('.tile-steps .value', '300')
 
 
 def nothing_from_elsewhere(tab: Tab, address: str) -> None:

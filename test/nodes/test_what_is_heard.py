@@ -21,8 +21,10 @@ from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.core.progress.trust import to_json, Trust, TrustedPolicy
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.nodes.dashboard import Dashboard
 from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
+from mnm_ros.parameters import ParameterError
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
@@ -43,6 +45,7 @@ from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 import rclpy
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from rich.console import Console
 from std_msgs.msg import Bool, Header, Int64, String
@@ -296,6 +299,12 @@ def test_anything_may_come(display: Any) -> None:
     for topic, example in examples.items():
         display.hear(topic, example())
     display.show()
+
+
+def test_a_log_that_cannot_be_read_is_refused(context: None) -> None:
+    pytest.importorskip('nicegui', reason='nicegui is not installed')
+    with pytest.raises(ParameterError, match=r"^parameter 'log' is '/nowhere': /nowhere cannot"):
+        Dashboard(parameter_overrides=[Parameter('log', value='/nowhere')])
 
 
 def torn(topic: str) -> bytes:

@@ -9,26 +9,35 @@ from dataclasses import replace
 import math
 import pickle
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 import zlib
 
-from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import MessageError, PolicySet
 from mnm_ros.robot_description import UNDESCRIBED
-from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.named import named
 from mnm_ros.view.past import CHANGE, DECISION, Moment, NOTHING, Past
 from mnm_ros.view.scene import kinds
 from mnm_ros.view.web.layers import Disc, draw, Layers, Places, policy_arrows
 from mnm_ros.view.words import whole
+from std_msgs.msg import Int64MultiArray
 
 _EVERY = 2.0     # s, between two moments
 _SETTLE = 1.0    # s, after which all that follows from a decision has been heard
 _REST = 50       # times as long as keeping a moment takes, before the next one
 _WEIGHTS = {'change': CHANGE, 'fault': CHANGE}
+
+
+class Source(Protocol):
+    """What is shown: ``Subscriptions``, or a log that is played."""
+
+    heard: Heard
+    policies: Int64MultiArray | None
+
+    def policy_to(self, state: int) -> Policy | None:
+        """Return the policy to a known state; None until it is there. Any thread may ask."""
 
 
 class Then(NamedTuple):
@@ -47,7 +56,7 @@ class Then(NamedTuple):
 
     def among(self, moments: Sequence[Moment]) -> int:
         """Return where it is, or would be, among moments."""
-        return sum(each.time < self.moment.time for each in moments)
+        return sum(each[:2] < self.moment[:2] for each in moments)
 
     def arrows(self, state: int) -> dict[str, list[Any]] | None:
         """Return the policy to a state as arrows, if it was known then and all were told."""
@@ -59,8 +68,8 @@ class Then(NamedTuple):
     def told(self) -> str:
         """Return in words when that was, and what had happened."""
         at = self.moment
-        return f'{moment(at.time, "%a %H:%M:%S")}, step {whole(at.step)}' + (
-            f': {named(at.text, self.heard.description)}' if at.text else '')
+        return (moment(at.time, '%a %H:%M:%S, ') if at.time else '') + f'step {whole(at.step)}' + (
+            f': {at.text}' if at.text else '')
 
 
 class LookingBack:
@@ -70,16 +79,16 @@ class LookingBack:
     :ivar past: the moments.
     """
 
-    def __init__(self, subscriptions: Subscriptions) -> None:
+    def __init__(self, source: Source) -> None:
         self.past = Past()
-        self._subscriptions = subscriptions
+        self._source = source
         self._events: tuple[Event, ...] = ()
         self._kept: tuple[int, tuple[Event, ...]] = -1, ()    # steps and events
         self._due = self._latest = -math.inf
 
     def look(self, now: float) -> None:
         """Keep what is heard now, if it is time and there is something new."""
-        heard = self._subscriptions.heard
+        heard = self._source.heard
         if heard.count('steps') is None:
             return
         if heard.events != self._events:
@@ -89,19 +98,26 @@ class LookingBack:
             self._events, self._due = heard.events, min(settled, self._latest)
         if now >= self._due and (heard.steps, heard.events) != self._kept:
             began = time.monotonic()
-            self._keep(heard)
+            self.keep(time.time())
             self._due = now + max(_EVERY, _REST * (time.monotonic() - began))
 
-    def _keep(self, heard: Heard) -> None:
+    def keep(self, clock: float | None = None) -> None:
+        """
+        Keep what is heard now.
+
+        :param clock: in s since 1970; None for the time of what has happened, if that is known.
+        """
+        heard = self._source.heard
         told = [event for event in heard.events if event not in self._kept[1]]
         told.sort(key=lambda event: _WEIGHTS.get(event.kind, DECISION))
         self._kept = heard.steps, heard.events
+        when = max((event.time for event in told), default=0.0) if clock is None else clock
         # Robot side and map are large, and shown as they are now.
         shown = replace(heard, description=UNDESCRIBED, ground=replace(heard.ground, image=''))
         self.past.add(Moment(
-            heard.steps, time.time(), told[-1].text if told else '',
+            heard.steps, when, told[-1].text if told else '',
             _WEIGHTS.get(told[-1].kind, DECISION) if told else NOTHING,
-            zlib.compress(pickle.dumps((shown, self._subscriptions.policies)), 1)))
+            zlib.compress(pickle.dumps((shown, self._source.policies)), 1)))
 
     def then(self, at: Moment, places: Places, shown: Layers) -> Then:
         """
@@ -109,7 +125,7 @@ class LookingBack:
 
         :param shown: what is to be seen now, the frame of which does not change.
         """
-        now = self._subscriptions.heard
+        now = self._source.heard
         heard, policies = pickle.loads(zlib.decompress(at.packed))    # of this process
         ground = replace(
             now.ground, doors=heard.ground.doors, door_size=heard.ground.door_size)

@@ -57,7 +57,11 @@ class Connection(Element, component='connection.js'):    # type: ignore[call-arg
 
 
 class TimeSlider(Element, component='time_slider.js'):    # type: ignore[call-arg]
-    """Emits ``slide`` with the number of a moment, or None for now."""
+    """Emits ``slide`` with the number of a moment, or None for its right end."""
+
+    def __init__(self, end: str) -> None:
+        super().__init__()
+        self._props['end'] = end
 
 
 class Page:
@@ -127,15 +131,18 @@ class Page:
             with _box('past-bar').props('role=status') as self._past_bar:
                 with _box('past-when'):
                     self._text('past', '')
-                    ui.label('Buttons act on the robot as it is now.').classes('remark')
-                ui.button('Back to now', on_click=lambda: self._slide(None)).props(
-                    'dense unelevated no-caps').classes('press press-now')
+                    if self._shared.commands:
+                        ui.label('Buttons act on the robot as it is now.').classes('remark')
+                ui.button('To the end' if self._shared.log else 'Back to now',
+                          on_click=lambda: self._slide(None)).props(
+                              'dense unelevated no-caps').classes('press press-now')
             self._connection = Connection()
 
     def _map_card(self) -> None:
         with _card('map-card', 'Map of states'):
             self._map = StateMap().classes('map').on('pick', self._on_pick)
-            self._slider = TimeSlider().on('slide', lambda event: self._slide(event.args))
+            self._slider = TimeSlider('the end' if self._shared.log else 'now').on(
+                'slide', lambda event: self._slide(event.args))
             with _box('legend'):
                 for kind, text in LEGEND.items():
                     with _box('entry') as self._legend[kind]:
@@ -159,8 +166,7 @@ class Page:
         commands = self._shared.commands
         with _card('controls-card', 'Controls'):
             if commands is None:
-                ui.label('This page is for looking on: it was started with read_only.').classes(
-                    'result')
+                ui.label('This page is for looking on.').classes('result')
                 return
             for name, control in CONTROLS.items():
                 if name in (*BAR, 'cancel'):
@@ -211,7 +217,8 @@ class Page:
         now = time.monotonic()
         heard = self._shared.update()
         self._show_slider()
-        self._show_presence(heard, now)
+        self._show_presence(
+            self._then.heard if self._then and self._shared.log else heard, now)
         self._show_controls(heard)
         if self._shared.chart is not self._shown_chart:
             self._shown_chart = self._shared.chart
@@ -231,7 +238,8 @@ class Page:
 
     def _show_presence(self, heard: Heard, now: float) -> None:
         """Say whether the explorer is there now, whatever the picture is of."""
-        absence = words.presence(heard, now, self._shared.where)
+        log = self._shared.log
+        absence = log.refused if log else words.presence(heard, now, self._shared.where)
         silence = heard.silent(now)
         last = '' if silence is None else time.strftime(
             ' Last heard at %H:%M:%S.', time.localtime(time.time() - silence))
@@ -245,13 +253,14 @@ class Page:
     def _show_slider(self) -> None:
         moments = self._shared.looking_back.past.moments
         at, told = len(moments), ''
-        if self._then and not (moments and moments[0].time <= self._then.moment.time):
+        if self._then and not (moments and moments[0][:2] <= self._then.moment[:2]):
             self._then = None    # an exploration has begun anew
         if self._then:    # found by its time, as it may be forgotten meanwhile
             at, told = self._then.among(moments), self._then.told
-            self._say('past', f'The past is shown: {told}')
-        begin = moment(moments[0].time) if moments else ''
-        self._once('slider', (len(moments), at, begin, told or 'now'),
+            self._say('past', f'{"Shown" if self._shared.log else "The past is shown"}: {told}')
+        begin = '' if not moments else moment(moments[0].time) if moments[0].time else (
+            f'step {words.whole(moments[0].step)}')
+        self._once('slider', (len(moments), at, begin, told),
                    lambda shown: self._slider.run_method('show', *shown))
         self._once('past there', bool(told), self._past_bar.set_visibility)
 

@@ -13,9 +13,11 @@ from typing import Any
 
 from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from mnm_ros import messages
+from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.nodes.common.graph_watch import identities
 from mnm_ros.nodes.showing.commands import Commands
-from mnm_ros.nodes.showing.looking_back import LookingBack
+from mnm_ros.nodes.showing.looking_back import LookingBack, Source
+from mnm_ros.nodes.showing.played_log import PlayedLog
 from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view.heard import Ground, Heard
@@ -146,11 +148,12 @@ class Shared:
     What is heard as layers and as a chart, drawn when they have changed.
 
     :param commands: None for a page that commands nothing.
-    :param where: namespace and domain, for people.
+    :param where: namespace and domain, or a log, for people.
+    :ivar log: that is shown in place of what is heard.
     """
 
-    def __init__(self, subscriptions: PageSubscriptions, commands: Commands | None,
-                 where: str) -> None:
+    def __init__(self, subscriptions: Source, commands: Commands | None, where: str) -> None:
+        self.log = subscriptions if isinstance(subscriptions, PlayedLog) else None
         self.subscriptions, self.commands, self.where = subscriptions, commands, where
         self.places = Places()
         self.timeline = Timeline()
@@ -166,6 +169,14 @@ class Shared:
         self._new |= self.timeline.update(self.subscriptions.heard)
         if self._new and now >= self._charted + _CHART:
             self._new, self._charted, self.chart = False, now, self.timeline.options()
+
+    def play(self, heard: Heard, hypothesis: Hypothesis | None) -> None:
+        """Take in the next scene of the log."""
+        assert self.log is not None
+        self.log.take(replace(heard, reports=self.log.heard.reports + 1), hypothesis)
+        self.looking_back.keep()
+        if self.timeline.update(self.log.heard):
+            self.chart = self.timeline.options()
 
     def update(self) -> Heard:
         """Draw what is new and return what has been heard that it shows."""

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Chooses a moment of the past, or now at its right end. The next one is asked for once the last
+// Chooses a moment of the past, or what is at its right end. The next one is asked for once the last
 // has come, so that a server that takes its time is not asked for all that a thumb slides over.
 
 export default {
   template: `<div class="time" v-show="count">
     <button @click="to(at - 1)" :disabled="at <= 0" aria-label="a moment earlier">&lsaquo;</button>
     <input type="range" min="0" :max="count" :value.prop="at" aria-label="moment shown"
-      :aria-valuetext="told" @input="to(+$event.target.value)" @pointerdown="held = true"
+      :aria-valuetext="told || end" @input="to(+$event.target.value)" @pointerdown="held = true"
       @pointerup="held = false" @pointercancel="held = false">
     <button @click="to(at + 1)" :disabled="at >= count" aria-label="a moment later">&rsaquo;</button>
-    <div class="ends"><span>{{ begin }}</span><span>now</span></div></div>`,
+    <div class="ends"><span>{{ begin }}</span><span>{{ end }}</span></div></div>`,
+  props: ["end"],
   data: () => ({ count: 0, at: 0, begin: "", told: "", held: false }),
   methods: {
     show(count, at, begin, told) {

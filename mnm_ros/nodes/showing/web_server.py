@@ -8,9 +8,8 @@ import socket
 from threading import Thread
 
 from fastapi import FastAPI
-from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page import ICON, Page
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
+from mnm_ros.nodes.showing.page_subscriptions import Shared
 from mnm_ros.parameters import ParameterError
 from mnm_ros.view.web.origin import OwnPagesOnly
 from nicegui import ui
@@ -24,19 +23,15 @@ class WebServer:
     """
     Serves the page until ``stop``.
 
-    :param commands: None for a page that commands nothing.
-    :param where: namespace and domain, for people.
+    :param shared: what it shows.
     :raises ParameterError: if the address cannot be bound.
     :ivar address: of the page.
     """
 
-    def __init__(self, subscriptions: PageSubscriptions, commands: Commands | None, host: str,
-                 port: int, where: str) -> None:
+    def __init__(self, shared: Shared, host: str, port: int) -> None:
         self._socket = _bound(host, port)
         shown = f'[{host}]' if ':' in host else host
         self.address = f'http://{shown}:{self._socket.getsockname()[1]}/'
-        shared = self._shared = Shared(subscriptions, commands, where)
-
         ui.page('/', title='mnm_ros')(lambda: Page(shared))
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         ui.run_with(application, favicon=ICON, dark=None, tailwind=False,
@@ -46,10 +41,6 @@ class WebServer:
             OwnPagesOnly(application, host), log_level='warning', access_log=False,
             timeout_graceful_shutdown=_GRACE))
         self._thread = Thread(target=self._run, name='page', daemon=True)
-
-    def remember(self, now: float) -> None:
-        """Keep the course of things; to be called by the node, several times a second."""
-        self._shared.remember(now)
 
     def start(self) -> None:
         """Serve from now on."""

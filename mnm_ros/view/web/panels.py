@@ -81,7 +81,8 @@ def robots_table(heard: Heard) -> str:
 def events_table(heard: Heard) -> str:
     """Return what has happened as HTML, the last first."""
     return '<table>' + ''.join(
-        f'<tr class="{escape(event.kind)}"><td>{moment(event.time, "%a %H:%M:%S")}</td>'
+        f'<tr class="{escape(event.kind)}"><td>'
+        f'{moment(event.time, "%a %H:%M:%S") if event.time else f"step {whole(event.step)}"}</td>'
         f'<td>{escape(event.text)}</td></tr>'
         for event in reversed(heard.events)) + '</table>'
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What was to be seen in an exploration, from its log: at each decision, and in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+import math
+from pathlib import Path
+
+from mnm_ros.checkpoint import event_log
+from mnm_ros.checkpoint.input_log import Abandoned, refusing, Saved
+from mnm_ros.checkpoint.warm_start import begun
+from mnm_ros.core.exploration import Exploration, Taken
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.progress.events import Event
+from mnm_ros.robot_description import beside, kept_beside
+from mnm_ros.view.event_words import told
+from mnm_ros.view.heard import Heard, nested
+
+_EVENLY = 150    # scenes at which nothing need have been decided
+_EVENTS = 50     # that are told in a scene
+_LOOKS = 8       # policies of which the trust is worked out anew for a scene
+
+Show = Callable[[Heard, 'Hypothesis | None'], object]
+
+
+class Scenes:
+    """
+    The scenes of one log, or of a checkpoint.
+
+    :raises Refused: if it cannot be read, or tells of nothing that can be played again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with refusing(path):
+            self._saved = Saved(path)
+            self._exploration = begun(self._saved)
+        self._description = replace(
+            kept_beside(path), actions=tuple(self._saved.identity['actions']))
+        self._kept = event_log.read(beside(path, event_log.KEPT))
+        self._decided: list[Event] = []
+
+    def play(self, show: Show, abandoned: Callable[[], bool]) -> None:
+        """
+        Play it once, and show each scene with the hypothesis of the time.
+
+        :param abandoned: says whether the rest is not wanted any more.
+        :raises Refused: if this version decides otherwise than the log says.
+        """
+        exploration, count = self._exploration, len(self._saved.inputs)
+        exploration.robot_answers()
+        number = 0
+
+        def then(taken: Taken) -> None:
+            nonlocal number
+            number += 1
+            self._decided += [replace(event, text=told(event, self._description))
+                              for event in taken.events]
+            if taken.events or number % max(1, count // _EVENLY) == 0 or number == count:
+                show(self._scene(exploration, number == count), exploration.hypothesis)
+        try:
+            with refusing(self._saved.path):
+                self._saved.replay(exploration, abandoned, then)
+        except Abandoned:
+            pass
+
+    def _scene(self, exploration: Exploration, last: bool) -> Heard:
+        found, steps = exploration.hypothesis, exploration.steps
+        trust = exploration.trust(None if last else _LOOKS)
+        return Heard(
+            phase=exploration.phase.value, status=exploration.status, events=self._events(steps),
+            known=found.targets if found else (), version=found.version if found else None,
+            trust={each.policy.target: each for each in trust},
+            counts=nested(exploration.transitions()), activity=exploration.activity(),
+            description=self._description,
+            report={name: str(value) for name, value in exploration.diagnostics().items()})
+
+    def _events(self, steps: int) -> tuple[Event, ...]:
+        """Return the last events by then, those kept beside the log with their times."""
+        began = self._kept[0].step if self._kept else math.inf
+        found = [*(event for event in self._decided if event.step < began),
+                 *(event for event in self._kept if event.step <= steps)]
+        return tuple(found[-_EVENTS:])
