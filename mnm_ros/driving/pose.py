@@ -74,7 +74,8 @@ class Transform(NamedTuple):
     def inverse(self) -> Transform:
         """Return the transform the other way."""
         back = Transform(0.0, 0.0, 0.0, -self.qx, -self.qy, -self.qz, self.qw)
-        return back._moved(*back._rotated(-self.x, -self.y, -self.z))
+        x, y, z = back._rotated(-self.x, -self.y, -self.z)
+        return back._replace(x=x, y=y, z=z)
 
     def then(self, other: Transform) -> Transform:
         """Return the transform to a frame that has the transform ``other`` in this one."""
@@ -85,9 +86,6 @@ class Transform(NamedTuple):
             self.x + x, self.y + y, self.z + z,
             aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
             aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz)
-
-    def _moved(self, x: float, y: float, z: float) -> Transform:
-        return self._replace(x=x, y=y, z=z)
 
     def _rotated(self, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Return a vector of the frame in the directions of the other one."""

@@ -38,13 +38,13 @@ class Unwritable(ValueError):
 
 def as_json(learnt: Learnt) -> bytes:
     """Return everything as one JSON object."""
-    return _text(json.dumps({
+    return (json.dumps({
         **overview(learnt), 'states': [state_row(learnt, state) for state in learnt.states],
         'transitions': [
             {**_leg(learnt, leg), 'count': leg.times, 'probability': leg.probability}
             for leg in learnt.transitions],
         'policies': [policy_row(learnt, policy) for policy in learnt.policies],
-    }, indent=1, ensure_ascii=False) + '\n')
+    }, indent=1, ensure_ascii=False) + '\n').encode()
 
 
 def overview(learnt: Learnt) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def dot(learnt: Learnt) -> bytes:
             lines.append(
                 f'  {_quoted(str(leg.state))} -> {_quoted(str(leg.following))} '
                 f'[label={_quoted(label)}, penwidth={0.5 + 2 * leg.probability:.2f}];')
-    return _text('\n'.join([*lines, '}', '']))
+    return '\n'.join([*lines, '}', '']).encode()
 
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠'")    # an apostrophe, too, so that one can be taken away
@@ -171,16 +171,12 @@ def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     writer.writerows(    # None is left empty
         [f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
          for cell in row] for row in rows)
-    return _text(written.getvalue())
+    return written.getvalue().encode()
 
 
 def _quoted(text: str) -> str:
     text = ' '.join(text.split())
     return '"' + text.replace('\\', '\\\\').replace('"', '\\"') + '"'
-
-
-def _text(text: str) -> bytes:
-    return text.encode('utf-8')
 
 
 _SECOND = 10**9    # ns
