@@ -199,10 +199,9 @@ def _options() -> str:
 def _profiles() -> str:
     profiles = {name: getattr(messages, name) for name in (
         'STEP', 'LATCHED', 'EVENTS', 'HEARTBEAT', 'TRANSFORMS', 'STATIC_TRANSFORMS')}
-    return table(('QoS', 'reliability', 'durability', 'keep last', 'deadline and lease'), (
+    return table(('QoS', 'reliability', 'durability', 'keep last'), (
         (name.lower().replace('_', ' '), profile.reliability.name.lower(),
-         profile.durability.name.lower().replace('_', ' '), str(profile.depth),
-         f'{seconds} s' if (seconds := profile.deadline.nanoseconds // 10**9) < 60 else '')
+         profile.durability.name.lower().replace('_', ' '), str(profile.depth))
         for name, profile in profiles.items()))
 
 
