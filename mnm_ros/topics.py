@@ -237,12 +237,12 @@ SERVICES = (
 )
 
 DIAGNOSTICS = {
-    'round': 'round of MNM: 1 for the first hypothesis, and one more after each restart',
+    'round': '1 for the first hypothesis, and one more after each restart',
     'phase': 'as on the topic `phase`',
     'quantum': 'while building: quanta played so far in this phase',
     'streams': 'while building: streams started so far',
     'known': 'known states, home included',
-    'candidates': 'states met by the active run that it does not know yet',
+    'candidates': 'states met by the active run, not known yet',
     'states': 'different states met so far; see `max_states`',
     'steps': 'steps so far, RESETs included',
     'reset_misses': 'RESETs that ended elsewhere than at home',
@@ -252,8 +252,8 @@ DIAGNOSTICS = {
                 'the check-runs that went wrong',
     'failure_threshold': 'while checking: from where on the evidence is enough',
     'last_change': 'the last decision of the algorithm and the step of it',
-    'changes_noticed': 'changes of the world noticed so far',
-    'changes_relearnt': 'noticed changes after which nothing more has to be revised',
+    'changes_noticed': 'changes noticed so far',
+    'changes_relearnt': 'those after which nothing more has to be revised',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'orders given again because no answer came in time',
     'unanswered': 's for which a robot has owed an answer, once that is twice as long as '
