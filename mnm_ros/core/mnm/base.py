@@ -149,7 +149,11 @@ class BaseAlgorithm(ABC):
     @property
     @abstractmethod
     def policies(self) -> tuple[Policy, ...]:
-        """Return the output so far, one policy per known state, home first."""
+        """
+        Return the output so far, one policy per known state, home first, all with one horizon.
+
+        Published over more states, with a RESET in each of these, they are within the limit, too.
+        """
 
     @property
     def candidates(self) -> tuple[int, ...]:
