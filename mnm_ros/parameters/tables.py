@@ -66,8 +66,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   minimum=0, runtime=True),
     ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
                   'again; 0 for never', minimum=0, runtime=True),
-    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all; '
-                  'beyond, ask for each on policy/request', minimum=0),
+    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all',
+                  minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),
     ParameterSpec('max_states', 10_000, 'different states met, beyond which exploration pauses '
@@ -138,14 +138,14 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   minimum=0.1, runtime=True),
     ParameterSpec('max_steps', 1000, 'steps from home after which a goal has failed; 0 for no '
                   'limit', minimum=0, runtime=True),
-    ParameterSpec('direct', True, 'whether a goal begins where the robot is, if that is known for '
-                  'certain and no longer than by way of home', runtime=True),
-    ParameterSpec('goals_at_rest', True, 'whether goals are taken while the robot rests because '
-                  'of its battery or the hour', runtime=True),
+    ParameterSpec('direct', True, 'whether a goal may begin where the robot is, not at home',
+                  runtime=True),
+    ParameterSpec('goals_at_rest', True, 'whether goals are taken while the robot rests',
+                  runtime=True),
     ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed',
                   choices=tuple(trust.value for trust in Trust), runtime=True),
-    ParameterSpec('pose_tolerance', 0.5, 'm, between a goal of the action navigate_to_pose and '
-                  'the known place that it means; 0: the action is not served', minimum=0.0,
+    ParameterSpec('pose_tolerance', 0.5, 'm, from a goal of the action navigate_to_pose to its '
+                  'known place; 0: the action is not served', minimum=0.0,
                   runtime=True),
 )
 
@@ -206,7 +206,7 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
     ParameterSpec('max_detour', 2.0, 'times the straight way, or the side of a cell if that is '
-                  'longer, that a planner may drive in a move', minimum=1, maximum=1000),
+                  'longer, that a planner may drive', minimum=1, maximum=1000),
     ParameterSpec('pose_timeout', 1.0, 's without a pose after which the robot is stopped; 0 for '
                   'never', minimum=0, maximum=_LONG),
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
@@ -240,13 +240,12 @@ DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('turn_acceleration', 6.0, 'rad/s^2', minimum=0.001, maximum=1e6),
     ParameterSpec('command_timeout', 0.5, 's of simulated time after a command until the robot '
                   'brakes', minimum=0.001, maximum=3600),
-    ParameterSpec('battery_idle', 0.0, '% of the battery that is lost per s of simulated time',
-                  minimum=0, maximum=100),
-    ParameterSpec('battery_drive', 0.0, '% of the battery that is lost per m of the wheels',
-                  minimum=0,
+    ParameterSpec('battery_idle', 0.0, '% that is lost per s of simulated time', minimum=0,
                   maximum=100),
-    ParameterSpec('battery_charge', 1.0, '% of the battery that is charged per s of simulated '
-                  'time while the robot stands at home', minimum=0, maximum=100),
+    ParameterSpec('battery_drive', 0.0, '% that is lost per m of the wheels', minimum=0,
+                  maximum=100),
+    ParameterSpec('battery_charge', 1.0, '% that is charged per s of simulated time while the '
+                  'robot stands at home', minimum=0, maximum=100),
     ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1),
     ParameterSpec('odom_noise', 0.0, 'standard deviation of what a wheel is seen to turn, '
                   'relative', minimum=0, maximum=1),
@@ -261,8 +260,8 @@ GYM_SIDE = _fixed(
                   'module:id imports the module first'),
     ParameterSpec('options', '{}', 'JSON object of what gymnasium.make is given besides'),
     ParameterSpec('seed', 0, 'of the dynamics and of the start state', minimum=0),
-    ParameterSpec('one_home', True, 'every RESET leads to the state in which the first one ended; '
-                  'false: to the state that the environment draws'),
+    ParameterSpec('one_home', True, 'every RESET leads to the first state; false: to one that the '
+                  'environment draws'),
     ParameterSpec('declare_successors', False, 'declare where each action may lead, and with '
                   'which probability, by the table P of the environment'),
     ParameterSpec('discretize', '', 'module:function that makes states of observations; '
@@ -285,8 +284,7 @@ DASHBOARD = _fixed(
                   minimum=0, maximum=65535),
     ParameterSpec('log', '', 'path of a transition log, or a checkpoint, to be shown in place of '
                   "a running exploration; '' for none"),
-    ParameterSpec('read_only', False, 'show everything, and leave out what would command an '
-                  'explorer, a robot or a simulator'),
+    ParameterSpec('read_only', False, 'show everything, command nothing'),
 )
 
 NODES: Mapping[str, tuple[ParameterSpec, ...]] = {

@@ -150,7 +150,7 @@ class BaseAlgorithm(ABC):
     @abstractmethod
     def policies(self) -> tuple[Policy, ...]:
         """
-        Return the output so far, one policy per known state, home first, all with one horizon.
+        Return the output so far, one policy per known state, home first, of one horizon: `horizon`.
 
         Published over more states, with a RESET in each of these, they are within the limit, too.
         """
