@@ -150,9 +150,10 @@ class BaseAlgorithm(ABC):
     @abstractmethod
     def policies(self) -> tuple[Policy, ...]:
         """
-        Return the output so far, one policy per known state, home first, of one horizon: `horizon`.
+        Return the output so far, one policy per known state, home first.
 
-        Published over more states, with a RESET in each of these, they are within the limit, too.
+        Each has the horizon ``settings.steps_horizon``. Published over more states, with a RESET
+        in each of these, they are within the limit, too.
         """
 
     @property
