@@ -149,7 +149,7 @@ def moved_back(tab: Tab) -> None:
     tab.click('.press-now')
     tab.wait_for(lambda: tab.count('.past') == 0, 'that it is now')
     assert tab.style('.past-bar', 'display') == 'none'
-    assert slider.get_attribute('value') == slider.get_attribute('max')
+    assert tab.driver.execute_script('return arguments[0].value === arguments[0].max', slider)
 
 
 def operated(tab: Tab, peer: Peer) -> None:

@@ -268,6 +268,7 @@ class Page:
         """Show a moment of the past by its number, or now; a browser may claim anything."""
         moments = self._shared.looking_back.past.moments
         self._then = None
+        self._shared.update()    # so that there is a map, in whose frame the past is drawn
         if type(wanted) is int and 0 <= wanted < len(moments):
             self._then = self._shared.looking_back.then(
                 moments[wanted], self._shared.places, self._shared.layers)
