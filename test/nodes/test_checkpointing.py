@@ -29,7 +29,7 @@ import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
-KILLS = int(os.environ.get('MNM_KILLS', '10'))
+KILLS = int(os.environ.get('MNM_KILLS', '5'))
 """How often the explorer is killed; the documentation tells of a run with 100."""
 
 Counts = dict[str, dict[str, dict[str, int]]]
