@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 import json
 
-from conftest import Start
 from mnm_ros.messages import PolicySet
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
@@ -17,7 +16,7 @@ FIELDS = {'trust', 'expected_steps', 'at_most_steps', 'since_step', 'why',
           'expected_seconds'}
 
 
-def test_policies_before_the_first_hypothesis(peer: Peer, start: Start) -> None:
+def test_policies_before_the_first_hypothesis(peer: Peer, start: Callable) -> None:
     provisional = peer.listen(Int64MultiArray, 'provisional_policies')
     told = peer.listen(String, 'trust')
     policies = peer.listen(Int64MultiArray, 'policies')
