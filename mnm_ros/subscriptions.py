@@ -256,11 +256,16 @@ class Listener:
         end = time.monotonic() + timeout
         while not client.service_is_ready() and time.monotonic() < end:
             self.listen(_POLL)
-        answer = client.call_async(GetParameters.Request(names=['actions']))
+        answer = self.ask(
+            client, GetParameters.Request(names=['actions']), end - time.monotonic())
+        return tuple(answer.values[0].string_array_value) if answer and answer.values else ()
+
+    def ask(self, client: Client, request: Any, timeout: float) -> Any:
+        """Call a service, listening meanwhile; return the response, None if none is in time."""
+        end, answer = time.monotonic() + timeout, client.call_async(request)
         while not answer.done() and time.monotonic() < end:
             self.listen(_POLL)
-        values = answer.result().values if answer.done() else ()
-        return tuple(values[0].string_array_value) if values else ()
+        return answer.result() if answer.done() else None
 
     def listen(self, seconds: float) -> Heard:
         """Take in messages for so many seconds and return what is known then."""

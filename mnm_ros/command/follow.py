@@ -52,13 +52,9 @@ def follow(listener: Listener, graph: RouteGraph, service: str) -> None:
 def _tell(listener: Listener, client: Any, closures: Closures) -> set[int] | None:
     """Say of each edge what it is; return what was taken, None without an answer."""
     closed = {*closures.closed}
-    answer = client.call_async(client.srv_type.Request(
-        closed_edges=sorted(closed), opened_edges=sorted({*closures.edges} - closed)))
-    for _ in range(round(_ANSWER / _LOOK)):
-        if answer.done():
-            break
-        listener.listen(_LOOK)
-    return closed if answer.done() and answer.result().success else None
+    answer = listener.ask(client, client.srv_type.Request(
+        closed_edges=sorted(closed), opened_edges=sorted({*closures.edges} - closed)), _ANSWER)
+    return closed if answer and answer.success else None
 
 
 def _named(closures: Closures, graph: RouteGraph, numbers: Collection[int]) -> str:

@@ -20,6 +20,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.export.learnt import Learnt
 from mnm_ros.export.route_graphs import RouteGraph
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.subscriptions import Listener
 from node_processes import DEADLINE, Peer
 import pytest
 
@@ -40,6 +41,8 @@ class Explorer:
         self._shown = 0
         self._peer, self._server = Peer(), Peer(name='route_server')
         self._end = time.monotonic() + DEADLINE
+
+    ask = Listener.ask
 
     def client(self, kind: Any, name: str) -> Any:
         self._kind, self._served = kind, False
