@@ -182,7 +182,7 @@ def draw_time(summary: ReplaySummary) -> str:
     axes.set_xlim(0, end)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     axes.spines[['top', 'right']].set_visible(False)
-    axes.legend(loc='upper center', bbox_to_anchor=(0.5, 1.2), ncols=4, frameon=False, fontsize=9)
+    axes.legend(loc='upper center', bbox_to_anchor=(0.5, 1.2), ncol=4, frameon=False, fontsize=9)
     axes.set_xlabel('steps')
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: f'{value:,.0f}')
