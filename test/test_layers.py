@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter  # noqa: I201
-import importlib
-from pathlib import Path  # noqa: I100, I201
+import importlib  # noqa: I100, I201
+from pathlib import Path
 import re
 import subprocess
 import sys

@@ -156,7 +156,7 @@ def test_ranges_arrive_as_they_were_meant(specs: tuple[ParameterSpec, ...]) -> N
         received = deserialize_message(serialize_message(sent), ParameterDescriptor)
         assert received == sent
         for found in received.floating_point_range:
-            assert type(found.from_value) is type(found.to_value) is float
+            assert {type(found.from_value), type(found.to_value)} == {float}
             assert spec.maximum == math.inf or found.to_value == spec.maximum, spec.name
 
 

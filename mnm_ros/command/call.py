@@ -17,6 +17,7 @@ from mnm_ros.topics import SERVICES
 if TYPE_CHECKING:
     from mnm_ros.command.service_client import ServiceClient
 
+
 class Call(NamedTuple):
     """
     What a subcommand calls.

@@ -53,6 +53,7 @@ def test_what_a_base_leaves_out_promises_nothing() -> None:
 def test_former_names_of_methods_are_understood_for_a_release() -> None:
     with pytest.warns(DeprecationWarning, match='Own.miss is to be called add_censored now'):
         class Own(ScriptedBase):
+
             def miss(self, state: int, action: int) -> None:
                 super().miss(state + 1, action)    # type: ignore[misc]
     own = Own(0)
@@ -61,6 +62,7 @@ def test_former_names_of_methods_are_understood_for_a_release() -> None:
     assert own.missed == [(4, 1)] and own.seen == [(3, 1, 4)]
     with pytest.warns(DeprecationWarning, match='Bare.renew is to be called restart_confidence'):
         class Bare(BaseAlgorithm):
+
             def renew(self, delta: float) -> None:
                 super().renew(delta)    # type: ignore[misc]
     assert Bare.restart_confidence is Bare.renew

@@ -139,7 +139,7 @@ def test_malformed(text: str, expected: str, tmp_path: Path) -> None:
 
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no world is called 'flat', expected a path or one of "
-                                            'one_room, two_room_flat'):
+                                        'one_room, two_room_flat'):
         load('flat')
     with pytest.raises(FileError, match='cannot be read .* expected a world file'):
         load(str(tmp_path / 'none.yaml'))

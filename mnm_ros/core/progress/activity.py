@@ -169,7 +169,7 @@ class Activity:
 
 
 _action = value(f'an action, {RESET} for RESET or at least 0',
-                 lambda found: type(found) is int and RESET <= found < 2**63, int)
+                lambda found: type(found) is int and RESET <= found < 2**63, int)
 _doing = value(f'one of {", ".join(DOINGS)}', lambda found: found in DOINGS, str)
 
 

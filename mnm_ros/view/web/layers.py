@@ -356,7 +356,7 @@ def _spread(positions: Mapping[int, Point], unit: float) -> Iterable[tuple[int, 
             turn = math.tau * index / count
             away = 0.0 if count == 1 else 0.3
             yield state, Disc(x / unit + away * math.cos(turn), -y / unit - away * math.sin(turn),
-                               radius)
+                              radius)
 
 
 _OCCUPIED = 50          # of 100, from where on a cell is a wall
