@@ -89,8 +89,13 @@ def log(trial: Trial) -> Path:
     return trial.folder / 'r1.explorer.log.sqlite'
 
 
-def test_the_replay_ends_where_the_exploration_did(trial: Trial) -> None:
-    summary = replay(Saved(log(trial)))
+@pytest.fixture(scope='module')
+def summary(trial: Trial) -> ReplaySummary:
+    """Return what a replay tells, which takes long."""
+    return replay(Saved(log(trial)))
+
+
+def test_the_replay_ends_where_the_exploration_did(trial: Trial, summary: ReplaySummary) -> None:
     assert summary.exploration.hypothesis == trial.exploration.hypothesis
     assert summary.exploration.counts == trial.exploration.counts
     assert summary.known[-1][1] == len(trial.exploration.hypothesis.targets)
@@ -104,18 +109,19 @@ def test_the_replay_ends_where_the_exploration_did(trial: Trial) -> None:
     assert summary.exploration.changes_noticed == trial.exploration.changes_noticed >= 1
 
 
-def test_it_is_told_what_each_of_several_robots_has_made(trial: Trial) -> None:
+def test_it_is_told_what_each_of_several_robots_has_made(
+        trial: Trial, summary: ReplaySummary) -> None:
     saved = Saved(log(trial))
-    facts = Facts(saved, replay(saved), RobotDescription(('a',)))
+    facts = Facts(saved, summary, RobotDescription(('a',)))
     assert not [name for name, _ in facts.overview('') if name.startswith('steps of')]
     saved.robots.update(dict.fromkeys(range(1, 1235), 'r1') | {1300: 'deck/r2'})
     assert [row for row in facts.overview('') if row[0].startswith('steps of')] == [
         ('steps of deck/r2', '1'), ('steps of r1', '1,234')]
 
 
-def test_the_figures_of_the_policies_are_near_the_truth(trial: Trial) -> None:
+def test_the_figures_of_the_policies_are_near_the_truth(
+        trial: Trial, summary: ReplaySummary) -> None:
     """The estimates for states reached often since the change are off by 30% at most."""
-    summary = replay(Saved(log(trial)))
     compared = 0
     for policy in trial.exploration.hypothesis.policies[1:]:
         if summary.reached(policy.target) < 100:
@@ -124,12 +130,6 @@ def test_the_figures_of_the_policies_are_near_the_truth(trial: Trial) -> None:
         assert summary.steps_to(policy) == pytest.approx(truth, rel=0.3)
         compared += 1
     assert compared
-
-
-@pytest.fixture(scope='module')
-def summary(trial: Trial) -> ReplaySummary:
-    """Return what a replay tells, which takes long."""
-    return replay(Saved(log(trial)))
 
 
 def test_what_happened_has_clock_times_where_they_were_kept(
