@@ -76,6 +76,9 @@ def test_a_robot_that_is_interrupted(family: str) -> None:
     assert outcome.end == 'found' and outcome.interruptions > 0
     alone = trials.run(family, 1, replace(configuration, alone=True))
     assert alone.end == 'found' and alone.interruptions > 0
+
+
+def test_no_other_robot_is_interrupted() -> None:
     assert trials.run('random_graph', 1, QUICK).interruptions == 0
 
 
@@ -87,6 +90,9 @@ def test_a_world_that_a_fleet_explores(family: str, seed: int, end: str) -> None
     outcome = trials.run(family, seed, QUICK)
     assert outcome.end == end and not outcome.broken and outcome.interruptions > 0
     assert outcome.setting == (end == 'relearnt') and outcome.log
+
+
+def test_the_base_alone_where_a_fleet_explores() -> None:
     assert trials.run('fleet_tree', 1, replace(QUICK, alone=True)).end == 'found'
 
 
