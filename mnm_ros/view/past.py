@@ -20,6 +20,7 @@ class Moment(NamedTuple):
     :ivar time: in s since 1970; 0 if that is not known.
     :ivar text: what had happened just before, or ''.
     :ivar weight: one of those above.
+    :ivar number: in the order in which they were kept, whatever the clock said; of ``Past``.
     """
 
     step: int
@@ -27,6 +28,7 @@ class Moment(NamedTuple):
     text: str
     weight: int
     packed: bytes
+    number: int = 0
 
 
 class Past:
@@ -39,15 +41,22 @@ class Past:
     def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
         self.moments: tuple[Moment, ...] = ()
         self._most, self._most_bytes = most, most_bytes
+        self._added = 0
 
     def add(self, moment: Moment) -> None:
         """Keep a moment; one of fewer steps than the last is of an exploration begun anew."""
         begun_anew = bool(self.moments) and moment.step < self.moments[-1].step
+        self._added += 1
+        moment = moment._replace(number=self._added)
         kept = [*(() if begun_anew else self.moments), moment]
-        size = sum(len(each.packed) for each in kept)
+        size = sum(map(_size, kept))
         while len(kept) > 1 and (len(kept) > self._most or size > self._most_bytes):
-            size -= len(kept.pop(_least(kept)).packed)
+            size -= _size(kept.pop(_least(kept)))
         self.moments = tuple(kept)
+
+
+def _size(moment: Moment) -> int:
+    return len(moment.packed) + len(moment.text)
 
 
 def _least(kept: list[Moment]) -> int:

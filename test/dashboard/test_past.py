@@ -46,6 +46,13 @@ def test_they_take_no_more_bytes_than_allowed() -> None:
     assert [moment.step for moment in past.moments] == [30]
 
 
+def test_long_texts_count_too() -> None:
+    past = Past()
+    for step in range(30):
+        past.add(at(step)._replace(text='x' * (MOST_BYTES // 10)))
+    assert len(past.moments) == 9
+
+
 @pytest.mark.parametrize('most', [1, 2, 3])
 def test_the_last_one_is_always_there(most: int) -> None:
     past = Past(most)

@@ -85,6 +85,18 @@ def test_news_without_end_are_no_reason_to_keep_nothing() -> None:
     assert len(told.kept) >= 4
 
 
+def test_a_moment_is_found_whatever_the_clock_said() -> None:
+    """It may be set back, and in a log what has no event has no time."""
+    told = Told()
+    for clock in (9.0, 8.0, None):
+        told.hear(3, Event(3, f'{clock}'))
+        told.back.keep(clock)
+    told.back.keep()
+    moments, places = told.back.past.moments, Places()
+    assert [told.back.then(moment, places, draw(told.heard, places)).among(moments)
+            for moment in moments] == [0, 1, 2, 3]
+
+
 def test_what_was_heard_is_shown_again_and_nothing_moves() -> None:
     told, places = Told(), Places(clock=lambda: 0.0)
     told.hear(10, counts=chain(3), known=(0, 1, 2), activity=Activity(step=10, current=1, home=0))

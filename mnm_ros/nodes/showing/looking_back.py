@@ -56,7 +56,7 @@ class Then(NamedTuple):
 
     def among(self, moments: Sequence[Moment]) -> int:
         """Return where it is, or would be, among moments."""
-        return sum(each[:2] < self.moment[:2] for each in moments)
+        return sum(each.number < self.moment.number for each in moments)
 
     def arrows(self, state: int) -> dict[str, list[Any]] | None:
         """Return the policy to a state as arrows, if it was known then and all were told."""

@@ -253,9 +253,9 @@ class Page:
     def _show_slider(self) -> None:
         moments = self._shared.looking_back.past.moments
         at, told = len(moments), ''
-        if self._then and not (moments and moments[0][:2] <= self._then.moment[:2]):
+        if self._then and not (moments and moments[0].number <= self._then.moment.number):
             self._then = None    # an exploration has begun anew
-        if self._then:    # found by its time, as it may be forgotten meanwhile
+        if self._then:    # found by its number, as it may be forgotten meanwhile
             at, told = self._then.among(moments), self._then.told
             self._say('past', f'{"Shown" if self._shared.log else "The past is shown"}: {told}')
         begin = '' if not moments else moment(moments[0].time) if moments[0].time else (
