@@ -50,6 +50,8 @@ class Scenes:
         :raises Refused: if this version decides otherwise than the log says.
         """
         exploration, count = self._exploration, len(self._saved.inputs)
+        if not count:
+            show(self._scene(exploration, True), exploration.hypothesis)
         exploration.robot_answers()
         number = 0
 

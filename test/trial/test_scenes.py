@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+import sqlite3
 
 from mnm_ros.checkpoint import event_log
 from mnm_ros.checkpoint.input_log import InputLog, Refused
@@ -81,6 +83,16 @@ def test_what_was_kept_beside_it_has_its_times(explored: tuple[Path, Exploration
         assert [event for event in heard.events if event.time] == [
             event for event in kept if event.step <= heard.steps]
         assert all(event.time or event.step < 200 for event in heard.events)
+
+
+def test_nothing_yet_is_a_scene_too(
+        explored: tuple[Path, Exploration], tmp_path: Path) -> None:
+    path = tmp_path / 'explorer.log.sqlite'
+    path.write_bytes(explored[0].read_bytes())
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute('DELETE FROM inputs')
+    (heard, none), = played(path)
+    assert heard.count('steps') == 0 and none is None
 
 
 def test_it_ends_when_it_is_not_wanted_any_more(explored: tuple[Path, Exploration]) -> None:
