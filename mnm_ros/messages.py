@@ -138,6 +138,12 @@ def unpack(data: bytes, kind: type) -> Any:
         raise MessageError(f'{len(data)} bytes, expected a {kind.__name__}: {error}') from None
 
 
+def plain(text: str) -> str:
+    """Return a text of any node as one line that a terminal shows and does not obey."""
+    return text if text.isprintable() else ''.join(
+        each if each.isprintable() else ' ' for each in text)
+
+
 def decode_count(message: Int64) -> int:
     """Return a number of steps, or of a setting."""
     if message.data < 0:
@@ -233,7 +239,7 @@ def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard,
                 raise MessageError(f'diagnostics: more than {MOST_ROBOTS} robots, expected fewer')
             values = {entry.key: entry.value for entry in status.values}
             found.append(RobotHeard(
-                name, _LEVEL_NAMES.get(status.level, 'error'), status.message,
+                name, _LEVEL_NAMES.get(status.level, 'error'), plain(status.message),
                 _integer(values.get('steps', '')), _integer(values.get('place', '')),
                 number(values, 'unanswered') or 0.0))
     return tuple(found)

@@ -98,8 +98,8 @@ class Subscriptions:
 
     def _of_the_explorer(self) -> list[Subscription]:
         return [
-            self._hear(String, 'phase', lambda message: {'phase': message.data}),
-            self._hear(String, 'status', lambda message: {'status': message.data}),
+            self._hear(String, 'phase', lambda message: {'phase': messages.plain(message.data)}),
+            self._hear(String, 'status', lambda message: {'status': messages.plain(message.data)}),
             self._hear(String, 'events', self._happened, messages.EVENTS),
             self._hear(Int64MultiArray, 'known_states', lambda message: dict(zip(
                 ('version', 'known'), messages.decode_known_states(message)))),
@@ -118,7 +118,10 @@ class Subscriptions:
         return messages.hear(self._node, kind, topic, update, qos)
 
     def _happened(self, message: String) -> dict[str, Any]:
-        return {'events': (*self.heard.events, Event.from_json(message.data))[-_EVENTS:]}
+        event, events = Event.from_json(message.data), self.heard.events
+        event = replace(event, text=messages.plain(event.text))
+        # An explorer that is configured again tells the last ones again.
+        return {} if event in events else {'events': (*events, event)[-_EVENTS:]}
 
     def _learnt(self, message: Int64MultiArray) -> dict[str, Any]:
         self.policies = message

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mnm_ros.console.arguments import add_timeout, parser, split
 
 if TYPE_CHECKING:
+    from mnm_ros.core.progress.events import Event
     from mnm_ros.subscriptions import Listener
     from mnm_ros.view.heard import Heard
 
@@ -54,13 +55,14 @@ def events(arguments: Sequence[str], program: str) -> int:
     from mnm_ros.view.event_words import moment
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
         heard = first(listener, given.timeout, lambda heard: heard.phase or heard.events)
-        told, quiet_at = 0.0, time.monotonic() + _QUIET
+        told: tuple[Event, ...] = ()
+        quiet_at = time.monotonic() + _QUIET
         while given.follow or time.monotonic() < quiet_at:
             for event in heard.events:
-                if event.time > told:
+                if event.time and event not in told:
                     print(f'{moment(event.time, "%a %H:%M:%S")}  {event.text}', flush=True)
-                    told, quiet_at = event.time, time.monotonic() + _QUIET
-            heard = listener.listen(_LOOK)
+                    quiet_at = time.monotonic() + _QUIET
+            told, heard = heard.events, listener.listen(_LOOK)
     return 0
 
 

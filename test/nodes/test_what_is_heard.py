@@ -256,7 +256,8 @@ class Watch(Display):
         super().__init__(monkeypatch)
         self.node = Node('console')
         self.subscriptions = Subscriptions(self.node, settings=2, hypothesis=True)
-        self.lines = Lines(io.StringIO(), 2, 1.0)
+        self.written = io.StringIO()
+        self.lines = Lines(self.written, 2, 1.0)
         self.seconds = 0.0
 
     def show(self) -> None:
@@ -268,6 +269,8 @@ class Watch(Display):
         picture = described(heard.description)
         console.print(View(heard, Frame('somewhere', 2), self.seconds, picture))
         self.lines.show(heard, self.seconds)
+        assert all(text.isprintable() for text in (
+            *self.written.getvalue().split('\n'), *(event.text for event in heard.events)))
         json.loads(words.as_json(heard), parse_constant=lambda name: pytest.fail(name))
 
     def close(self) -> None:
@@ -299,6 +302,17 @@ def test_anything_may_come(display: Any) -> None:
     for topic, example in examples.items():
         display.hear(topic, example())
     display.show()
+
+
+def test_what_is_told_again_has_happened_once(
+        monkeypatch: pytest.MonkeyPatch, context: None) -> None:
+    """As an explorer does that is configured again."""
+    watch = Watch(monkeypatch)
+    for number in (*range(60), *range(10, 60), 61):
+        watch.hear('events', String(data=Event(1, f'{number}', time=5.0).to_json()))
+    assert [event.text for event in watch.subscriptions.heard.events] == [
+        *(f'{number}' for number in range(11, 60)), '61']
+    watch.close()
 
 
 def test_a_log_that_cannot_be_read_is_refused(context: None) -> None:
