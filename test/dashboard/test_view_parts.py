@@ -58,7 +58,7 @@ def test_the_timeline_has_a_point_for_each_report_and_lines_for_changes() -> Non
     series = {entry['name']: entry for entry in timeline.options()['series']}
     assert series['known']['data'] == [[100, 3], [200, 4], [300, 2]]
     assert series['candidates']['data'][0] == [100, 2]
-    assert series['exploration']['data'][-1] == [300, 99]
+    assert series['exploration steps (right)']['data'][-1] == [300, 99]
     assert series['true change']['markLine']['data'] == [{'xAxis': 200}]
     assert series['change noticed']['markLine']['data'] == [{'xAxis': 300}]
 

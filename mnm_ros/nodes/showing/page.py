@@ -185,8 +185,7 @@ class Page:
             self._text('go result', 'result')
 
     def _timeline_card(self) -> None:
-        with _card('timeline-card',
-                   'Timeline, by steps: states on the left, exploration steps on the right'):
+        with _card('timeline-card', 'Timeline, by steps'):
             self._chart = ui.echart(self._shared.chart).classes('chart')
 
     def _button(self, name: str, label: str, pressed: Callable[[], None]) -> ui.button:

@@ -147,7 +147,8 @@ class Timeline:
                   [[point.steps, point.known] for point in self._points]),
             _line('candidates', KINDS['candidate'].colour,
                   [[point.steps, point.candidates] for point in self._points]),
-            {**_line('exploration', '#8a6fd1', explored), 'yAxisIndex': 1, 'step': False},
+            {**_line('exploration steps (right)', '#8a6fd1', explored), 'yAxisIndex': 1,
+             'step': False},
             _marks('change noticed', KINDS['lost'].colour, 'solid', self.noticed),
             _marks('true change', '#888888', 'dashed', self.true)]
         names = [entry['name'] for entry in series
