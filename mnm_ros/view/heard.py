@@ -261,7 +261,13 @@ class Heard:
     @property
     def exploring(self) -> bool:
         """Return whether steps are being made, by the last report."""
-        return self.report.get('phase', '').partition('/')[0] in ('building', 'checking')
+        return not self.all_stopped and (
+            self.report.get('phase', '').partition('/')[0] in ('building', 'checking'))
+
+    @property
+    def all_stopped(self) -> bool:
+        """Return whether the service ``stop`` keeps every robot at rest."""
+        return len(self.stopped) >= max(1, len(self.robots))
 
     @property
     def late(self) -> str:

@@ -149,11 +149,10 @@ def changed(before: Heard, after: Heard, settings: int) -> list[str]:
     return lines
 
 
-def trusted(heard: Heard) -> str:
-    """Return how many policies are there that are not simply proven, in words; or nothing."""
+def _trusted(heard: Heard, *wanted: Trust) -> str:
+    """Return how many policies there are of each trust wanted, in words; or nothing."""
     counts = Counter(told.trust for told in heard.trust.values())
-    return ', '.join(f'{counts[trust]} {trust.value}' for trust in (
-        Trust.CERTIFIED, Trust.ASSUMED, Trust.DOUBTED) if counts[trust])
+    return ', '.join(f'{counts[trust]} {trust.value}' for trust in wanted if counts[trust])
 
 
 def progress(heard: Heard) -> str:
@@ -220,9 +219,10 @@ def tiles(heard: Heard) -> list[tuple[str, str, str]]:
     true = heard.true_setting
     exploration = heard.exploration_steps
     found = [
-        ('known', str(len(heard.known)), 'states with a policy'),
+        ('known', str(len(heard.known)),
+         _trusted(heard, Trust.DOUBTED) or 'states with a policy'),
         ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
-         trusted(heard) or 'under examination'),
+         _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
          f'{_per_second(heard) or ("" if heard.heartbeat is None else "0 per second")}'),
         ('changes', '\u2013' if noticed is None else str(noticed),
@@ -250,6 +250,8 @@ def presence(heard: Heard, now: float, where: str) -> str:
 
 def doing(heard: Heard) -> str:
     """Return what is being done now, as a sentence."""
+    if heard.all_stopped:
+        return 'At rest, until the robot is freed'
     sentence = heard.activity.sentence or heard.status
     return sentence[:1].upper() + sentence[1:] if sentence else 'Nothing has been heard yet.'
 
@@ -271,7 +273,7 @@ def bar(heard: Heard) -> Bar | None:
               f'usually {whole(progress.low)} to {whole(progress.high)}{_in_all(heard)}')
     if progress.done >= progress.expected:
         return Bar(share, f'longer than predicted {aim}', detail)
-    left = '\u2013' if steps is None else (
+    left = 'hard to say how long' if steps is None else (
         f'about {whole(steps)} steps' if seconds is None else f'about {duration(seconds)}')
     return Bar(share, f'{left} {aim}', detail)
 

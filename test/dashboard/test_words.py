@@ -35,13 +35,16 @@ def test_what_is_left() -> None:
     assert found.text == 'about 3 min to the first hypothesis'
     assert found.detail == 'step 812 of about 2,838, usually 1,800 to 5,000'
     assert words.bar(progressing(812, '0.0')).text == 'about 2,026 steps to the first hypothesis'
+    stopped = replace(progressing(812, '10.0'), stopped=frozenset(('',)))
+    assert words.bar(stopped).text == 'about 2,026 steps to the first hypothesis'
     assert words.bar(progressing(3000, '10.0', 'check')).text == (
         'longer than predicted until all has been checked once more')
     assert words.bar(progressing(3000, '10.0')).share == 1
     assert words.bar(progressing(0, '1', 'relearning')).text == (
         'about 47 min until the change is relearnt')
     # At the end of a prediction nothing sensible can be said; a check is not predicted.
-    assert words.bar(progressing(2000, '10.0')).text == '\u2013 to the first hypothesis'
+    assert words.bar(progressing(2000, '10.0')).text == (
+        'hard to say how long to the first hypothesis')
     assert words.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
     assert words.bar(Heard()) is None
@@ -146,6 +149,10 @@ def test_figures_to_be_seen_first() -> None:
         ('known', '2', 'states with a policy'), ('candidates', '3', 'under examination'),
         ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
         ('exploration', '2,841', 'steps without good policies')]
+    trust = {state: Told(trust, None, None, 0, '') for state, trust in (
+        (1, Trust.DOUBTED), (5, Trust.CERTIFIED), (6, Trust.ASSUMED))}
+    assert [remark for *_, remark in words.tiles(replace(heard, trust=trust))[:2]] == [
+        '1 doubted', '1 certified, 1 assumed']
     assert [name for name, *_ in words.tiles(Heard())] == [
         'known', 'candidates', 'steps', 'changes']
 
@@ -154,6 +161,7 @@ def test_what_it_is_doing_and_why() -> None:
     heard = Heard(status='round 1: 2 states known, now checking', activity=Activity(
         sentence='testing the policy to 7'))
     assert words.doing(heard) == 'Testing the policy to 7'
+    assert 'At rest' in words.doing(replace(heard, stopped=frozenset(('',))))
     assert words.status(heard) == heard.status
     assert words.doing(Heard(status='paused')) == 'Paused'
     assert words.status(Heard(status='paused')) == ''

@@ -263,7 +263,7 @@ def _refusal_in(phase: str, name: str) -> str:
 
 def stopped(heard: Heard) -> str:
     """Return which robots the service ``stop`` keeps at rest, in words; or nothing."""
-    names = sorted(heard.stopped - {''}) if len(heard.stopped) < len(heard.robots) else ()
+    names = () if heard.all_stopped else sorted(heard.stopped - {''})
     return ' '.join((*names, 'stopped')) if heard.stopped else ''
 
 
