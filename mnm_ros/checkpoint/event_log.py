@@ -11,7 +11,7 @@ from mnm_ros.checkpoint.whole_files import regular, write_whole
 from mnm_ros.core.progress.events import Event
 
 KEPT = '.events.jsonl'    # after the name of an explorer
-_MOST = 20_000            # events from which on, at the start, only the last half is kept
+_MOST = 20_000            # lines; of more, only the last half is kept
 
 
 class EventLog:
@@ -27,19 +27,30 @@ class EventLog:
         self._path = path
         self._warn: Callable[[str], None] | None = warn
         self.past = read(path)
-        self._write(lambda: self._begin(path))
+        self._lines = len(self.past)
+        self._whole = False    # whether the last line has surely been written to its end
+        self._write(path.touch)
+        self._write(self._shorten)
+        self.past = self.past[-self._lines:]
 
     def append(self, event: Event) -> None:
         """Keep an event; that is no reason to fail."""
-        self._write(lambda: _append(self._path, f'{event.to_json()}\n'))
+        self._write(lambda: self._append(event))
 
-    def _begin(self, path: Path) -> None:
-        path.touch()
-        if len(self.past) > _MOST:
-            del self.past[:-_MOST // 2]
-            write_whole(path, ''.join(f'{event.to_json()}\n' for event in self.past))
-        elif self.past:
-            _append(path, '\n')    # the last line may have been cut off
+    def _append(self, event: Event) -> None:
+        whole, self._whole = self._whole, False
+        with regular(self._path).open('a', encoding='utf-8') as file:
+            begin = '' if whole or not file.tell() else '\n'
+            file.write(f'{begin}{event.to_json()}\n')
+        self._whole = True
+        self._lines += 1
+        self._shorten()
+
+    def _shorten(self) -> None:
+        if self._lines > _MOST:
+            self._lines = _MOST // 2
+            lines = self._path.read_bytes().splitlines(keepends=True)
+            write_whole(self._path, b''.join(lines[-self._lines:]))
 
     def _write(self, work: Callable[[], object]) -> None:
         try:
@@ -63,8 +74,3 @@ def read(path: Path) -> list[Event]:
         except ValueError:
             continue
     return found
-
-
-def _append(path: Path, text: str) -> None:
-    with regular(path).open('a', encoding='utf-8') as file:
-        file.write(text)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from resource import getrlimit, RLIMIT_FSIZE, setrlimit
 
 from mnm_ros.checkpoint import event_log
 from mnm_ros.checkpoint.event_log import EventLog, read
@@ -36,10 +37,30 @@ def test_it_goes_on_after_a_line_that_was_cut_off(tmp_path: Path) -> None:
 def test_it_does_not_grow_without_end(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_log, '_MOST', 6)
-    log = EventLog(path := tmp_path / 'kept', warn)
-    for event in EVENTS:
+    path, longer = tmp_path / 'kept', tmp_path / 'longer'
+    longer.write_text(''.join(f'{event.to_json()}\n' for event in EVENTS))
+    assert EventLog(longer, warn).past == EVENTS[-3:] == read(longer)
+    log = EventLog(path, warn)
+    for number, event in enumerate(EVENTS):
         log.append(event)
-    assert EventLog(path, warn).past == EVENTS[-3:] == read(path)
+        first = 0 if number < 6 else 4
+        assert read(path) == EVENTS[first:number + 1]
+    assert EventLog(path, warn).past == EVENTS[4:]
+
+
+def test_a_disk_that_was_full_costs_the_events_of_that_time(tmp_path: Path) -> None:
+    told: list[str] = []
+    log = EventLog(path := tmp_path / 'kept', told.append)
+    log.append(EVENTS[0])
+    before, size = getrlimit(RLIMIT_FSIZE), path.stat().st_size
+    setrlimit(RLIMIT_FSIZE, (size + 9, before[1]))
+    try:
+        log.append(EVENTS[1])
+    finally:
+        setrlimit(RLIMIT_FSIZE, before)
+    log.append(EVENTS[2])
+    assert read(path) == [EVENTS[0], EVENTS[2]] and len(told) == 1
+    assert path.stat().st_size > 2 * size + 9    # where it broke off
 
 
 def test_what_cannot_be_written_is_told_once(tmp_path: Path) -> None:
