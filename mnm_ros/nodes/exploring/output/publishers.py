@@ -27,6 +27,9 @@ from std_msgs.msg import Header, Int64, Int64MultiArray, String
 
 _HYPOTHESIS_PERIOD = 1.0    # s, at least between two: with 1,000 states each has 8 MB
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
+_STOPS = {Phase.PAUSED: 'pause', Phase.FAULT: 'fault', Phase.DONE: 'done',
+          Phase.WAITING_FOR_ROBOT: 'robot'}
+"""What kind of event tells of a phase in which no robot explores."""
 
 
 class Publishers:
@@ -64,7 +67,10 @@ class Publishers:
         """Publish what still waits, and that it has stopped, before the topics are removed."""
         self._learnt.publish_due(math.inf)
         if not self._stopped:
-            self._tell_stop(exploration.phase, exploration.status, exploration.steps, link)
+            phase, status = exploration.phase, exploration.status
+            if phase not in _STOPS:    # that of several robots, or while a plan is made
+                phase, status = Phase.PAUSED, 'paused: the node is ending'
+            self._tell_stop(phase, status, exploration.steps, link)
 
     def republish(self, period: float, now: float) -> None:
         """Publish all values again every ``period`` s, for nodes that lost them; 0: never."""
@@ -194,8 +200,7 @@ class Publishers:
 
     def _tell_stop(self, phase: Phase, status: str, step: int, link: Link) -> None:
         """Publish that it has stopped, or goes on; that there is no robot yet is no news."""
-        kind = {Phase.PAUSED: 'rest' if link.resting else 'pause', Phase.FAULT: 'fault',
-                Phase.DONE: 'done', Phase.WAITING_FOR_ROBOT: 'robot'}.get(phase)
+        kind = 'rest' if phase is Phase.PAUSED and link.resting else _STOPS.get(phase)
         if kind == 'robot' and (self._stopped or self._said[0] is None):
             self._stopped = self._stopped or kind
             return
