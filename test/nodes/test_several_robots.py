@@ -15,6 +15,8 @@ import sys
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from faulty_robot import end, FaultyRobot, is_right, learns
 from logged_robot import played, start_logged
+from mnm_ros.checkpoint import event_log
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from node_processes import DEADLINE, Peer
 import pytest
@@ -95,6 +97,18 @@ def test_a_fleet_goes_on_where_it_was(
 
     peer.wait_for(lambda: min(steps('r1'), steps('r2')) > 100, 'that both are told of')
     assert again.stop() == 0 and 'Traceback' not in again.output
+
+
+def test_the_end_of_a_fleet_is_kept_with_the_times_of_its_actions(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    for name in ('r1', 'r2'):
+        start('cmp_sim', namespace=f'/{name}', scenario=scenario)
+    process = explorer(robots=['r1', 'r2'], radius=4.0, checkpoint_dir=str(tmp_path))
+    learns(peer)
+    assert process.stop() == 0
+    found, = (event for event in event_log.read(tmp_path / f'explorer{event_log.KEPT}')
+              if event.kind == 'pause')
+    assert found.seconds and found.seconds.keys() == {RESET, 0, 1}
 
 
 @pytest.fixture

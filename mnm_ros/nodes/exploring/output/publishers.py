@@ -27,9 +27,6 @@ from std_msgs.msg import Header, Int64, Int64MultiArray, String
 
 _HYPOTHESIS_PERIOD = 1.0    # s, at least between two: with 1,000 states each has 8 MB
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
-_STOPS = {Phase.PAUSED: 'pause', Phase.FAULT: 'fault', Phase.DONE: 'done',
-          Phase.WAITING_FOR_ROBOT: 'robot'}
-"""What kind of event tells of a phase in which no robot explores."""
 
 
 class Publishers:
@@ -66,9 +63,10 @@ class Publishers:
     def close(self, exploration: Exploration, link: Link) -> None:
         """Publish what still waits, and that it has stopped, before the topics are removed."""
         self._learnt.publish_due(math.inf)
-        if not self._stopped:
+        if self._stopped in ('', 'robot'):    # which may be there since the last news
             phase, status = exploration.phase, exploration.status
-            if phase not in _STOPS:    # that of several robots, or while a plan is made
+            if phase not in (Phase.PAUSED, Phase.FAULT, Phase.DONE):
+                # Several robots pause one by one, and a plan cannot be paused.
                 phase, status = Phase.PAUSED, 'paused: the node is ending'
             self._tell_stop(phase, status, exploration.steps, link)
 
@@ -200,7 +198,8 @@ class Publishers:
 
     def _tell_stop(self, phase: Phase, status: str, step: int, link: Link) -> None:
         """Publish that it has stopped, or goes on; that there is no robot yet is no news."""
-        kind = 'rest' if phase is Phase.PAUSED and link.resting else _STOPS.get(phase)
+        kind = {Phase.PAUSED: 'rest' if link.resting else 'pause', Phase.FAULT: 'fault',
+                Phase.DONE: 'done', Phase.WAITING_FOR_ROBOT: 'robot'}.get(phase)
         if kind == 'robot' and (self._stopped or self._said[0] is None):
             self._stopped = self._stopped or kind
             return
