@@ -105,6 +105,7 @@ def test_a_robot_that_is_stopped_can_be_freed_whatever_the_explorer_does() -> No
 def test_below_the_bar_stands_what_came_of_it_and_what_is_missing() -> None:
     heard = Heard(phase='paused', offered=EVERYTHING, heartbeat=10.0)
     assert bar_line(heard, 10.0, 'Pause: paused') == 'Pause: paused'
+    assert bar_line(heard, 10.0, 'Home: \u2713', 'on the way') == 'Home: \u2713 \u00b7 on the way'
     assert bar_line(Heard(), 10.0, '') == (
         'Stop needs a robot side: no node offers stop \u00b7 '
         'Home needs a robot side: no node offers return_home')

@@ -333,13 +333,12 @@ class Page:
             if name not in (*BAR, 'go', 'cancel'):
                 self._say(f'{name} result', _told(commands.outcomes.get(name), refused))
         name, when = commands.latest
-        pressed = commands.outcomes.get(name)
-        self._say('bar', bar_line(heard, time.monotonic(), '' if pressed is None else (
-            f'{when} {CONTROLS[name].label}: '
-            f'{named(_told(pressed, ""), heard.description)}')))
+        pressed, goal = commands.outcomes.get(name), commands.outcome_of_goal
+        told = ['' if pressed is None else f'{when} {CONTROLS[name].label}: {_told(pressed, "")}',
+                _told(goal, '') if goal is not None and goal.good is None else '']
+        self._say('bar', named(bar_line(heard, time.monotonic(), *told), heard.description))
         self._say('go result', named(_told(
-            commands.outcome_of_goal, self._refusal('go') or self._refusal('cancel')),
-            heard.description))
+            goal, self._refusal('go') or self._refusal('cancel')), heard.description))
         choices = {state: heard.description.name(state) for state in heard.known}
         self._once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self._chosen if self._chosen in choices else None))

@@ -267,16 +267,16 @@ def stopped(heard: Heard) -> str:
     return ' '.join((*names, 'stopped')) if heard.stopped else ''
 
 
-def bar_line(heard: Heard, now: float, came_of_it: str) -> str:
+def bar_line(heard: Heard, now: float, *came_of_it: str) -> str:
     """
     Return what stands below the bar.
 
-    :param came_of_it: what came of the control that was pressed last.
+    :param came_of_it: what came of the control that was pressed last, and of a goal under way.
     """
     missing = (f'{CONTROLS[name].label} {refused}' for name in ('stop', 'home')
                if (refused := refusal(name, heard, now)))
     lasting = 'at rest until Go on or Home' if heard.stopped else ''
-    return ' \u00b7 '.join(filter(None, (came_of_it, lasting, *missing)))
+    return ' \u00b7 '.join(filter(None, (*came_of_it, lasting, *missing)))
 
 
 def refusal_to_go(state: int | None, heard: Heard) -> str:
