@@ -57,6 +57,12 @@ def end_all() -> None:
         _processes.pop().kill()
 
 
+def _said() -> str:
+    """Return the last lines of each node of this test, to see why it was waited for in vain."""
+    return '\n'.join(f"-- {process.module}, {'running' if process.running else 'ended'}:\n"
+                     f'{process.output[-1500:]}' for process in _processes)
+
+
 def soon(seconds: float, limit: float) -> bool:
     """Say whether something was quick enough for a machine that is as busy as this one now."""
     return seconds < limit or seconds < limit * _slowness()
@@ -122,7 +128,7 @@ class NodeProcess:
     """One node of the package, or a script; its output goes to a file."""
 
     def __init__(self, module: str, output: Path, arguments: Sequence[str]) -> None:
-        self._output = output
+        self.module, self._output = module, output
         self._status: int | None = None
         output.touch()
         self.pid = _server().start(module, output, arguments)
@@ -211,7 +217,7 @@ class Peer:
             value = condition()
             if value:
                 return value
-            assert time.monotonic() < end, f'waited {deadline} s in vain: {what}'
+            assert time.monotonic() < end, f'waited {deadline} s in vain: {what}\n{_said()}'
             self._executor.spin_once(timeout_sec=0.02)
 
     def wait_for_rest(self, value: Callable[[], Any], what: str, seconds: float = 1.0) -> Any:
