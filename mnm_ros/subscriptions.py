@@ -238,9 +238,8 @@ class Listener:
 
     def policy(self, target: int, timeout: float) -> Policy | None:
         """Ask for the policy to a known state; None if there is no answer in time."""
-        end = time.monotonic() + timeout
-        while (found := self._subscriptions.policy_to(target)) is None and time.monotonic() < end:
-            self.listen(_POLL)
+        found: Policy | None = self._until(
+            lambda: self._subscriptions.policy_to(target), timeout)
         return found
 
     def provisional_policies(self, timeout: float) -> tuple[Policy, ...]:
@@ -248,27 +247,29 @@ class Listener:
         heard: list[messages.PolicySet] = []
         messages.hear(self._node, Int64MultiArray, 'provisional_policies',
                       lambda message: heard.append(messages.PolicySet.from_msg(message)))
-        end = time.monotonic() + timeout
-        while not heard and time.monotonic() < end:
-            self.listen(_POLL)
+        self._until(lambda: heard, timeout)
         return heard[0].policies if heard else ()
 
     def actions(self, timeout: float) -> tuple[str, ...]:
         """Return the names of the actions by the explorer's parameters; none if it is silent."""
         client = self._node.create_client(GetParameters, f'{self.explorer}/get_parameters')
         end = time.monotonic() + timeout
-        while not client.service_is_ready() and time.monotonic() < end:
-            self.listen(_POLL)
+        self._until(client.service_is_ready, timeout)
         answer = self.ask(
             client, GetParameters.Request(names=['actions']), end - time.monotonic())
         return tuple(answer.values[0].string_array_value) if answer and answer.values else ()
 
     def ask(self, client: Client, request: Any, timeout: float) -> Any:
         """Call a service, listening meanwhile; return the response, None if none is in time."""
-        end, answer = time.monotonic() + timeout, client.call_async(request)
-        while not answer.done() and time.monotonic() < end:
+        answer = client.call_async(request)
+        return answer.result() if self._until(answer.done, timeout) else None
+
+    def _until(self, wanted: Callable[[], Any], timeout: float) -> Any:
+        """Listen until something is there, or the time is over; return what there is then."""
+        end = time.monotonic() + timeout
+        while not (found := wanted()) and time.monotonic() < end:
             self.listen(_POLL)
-        return answer.result() if answer.done() else None
+        return found
 
     def listen(self, seconds: float) -> Heard:
         """Take in messages for so many seconds and return what is known then."""
