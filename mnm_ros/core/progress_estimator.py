@@ -62,7 +62,7 @@ class ProgressEstimator:
     def noticed(self, step: int, following: Following) -> None:
         """Take note that a change was noticed while none was open."""
         self._noticed_at = step
-        self._ways = self._ways_now(following)
+        self._ways = self._ways_now(following) if self._mnm.hypothesis else None
         self.lost.clear()
 
     def relearnt(self, following: Following) -> WaysChange | None:
@@ -96,7 +96,7 @@ class ProgressEstimator:
     def progress(self, step: int, expected_steps: Mapping[int, float | None]) -> Progress | None:
         """Return how far it is; None if unknown."""
         mnm = self._mnm
-        if mnm.building is not None and not mnm.log.open and mnm.hypothesis is None:
+        if mnm.building is not None and mnm.hypothesis is None:
             return self._first(mnm.building)
         if mnm.log.open:
             return self._relearning(step, expected_steps)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mnm_ros.core.mnm.base import BaseAlgorithm, Provisional
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
@@ -19,6 +20,10 @@ from mnm_ros.core.progress_estimator import ExpectedPlays, Following, Plays, ste
 
 _PREFERRED = (Trust.PROVEN, Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)
 """Of several policies to a state: what was proven before is better than what never was."""
+
+
+_CERTIFIED_BEFORE = 'it was certified, and what was seen since speaks against it'
+"""Why a policy is doubted that was certified while building."""
 
 
 class TrustLedger:
@@ -34,6 +39,8 @@ class TrustLedger:
         self._limit = settings.problem.limit
         self._horizon = settings.steps_horizon
         self._looking: dict[BaseAlgorithm, Provisional] = {}    # by stream
+        self._building: BuildingPhase | None = None
+        self._certified: dict[int, Policy] = {}    # in the building phase under way, at some time
         self._declared: DeclaredPolicies | None = None
         self._problem = replace(settings.problem, support=mnm.support)
         self._turn = 0    # of the streams, one of which is looked at
@@ -90,14 +97,19 @@ class TrustLedger:
 
     def _on_the_way(self, at_most: int | None) -> Iterator[TrustedPolicy]:
         building = self._mnm.building
-        streams = building.streams if building is not None else ()
+        if building is not self._building:
+            self._building, self._certified = building, {}
+        streams = building.learning if building is not None else ()
         self._looking = {stream: self._looking.get(stream) or stream.provisional()
                          for stream in streams}
         self._turn += 1
+        doubted = {**self._certified}
         for number, looking in enumerate(self._looking.values()):
             has_turn = at_most is None or number == self._turn % len(streams)
             for found in looking.look(at_most if has_turn else 0):
                 if found.certified:
+                    self._certified[found.policy.target] = found.policy
+                    doubted.pop(found.policy.target, None)
                     yield TrustedPolicy(
                         Trust.CERTIFIED, found.expected_steps, found.at_most_steps or self._limit,
                         0, 'certified; whether other states are within reach is not known yet',
@@ -106,6 +118,9 @@ class TrustLedger:
                     yield TrustedPolicy(
                         Trust.ASSUMED, found.expected_steps, None, 0,
                         'the best by what was seen so far', found.policy)
+        forbidden = self._problem.support.all_forbidden
+        for policy in (each for each in doubted.values() if not each.plays(forbidden)):
+            yield TrustedPolicy(Trust.DOUBTED, None, None, 0, _CERTIFIED_BEFORE, policy)
 
     def _as_declared(self, home: int, at_most: int | None) -> Iterator[TrustedPolicy]:
         if not self._problem.support:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation
 
 HOME = 0
@@ -18,6 +19,11 @@ QUANTUM = 4
 def policy(target: int) -> Policy:
     """Return a policy that goes one step to ``target``."""
     return Policy(target, QUANTUM, (HOME,), ((RESET if target == HOME else target,),))
+
+
+def changed(state: int, action: int, next_state: int) -> PairChange:
+    """Raise the alarm at any transition, in place of ``TransitionWatch.record``."""
+    return PairChange(state, action, {}, {next_state: 1})
 
 
 class ScriptedEvaluation(Evaluation):

@@ -11,7 +11,7 @@ import math
 from mnm_ros.core.components import BASES
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
+from mnm_ros.core.mnm.building_phase import BuildingPhase, DoublingSchedule, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
@@ -23,7 +23,7 @@ from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.core.watch.watching import PolicyWatch
 import numpy as np
 import pytest
-from scripted import HOME, policy, ScriptedBase
+from scripted import changed, HOME, policy, ScriptedBase
 from test_transition_detector import detectors
 from test_watch_phase import HORIZON, known, LIMIT, PROBLEM, run, Script, tau, watching, World
 
@@ -239,7 +239,7 @@ def test_runs_and_renewals_share_the_budget_of_additions(
     assert checking.base.renewals == [pytest.approx(part / 12)]
     # Another notice while the change is open renews nothing, but a run that is begun does.
     told = len(sentences)
-    monkeypatch.setattr(checking.transitions, 'record', lambda *_: True)
+    monkeypatch.setattr(checking.transitions, 'record', changed)
     run(checking, world, lambda: len(sentences) > told + 3)
     assert log.open and [len(base.renewals) for base in script.runs[number - 1:]] == (
         [1] * (len(script.runs) - number + 1))
@@ -273,7 +273,7 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice(
     world = World()
     run(checking, world, lambda: script.runs[-1].steps == 200)
     with monkeypatch.context() as patch:
-        patch.setattr(checking.transitions, 'record', lambda *_: True)
+        patch.setattr(checking.transitions, 'record', changed)
         run(checking, world, lambda: log.noticed == 1)
     runs = len(script.runs)
     run(checking, world, lambda: log.relearnt == 1)
@@ -404,23 +404,79 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
 
 
 def building(transitions: TransitionWatch) -> BuildingPhase:
-    """Return a building phase of two streams in which action 5 at home has changed."""
-    phase = BuildingPhase(lambda: ScriptedBase(0), StreamSchedule(2), False, transitions)
-    for number in range(60):
+    """Return a building phase of several streams in which action 5 at home changes soon."""
+    phase = BuildingPhase(lambda number: ScriptedBase(0), lambda: StreamSchedule(2), False,
+                          transitions)
+    for _ in range(60):
         phase.observe(RESET, HOME)
-        phase.observe(5, 5 if number < 40 else 6)
+        assert phase.observe(5, 5) is None
         phase.observe(7, 8)    # in a state that is not known
     assert len(phase.streams) > 1 and transitions.alarms == 0
     return phase
 
 
-def test_what_has_changed_while_the_hypothesis_was_built_is_noticed_when_there_is_one() -> None:
+def test_the_hypothesis_goes_on_with_the_detectors_of_its_stream() -> None:
     transitions = TransitionWatch(1e-3)
     phase = building(transitions)
     assert phase.transitions_of(phase.streams[0]) is transitions
     assert [*detectors(transitions)] == [(HOME, 5)]
-    assert transitions.record(HOME, 5, 6) and transitions.alarms == 1
-    assert not transitions.record(HOME, 5, 6)
+    assert detectors(transitions)[HOME, 5].executions == 60
+
+
+def test_a_change_while_building_is_told_and_replaces_the_streams() -> None:
+    phase = building(TransitionWatch(1e-3))
+    before = phase.streams
+    change = None
+    while change is None:
+        phase.observe(RESET, HOME)
+        change = phase.observe(5, 6)
+    assert (change.state, change.action, {*change.before}, {*change.after}) == (HOME, 5, {5}, {6})
+    assert sum(change.after.values()) <= 20
+    assert len(phase.streams) == 1 and phase.active not in before
+    assert phase.next_action() == ScriptedBase(0).next_action()
+    assert phase.steps_of(phase.active) == 0 and not phase.replaced    # these cannot forget
+
+
+def test_a_change_from_before_the_streams_began_replaces_none() -> None:
+    """A stream that has replaced others goes on when more of the same change is noticed."""
+    transitions = TransitionWatch(1e-3)
+    phase = BuildingPhase(lambda number: Forgetting(0), DoublingSchedule, True, transitions)
+
+    def told(action: int, state: int) -> bool:
+        phase.observe(RESET, HOME)
+        return phase.observe(action, state) is not None
+
+    for _ in range(60):
+        assert not told(1, 1) and not told(2, 2)
+    assert not any(told(2, 0) for _ in range(4))    # both have changed by now
+    while not told(1, 0):
+        pass
+    first, second = phase.replaced[0], phase.active
+    assert isinstance(first, Forgetting) and isinstance(second, Forgetting)
+    while not told(2, 0):
+        pass
+    assert phase.active is second and phase.replaced == [first]
+    assert first.forgotten == [(HOME, 1), (HOME, 2)] and second.forgotten == [(HOME, 2)]
+    # What changes from now on, the second one has seen.
+    for _ in range(60):
+        assert not told(2, 0)
+    while not told(2, 2):
+        pass
+    assert phase.active is not second and phase.replaced == [first]
+    assert phase.steps_of(phase.active) == 0
+
+
+class Forgetting(ScriptedBase):
+    """Can forget pairs."""
+
+    def __init__(self, life: int) -> None:
+        super().__init__(life)
+        self.forgotten: list[tuple[int, int]] = []
+
+    def forget(self, state: int, action: int) -> bool:
+        """Take note of what is to be forgotten."""
+        self.forgotten.append((state, action))
+        return True
 
 
 def test_after_a_stream_that_was_begun_later_the_detectors_begin_anew() -> None:

@@ -162,6 +162,10 @@ class Certifier:
         planned = self._best_policy(model, target, None)
         return None if planned is None else self._looked(model, *planned)
 
+    def bound(self, policy: Policy) -> float:
+        """Return the steps that a policy takes at most by its best certificate."""
+        return min(self._model(each, policy).certify().bound for each in self.evidence)
+
     def _looked(self, model: EmpiricalModel, policy: Policy, steps: float) -> Looked:
         """Return a policy with its best certificate."""
         evidence, certificate = min(
@@ -231,8 +235,12 @@ class Certifier:
         self._tests.clear()
         self._failed.clear()
 
-    def check_again(self, pairs: Collection[Pair]) -> None:
-        """Drop what the sets certify no more, as less is ruled out of where the pairs lead."""
+    def check_again(self, pairs: Collection[Pair], *, attempts: bool = True) -> None:
+        """
+        Drop what the sets certify no more, as less is known of where the pairs lead.
+
+        :param attempts: whether those through the pairs still say what they did.
+        """
         dropped: set[int] = set()
         support = self._problem.support
         for target, policy in tuple(self.known.items()):
@@ -240,10 +248,9 @@ class Certifier:
             # What leads through a state that is dropped would play RESET there.
             through = any(state in dropped and action != RESET for state, action in played)
             through = through or any(support.forbids(*pair) for pair in played)
-            if target in self.estimates and (through or target in self._by_model and (
-                    not played.isdisjoint(pairs) and not any(
-                        self._model(evidence, policy).certify().bound <= self._problem.limit
-                        for evidence in self.evidence))):
+            if target in self.estimates and (through or not played.isdisjoint(pairs) and (
+                    self.bound(policy) > self._problem.limit if target in self._by_model else
+                    not attempts and not {*self._executed(policy)}.isdisjoint(pairs))):
                 del self.known[target], self.estimates[target]
                 self._by_model.pop(target, None)
                 dropped.add(target)

@@ -101,6 +101,7 @@ class Disco(Phased, BaseAlgorithm):
             parts.evidence, parts.planner, self._at_once)
         self._seen: dict[int, None] = {}
         self._news = False    # whether a new state was met twice since the last plan
+        self._outdated = False    # whether a pair was forgotten since then
         self._here: int | None = None
         self._asked: int | None = None
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
@@ -169,7 +170,7 @@ class Disco(Phased, BaseAlgorithm):
         else:
             if here is not None:
                 self._sampling.observe(here, action, state)
-            if not self._sampling.open or self._at_once and (
+            if not self._sampling.open or self._outdated or self._at_once and (
                     self._news or self._certifier.sampled.target is not None
                     and not self._sampling.preferring):
                 self.trigger('sampled')
@@ -207,13 +208,17 @@ class Disco(Phased, BaseAlgorithm):
             self._sampling.reopen(state)
         return True
 
-    def forget(self, state: int, action: int) -> None:
+    def forget(self, state: int, action: int) -> bool:
         """Forget all transitions of the pair, and sample it anew."""
         for evidence in self._certifier.evidence:
             evidence.forget(state, action)
         self._rows.forget(state, action)
+        if not self._at_once:    # else it is told which of the watched policies to revise
+            self._certifier.check_again(((state, action),), attempts=False)
+            self._outdated = True    # a plan leaves what may not be reached any more
         self._start_over()
         self._sampling.reopen(state)
+        return True
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
         """Take other policies as what is known; a target that was deleted may be found again."""
@@ -301,7 +306,7 @@ class Disco(Phased, BaseAlgorithm):
     def _plan(self) -> None:
         """Find out what is left to do: to sample, to certify, or nothing."""
         certifier, ruling_out = self._certifier, self._ruling_out
-        self._news = False
+        self._news = self._outdated = False
         certifier.begin()
         while True:
             near = ruling_out.near(certifier.known)

@@ -9,7 +9,8 @@ nothing of the delta. It takes no step either: what the run does depends on noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.rule_out import RulingOut
@@ -23,8 +24,9 @@ class ProvisionalPolicies:
     """
     The policies that a run of ``disco`` has so far, for those who cannot wait until it finishes.
 
-    As in the end, a policy goes through states that have a certificate. It is dropped where the
-    run has forgotten what it rests on.
+    As in the end, a policy goes through states that have a certificate. A certificate stands as
+    long as the sets as they are now say so: it is dropped as soon as the run has forgotten a pair
+    that it rests on, and each is worked out again in its turn.
 
     :param counts, certifier, ruling_out: of the run.
     :param problem: with the limit to certify.
@@ -39,7 +41,7 @@ class ProvisionalPolicies:
         self._support = problem.support
         self._certified: dict[int, ProvisionalPolicy] = {}
         self._assumed: dict[int, ProvisionalPolicy] = {}
-        self._visits: dict[int, list[int]] = {}    # by pair of a policy when it was certified
+        self._rests_on: dict[int, list[Mapping[int, int]]] = {}    # counts, when it was certified
         self._changes = 0    # of the support, by when the certificates were made
         self._turns: dict[int, None] = {}    # states to be looked at, those first that waited most
 
@@ -56,16 +58,21 @@ class ProvisionalPolicies:
             self._certified.clear()
             self._assumed.clear()    # some may play what is forbidden now
         for target, found in tuple(self._certified.items()):
-            fewer = any(now < before for now, before in zip(
-                self._visited(found.policy), self._visits[target]))
-            if target in known or fewer:
+            # What was forgotten is counted anew: that may be as much as before by now.
+            forgotten = any(now is not before for now, before in zip(
+                self._counted(found.policy), self._rests_on[target]) if before)
+            if target in known or forgotten:
                 del self._certified[target]
         near = [state for state in self._ruling_out.within_reach if state not in known]
-        while at_most is None and any(list(map(self._certify, near))):
-            pass
-        if at_most is not None:
-            reached = {*near}
-            self._turns = {state: None for state in (*self._turns, *near) if state in reached}
+        due = dict.fromkeys((*self._certified, *near))
+        if at_most is None:
+            for state in tuple(self._certified):
+                self._certify(state)
+            while any(list(map(self._certify, (
+                    state for state in near if state not in self._certified)))):
+                pass
+        else:
+            self._turns = {state: None for state in (*self._turns, *due) if state in due}
             for state in tuple(self._turns)[:at_most]:
                 del self._turns[state]
                 self._certify(state)
@@ -76,9 +83,13 @@ class ProvisionalPolicies:
             *(self._assumed[target] for target in near if target in self._assumed))
 
     def _certify(self, target: int) -> bool:
-        """Look at a state, and return whether it has got a certificate."""
-        if target in self._certified:
-            return False
+        """Look at a state, and return whether it has got a certificate that it had not."""
+        had = self._certified.pop(target, None)
+        if had is not None:
+            bound = self._certifier.bound(had.policy)
+            if bound <= self._limit:
+                self._certified[target] = replace(had, at_most_steps=bound)
+                return False
         self._assumed.pop(target, None)
         through = self._certifier.model((*self._certifier.known, *self._certified))
         found = self._certifier.look(target, through)
@@ -89,8 +100,8 @@ class ProvisionalPolicies:
             self._assumed[target] = ProvisionalPolicy(policy, False, steps, None)
             return False
         self._certified[target] = ProvisionalPolicy(policy, True, steps, bound)
-        self._visits[target] = self._visited(policy)
+        self._rests_on[target] = self._counted(policy)
         return True
 
-    def _visited(self, policy: Policy) -> list[int]:
-        return [self._counts.visits(*pair) for pair in zip(policy.states, policy.actions[0])]
+    def _counted(self, policy: Policy) -> list[Mapping[int, int]]:
+        return [self._counts.next_states(*pair) for pair in zip(policy.states, policy.actions[0])]

@@ -205,12 +205,16 @@ class BaseAlgorithm(ABC):
         """
         return False
 
-    def forget(self, state: int, action: int) -> None:
+    def forget(self, state: int, action: int) -> bool:
         """
-        Forget all transitions of the pair, as it leads elsewhere than before; optional.
+        Forget all transitions of the pair, as it leads elsewhere than before.
 
-        All else that was learnt stays. It never finishes the run.
+        All else that was learnt stays; but what the run has made known itself by the pair it
+        knows no more. It never finishes the run. Optional.
+
+        :returns: Whether it can. A run that cannot is replaced by one that begins then.
         """
+        return False
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
         """

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.prediction import Outlook
 
 ALONE = 1000
@@ -121,43 +122,66 @@ class BuildingPhase:
     early where a stream leaves state discovery. It lasts until the stream is between two
     attempts, so that taking turns never breaks anything off.
 
-    :param new_stream: makes a fresh run of the base algorithm.
-    :param schedule: says whose quantum is next.
+    When a pair raises the alarm, all streams forget it. If it has changed since they began, what
+    they know of other pairs may be older than the change, too: a stream that begins at the alarm,
+    with the delta of its number, replaces them, and the schedule begins anew. It is there for
+    changes that no pair shows. The oldest stream that could forget the pair goes on learning
+    without the robot, as what it has certified by other pairs still holds.
+
+    :param new_stream: makes the run of the base algorithm with a number (1, 2, ...).
+    :param new_schedule: makes what says whose quantum is next.
     :param shared: whether a stream also learns from the steps that other streams take after its
         start. If nothing has changed since, they come from the same CMP; if something has,
         the stream is as worthless as it would be on its own.
     :param transitions: sees the steps of all streams; None if it is not asked for.
-    :ivar streams: in the order of their start.
+    :param state: from ``to_state``, to go on from there.
+    :ivar streams: those that take turns, in the order of their start.
+    :ivar replaced: the one that goes on learning without; none or one.
     :ivar active: the one that has the robot.
     :ivar steps_taken: steps of all streams.
 
     Source: Gajane et al. 2019, section 4.
     """
 
-    def __init__(self, new_stream: Callable[[], BaseAlgorithm], schedule: Schedule,
-                 shared: bool, transitions: TransitionWatch | None = None) -> None:
-        self.schedule = schedule
+    def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
+                 new_schedule: Callable[[], Schedule], shared: bool,
+                 transitions: TransitionWatch | None = None,
+                 state: Mapping[str, Any] | None = None) -> None:
+        self.schedule = new_schedule()
         self.streams: list[BaseAlgorithm] = []
+        self.replaced: list[BaseAlgorithm] = []
         self._new_stream = new_stream
+        self._new_schedule = new_schedule
         self._shared = shared
         self._transitions = transitions
         self.active: BaseAlgorithm
         self.steps_taken = 0
-        self._started: list[int] = []
+        self._begun = 0    # streams so far
+        self._numbers: list[int] = []    # of those replaced, then of those that take turns
+        self._started: list[int] = []    # of those that take turns
+        self._executed: dict[Pair, int] = {}    # since the first of these began
         self._here: int | None = None
         self._asked: int | None = None
-        self._activate()
+        if state is None:
+            self._activate()
+        else:
+            self._resume(state)
 
     @property
     def result(self) -> BaseAlgorithm | None:
         """Return the stream that finished, once there is one."""
         return self.active if self.active.finished else None
 
+    @property
+    def learning(self) -> tuple[BaseAlgorithm, ...]:
+        """Return all streams that learn, the latest first."""
+        return (*reversed(self.streams), *self.replaced)
+
     def transitions_of(self, stream: BaseAlgorithm) -> TransitionWatch | None:
         """Return the watch, with what it saw of known states since the start of ``stream``."""
         if self._transitions is not None:
             self._transitions.keep([policy.target for policy in stream.policies]
-                                   if stream is self.streams[0] else [])
+                                   if self.steps_of(stream) == self.steps_taken else [])
         return self._transitions
 
     def steps_of(self, stream: BaseAlgorithm) -> int:
@@ -167,16 +191,16 @@ class BuildingPhase:
     @property
     def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called: all streams are runs of bases of the core."""
-        return all(map(snapshot.covers, self.streams))
+        return all(map(snapshot.covers, self.learning))
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data; only while ``can_snapshot``."""
-        return {'streams': len(self.streams), 'within': snapshot.take(self)}
+        return {'numbers': self._numbers, 'replaced': len(self.replaced),
+                'within': snapshot.take(self)}
 
-    def resume(self, state: Mapping[str, Any]) -> None:
-        """Go on, just after the creation, from what ``to_state`` has returned."""
-        while len(self.streams) < state['streams']:
-            self.streams.append(self._new_stream())
+    def _resume(self, state: Mapping[str, Any]) -> None:
+        made = [self._new_stream(number) for number in state['numbers']]
+        self.replaced, self.streams = made[:state['replaced']], made[state['replaced']:]
         snapshot.put(state['within'], self)
 
     @property
@@ -199,25 +223,53 @@ class BuildingPhase:
         self._asked = self.active.next_action()
         return self._asked
 
-    def observe(self, action: int, state: int) -> None:
-        """Pass a step on to the streams and end the quantum where it is due."""
+    def observe(self, action: int, state: int) -> PairChange | None:
+        """
+        Pass a step on to the streams and end the quantum where it is due.
+
+        :returns: what has changed, if the pair leads elsewhere than before.
+        """
+        here, self._here, self._asked = self._here, state, None
         self.active.observe(action, state)
-        if self._here is not None and action != RESET:
-            if self._transitions is not None:
-                self._transitions.add_transition(self._here, action, state)
-            for stream in self.streams if self._shared else ():
-                if stream is not self.active:
-                    stream.add_transition(self._here, action, state)
-        self._here, self._asked = state, None
         self._steps += 1
         self.steps_taken += 1
+        change = None
+        if here is not None and action != RESET:
+            for stream in self.learning if self._shared else ():
+                if stream is not self.active:
+                    stream.add_transition(here, action, state)
+            change = self._watch(here, action, state)
         # The stream that finished is the result: no other stream may have the robot any more.
         if not self.active.finished and self._quantum_over():
             self._activate()
+        return change
+
+    def _watch(self, state: int, action: int, next_state: int) -> PairChange | None:
+        """Take note of where a pair has led; at its alarm, let the streams forget it."""
+        if self._transitions is None:
+            return None
+        pair = (state, action)
+        executed = self._executed[pair] = self._executed.get(pair, 0) + 1
+        change = self._transitions.record(state, action, next_state)
+        if change is not None:
+            forgotten = [stream for stream in self.learning if stream.forget(state, action)]
+            self._executed[pair] = 0
+            if sum(change.after.values()) < executed or self.active not in forgotten:
+                self._replace(forgotten[-1:])
+        return change
+
+    def _replace(self, kept: Sequence[BaseAlgorithm]) -> None:
+        """Let a stream that begins now take the place of all others, but go on with ``kept``."""
+        self._numbers = [number for stream, number in zip(
+            (*self.replaced, *self.streams), self._numbers) if stream in kept]
+        self.replaced, self.streams, self._started = [*kept], [], []
+        self._executed.clear()
+        self.schedule = self._new_schedule()
+        self._activate()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Let all streams find out anew what rests on where the pairs may lead."""
-        for stream in self.streams:
+        for stream in self.learning:
             stream.support_changed(pairs)
 
     def may_plan(self, action: int, state: int) -> bool:
@@ -233,7 +285,7 @@ class BuildingPhase:
         """
         if self._shared and self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            for stream in self.streams:
+            for stream in self.learning:
                 if stream is not self.active:
                     stream.add_censored(self._here, self._asked)
         self._here = self._asked = None
@@ -252,7 +304,9 @@ class BuildingPhase:
         """Begin the next quantum; a stream that was interrupted begins with a RESET."""
         chosen = self.schedule.next()
         if chosen == len(self.streams):
-            self.streams.append(self._new_stream())
+            self._begun += 1
+            self._numbers.append(self._begun)
+            self.streams.append(self._new_stream(self._begun))
             self._started.append(self.steps_taken)
         stream = self.streams[chosen]
         if self.schedule.quanta == 1 or stream is not self.active:

@@ -15,6 +15,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.events import PairChange
 
 NOT_PROVEN_SINCE = 'a change was noticed, and it has not proven itself since'
 """Why a policy is doubted that a change concerns."""
@@ -57,6 +58,12 @@ class ChangeLog:
     def outdate(self, state: int | None = None, action: int | None = None) -> None:
         """Tell that what was counted of a pair is no longer true; None is any of them."""
         self.on_outdated(state, action)
+
+    def tell_changed(self, round_number: int, change: PairChange) -> None:
+        """Tell that a pair leads elsewhere than before."""
+        self.tell(f'round {round_number}: action {change.action} in state {change.state} leads '
+                  'elsewhere than before', 'change', change)
+        self.outdate(change.state, change.action)
 
     def settle(self) -> None:
         """Take note that nothing is at odds with the hypothesis any more."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
-from itertools import count
 from typing import Any
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
@@ -117,7 +116,7 @@ class Mnm(Phased):
         return {
             'round': self.round, 'home': self.home,
             # A phase that is made again makes its runs of the base algorithm again.
-            'runs': self.runs - (len(self.building.streams) if self.building else 1),
+            'runs': self.runs - (len(self.building.learning) if self.building else 1),
             'former': self._settings.former,
             'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
             'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
@@ -138,9 +137,7 @@ class Mnm(Phased):
         if state['checking'] is None:
             if 'building' in state:
                 self._recollection = None    # what the first stream remembers is part of it
-            self._build()
-            if 'building' in state and self.building is not None:
-                self.building.resume(state['building'])
+            self._build(state.get('building'))
             return MnmPhase.BUILDING
         assert self.hypothesis is not None
         self._round_problem = self._problem_of_round()
@@ -176,7 +173,10 @@ class Mnm(Phased):
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
-            self.building.observe(action, state)
+            change = self.building.observe(action, state)
+            if change is not None:
+                self.log.notice()
+                self.log.tell_changed(self.round, change)
             if self.building.result is not None:
                 self._adopt(self.building.result)
         else:
@@ -252,14 +252,12 @@ class Mnm(Phased):
         self.checking = None
         self._build()
 
-    def _build(self) -> None:
+    def _build(self, state: Mapping[str, Any] | None = None) -> None:
         self._round_problem = self._problem_of_round()
-        numbers = count(1)
         self.building = BuildingPhase(
-            lambda: self._stream(next(numbers)), self._new_schedule(),
-            shared=self._settings.stream_data == 'shared',
-            transitions=TransitionWatch(self._round_problem.delta * SHARES['transitions'])
-            if self._settings.checks == 'watch' else None)
+            self._stream, self._new_schedule, self._settings.stream_data == 'shared',
+            TransitionWatch(self._round_problem.delta * SHARES['transitions'])
+            if self._settings.checks == 'watch' else None, state)
 
     def _stream(self, number: int) -> BaseAlgorithm:
         run = self._base(self._problem_of_stream(number))
@@ -310,6 +308,8 @@ class Mnm(Phased):
         self._steps_taken = self.building.steps_of(result)
         transitions = self.building.transitions_of(result)
         self.building = None
+        if self.hypothesis is None:    # it rests on nothing from before what was noticed
+            self.log.settle()
         self.checking = self._check_policies(result.policies, transitions=transitions)
         self._publish(0)
         self.trigger('hypothesis_found')

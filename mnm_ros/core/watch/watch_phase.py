@@ -209,14 +209,12 @@ class WatchPhase(CheckingPhase):
         was_raised = pair in self.transitions.raised
         change = self.transitions.record(state, action, next_state)
         if change:
-            self._round.log.tell(f'round {self._round.number}: action {action} in state {state} '
-                                 'leads elsewhere than before', 'change', change)
             concerned = self.transitions.concerned(pair, self.policies)
             if not self._round.log.open:
                 self._rediscovery.renew()
             self._notice()
             self._doubt(concerned)
-            self._round.log.outdate(state, action)
+            self._round.log.tell_changed(self._round.number, change)
             self.hints.forget(pair)
             self._reach.forget(state, action)
             self.base.forget(state, action)
